@@ -1,0 +1,166 @@
+//! Whatever makes a number less worthy of trust: typed, stored in the record, printed beside the number.
+
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// One weakness of a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "caveat")]
+pub enum Caveat {
+    /// An engine with one I/O in flight was asked for more.
+    #[error("{ioengine} keeps one I/O in flight: iodepth={asked} had no effect")]
+    DepthCapped {
+        /// The engine.
+        ioengine: String,
+        /// Depth asked for.
+        asked: u32,
+    },
+    /// Another engine ran than was asked for.
+    #[error("{asked} was not to be had here ({because}), so {used} ran instead")]
+    EngineReplaced {
+        /// Engine asked for.
+        asked: String,
+        /// Engine that ran.
+        used: String,
+        /// Why.
+        because: String,
+    },
+    /// Direct I/O was wanted and refused.
+    #[error("{path} does not take O_DIRECT: the page cache of the host was in between")]
+    NotDirect {
+        /// The file.
+        path: String,
+    },
+    /// Buffered I/O on purpose.
+    #[error("direct=0: the page cache of the host was in between, and speeds may be those of memory")]
+    Buffered,
+    /// The file is small against memory and went through the page cache.
+    #[error("the file of {size} fits in memory ({memory}) and direct=0: reads may never have reached the device")]
+    FitsInMemory {
+        /// Size of the file.
+        size: Bytes,
+        /// Memory of the host.
+        memory: Bytes,
+    },
+    /// The measured time was short.
+    #[error("{phase} was measured for {measured} only: figures of under {wanted} vary a lot on flash")]
+    Short {
+        /// Phase.
+        phase: String,
+        /// Time measured.
+        measured: Nanos,
+        /// Time that would do.
+        wanted: Nanos,
+    },
+    /// Too few runs to tell a spread.
+    #[error("{runs} run(s): no spread can be given under 2, and little said of it under 5")]
+    FewRuns {
+        /// How many.
+        runs: u32,
+    },
+    /// Too few samples for a percentile.
+    #[error("{phase}: {samples} I/Os are too few for the {percentile} percentile")]
+    FewSamples {
+        /// Phase.
+        phase: String,
+        /// How many.
+        samples: u64,
+        /// Which percentile, as text.
+        percentile: String,
+    },
+    /// The file is small, so that a cache in the device may have held all of it.
+    #[error("the file of {size} may fit in a cache of the device: the flash itself may be slower")]
+    SmallFile {
+        /// Size of the file.
+        size: Bytes,
+    },
+    /// The system lives on the same disk.
+    #[error("the system runs from this disk: its own reads and writes are in the figures")]
+    SystemDisk,
+    /// The device answered some I/Os with an error.
+    #[error("{phase}: {count} I/O(s) failed, the first with {first}")]
+    DeviceErrors {
+        /// Phase.
+        phase: String,
+        /// How many.
+        count: u64,
+        /// The first, in words.
+        first: String,
+    },
+    /// Somebody or something ended the run early.
+    #[error("{phase} was interrupted after {measured}")]
+    Interrupted {
+        /// Phase.
+        phase: String,
+        /// Time measured until then.
+        measured: Nanos,
+    },
+    /// The fast clock could not be used.
+    #[error("timed with {used}, because {because}")]
+    ClockFallback {
+        /// Clock in use.
+        used: String,
+        /// Why not the faster one.
+        because: String,
+    },
+    /// Our own cost is visible in the figures.
+    #[error("{phase}: our own cost of {per_io} an I/O is {share_permille} ‰ of the median latency")]
+    Overhead {
+        /// Phase.
+        phase: String,
+        /// Our cost an I/O.
+        per_io: Nanos,
+        /// Share of the measured latency, in thousandths.
+        share_permille: u32,
+    },
+    /// The host was busy with something else.
+    #[error("the load of the host was {load_percent} % of a processor as the run began")]
+    HostBusy {
+        /// Load in hundredths.
+        load_percent: u32,
+    },
+    /// The processor was slowed down by heat or low voltage.
+    #[error("the host was throttled during the run (flags {flags:#x}): heat or low voltage")]
+    HostThrottled {
+        /// The flags.
+        flags: u32,
+    },
+    /// The frequency governor saves power.
+    #[error("the CPU governor is {governor}: short I/Os wait for the processor to speed up")]
+    PowerSaving {
+        /// The governor.
+        governor: String,
+    },
+    /// The device keeps a volatile write cache.
+    #[error("the device has a volatile write cache: writes without fsync may be faster than the flash")]
+    WriteCache,
+    /// Speed fell for good within the phase.
+    #[error("{phase}: speed fell from {before} MB/s to {after} MB/s after {at} written: give both, not the mean")]
+    Cliff {
+        /// Phase.
+        phase: String,
+        /// Bytes written until then.
+        at: Bytes,
+        /// Level before, MB/s.
+        before: u64,
+        /// Level after, MB/s.
+        after: u64,
+    },
+    /// Counters of the device could not be read.
+    #[error("no disk statistics: {because}")]
+    NoDiskStats {
+        /// Why.
+        because: String,
+    },
+    /// The page cache could not be emptied for the file.
+    #[error("the page cache could not be dropped for {path}: {because}")]
+    NotInvalidated {
+        /// File.
+        path: String,
+        /// Why.
+        because: String,
+    },
+    /// The run measured a simulated card.
+    #[error("simulated card: virtual time, not a measurement of this host")]
+    Simulated,
+}

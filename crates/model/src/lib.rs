@@ -1,0 +1,18 @@
+//! The nouns of hakaru: plain data that one room hands to the next.
+//!
+//! Everything here can be printed, compared, stored, and written by hand in a test. Nothing here opens a file, reads a
+//! clock, draws an unseeded random number, or knows how any other program prints its numbers.
+
+#![forbid(unsafe_code)]
+
+pub mod caveat;
+pub mod facts;
+pub mod finding;
+pub mod histogram;
+pub mod job;
+pub mod plan;
+pub mod price;
+pub mod record;
+pub mod rng;
+pub mod stream;
+pub mod units;

@@ -1,0 +1,697 @@
+//! The plan: a scenario that has met its target. Nothing is left to decide.
+//!
+//! [`Plan::resolve`] is a pure function of the scenario and the facts of its paths. Printing a plan is the dry run.
+
+use crate::caveat::Caveat;
+use crate::facts::{TargetFacts, TargetKind};
+use crate::job::{
+    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, IoEngine, Job, Measure, Op, Phase, Queue, Rate,
+    Scenario, SizeSpec, Target,
+};
+use crate::price::PriceList;
+use crate::rng::Rng;
+use crate::stream::{Region, StreamPlan};
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is to be done, in order, with every size in bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Name of the scenario.
+    pub name: String,
+    /// One after another.
+    pub phases: Vec<PhasePlan>,
+    /// Weaknesses that can be told before anything runs.
+    pub caveats: Vec<Caveat>,
+}
+
+/// Workers that run at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhasePlan {
+    /// Name of the phase.
+    pub name: String,
+    /// Files the workers use, each once.
+    pub files: Vec<FilePlan>,
+    /// One for each clone of each job.
+    pub workers: Vec<WorkerPlan>,
+}
+
+/// One file, and what has to happen to it before a worker may use it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FilePlan {
+    /// Where.
+    pub path: PathBuf,
+    /// What is there now.
+    pub kind: TargetKind,
+    /// Bytes that have to be there.
+    pub size: Bytes,
+    /// How they come to be there.
+    pub lay_out: LayOut,
+    /// Removed after the phase.
+    pub unlink: bool,
+    /// Name of the first job that uses it, for messages.
+    pub job: String,
+}
+
+/// What a file needs before it can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayOut {
+    /// Nothing.
+    Ready,
+    /// Its size reserved, because the job writes it anyway.
+    Reserve(Fallocate),
+    /// Written in full, because the job reads it.
+    Write(Fallocate),
+}
+
+/// One worker: a thread that issues one stream of requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerPlan {
+    /// Name of its job.
+    pub name: String,
+    /// Index of its job within the phase.
+    pub job: u32,
+    /// Number of the clone, from 0.
+    pub clone: u32,
+    /// How I/O is issued.
+    pub ioengine: IoEngine,
+    /// Switches of that engine.
+    pub engine: EngineOptions,
+    /// The simulated card, for `sim`.
+    pub sim: Option<Box<PriceList>>,
+    /// Opens with O_DIRECT.
+    pub direct: bool,
+    /// Opens for writing.
+    pub writes: bool,
+    /// Drops its files from the page cache first.
+    pub invalidate: bool,
+    /// Reads its files in full first.
+    pub pre_read: bool,
+    /// What it issues.
+    pub stream: StreamPlan,
+    /// The largest I/O, in bytes.
+    pub max_block: u32,
+    /// What buffers have to be aligned to, in bytes.
+    pub alignment: u32,
+    /// How deep.
+    pub queue: Queue,
+    /// When it begins, after the phase does.
+    pub startdelay: Nanos,
+    /// Unmeasured lead-in.
+    pub ramp_time: Nanos,
+    /// Longest measured time.
+    pub runtime: Option<Nanos>,
+    /// How durable.
+    pub durability: Durability,
+    /// What is written.
+    pub buffers: Buffers,
+    /// How fast at most.
+    pub rate: Rate,
+    /// After an error.
+    pub errors: ErrorPolicy,
+    /// What is recorded.
+    pub measure: Measure,
+    /// Processors it may run on; empty for any.
+    pub cpus_allowed: Vec<u32>,
+    /// Seed of everything random in it besides the stream.
+    pub seed: u64,
+}
+
+/// Why a scenario does not fit its target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // Each field is named in its message.
+pub enum PlanError {
+    /// The scenario does nothing.
+    #[error("the scenario `{scenario}` has no jobs")]
+    NoJobs { scenario: String },
+    /// Nobody looked at a path.
+    #[error("job `{job}`: nothing is known of {path}")]
+    NoFacts { job: String, path: PathBuf },
+    /// The path leads to something that cannot be measured.
+    #[error("job `{job}`: {path} is a {what}, which cannot be measured: name a file, a directory or a block device")]
+    NotMeasurable { job: String, path: PathBuf, what: &'static str },
+    /// The file is missing and must not be made.
+    #[error("job `{job}`: {path} does not exist, and the job may not create it")]
+    Missing { job: String, path: PathBuf },
+    /// It cannot be written.
+    #[error("job `{job}`: {path} is read-only, and the job writes")]
+    ReadOnly { job: String, path: PathBuf },
+    /// The job has to say how much.
+    #[error("job `{job}`: no size is known for {path}: give size=, filesize= or an existing file")]
+    NoSize { job: String, path: PathBuf },
+    /// Less than one block fits.
+    #[error("job `{job}`: {room} from offset {offset} on {path} is less than one block of {block}")]
+    TooSmall { job: String, path: PathBuf, room: Bytes, offset: Bytes, block: Bytes },
+    /// Past the end of a device.
+    #[error("job `{job}`: {path} has {size}, and offset {offset} + size {wanted} goes past its end")]
+    PastEnd { job: String, path: PathBuf, size: Bytes, offset: Bytes, wanted: Bytes },
+    /// The file system is too full.
+    #[error("job `{job}`: {path} needs {needed} more, and its file system has {free} free: use a smaller size")]
+    NoSpace { job: String, path: PathBuf, needed: Bytes, free: Bytes },
+    /// Direct I/O and an odd block.
+    #[error(
+        "job `{job}`: {path} cannot be accessed with a block of {block} bytes (offset {offset}) and direct=1: direct I/O needs multiples of the logical block size, {logical} bytes; use bs={better}, or direct=0 to go through the page cache"
+    )]
+    Misaligned { job: String, path: PathBuf, block: u64, offset: u64, logical: u32, better: u64 },
+    /// A block of nothing, or more than 2 GiB.
+    #[error("job `{job}`: a block of {block} cannot be used: it has to be between 1 byte and 1 GiB")]
+    BadBlock { job: String, block: Bytes },
+    /// A value out of its range.
+    #[error("job `{job}`: {option}={value} cannot be used: {why}")]
+    BadValue { job: String, option: &'static str, value: String, why: &'static str },
+    /// Trim on a file.
+    #[error("job `{job}`: trim works on block devices only, and {path} is none")]
+    TrimOnFile { job: String, path: PathBuf },
+    /// An endless job.
+    #[error("job `{job}`: time_based needs a runtime")]
+    Endless { job: String },
+}
+
+/// Facts of each path, keyed by the path as the scenario names it.
+pub type Facts = BTreeMap<PathBuf, TargetFacts>;
+
+/// The paths of one clone of a job, in the order it uses them.
+pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
+    match &job.target {
+        Target::Paths(paths) => paths.clone(),
+        Target::Formatted { directories, format, nrfiles } => (0..*nrfiles)
+            .map(|filenum| {
+                let name = format
+                    .replace("$jobname", &job.name)
+                    .replace("$clientuid", "")
+                    .replace("$jobnum", &clone.to_string())
+                    .replace("$filenum", &filenum.to_string());
+                match directories.len() {
+                    0 => PathBuf::from(name),
+                    n => directories[clone as usize % n].join(name),
+                }
+            })
+            .collect(),
+        Target::Nothing | Target::Sim(_) => Vec::new(),
+    }
+}
+
+impl Scenario {
+    /// Every path it will touch, sorted, each once: what `inspect` has to look at before [`Plan::resolve`].
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let jobs = self.phases.iter().flat_map(|phase| &phase.jobs);
+        let all = jobs.flat_map(|job| (0..job.numjobs).flat_map(move |clone| clone_paths(job, clone)));
+        all.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+impl Plan {
+    /// Fits a scenario to its target. Pure: the same scenario and facts give the same plan.
+    ///
+    /// # Errors
+    /// A [`PlanError`] that names the job, the path and the cure.
+    pub fn resolve(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
+        let Scenario { name, seed, phases } = scenario;
+        if phases.iter().all(|phase| phase.jobs.is_empty()) {
+            return Err(PlanError::NoJobs { scenario: name.clone() });
+        }
+        let mut resolver = Resolver { facts: facts.clone(), caveats: Vec::new(), seeds: Rng::fork(*seed, 0x51) };
+        let phases = phases.iter().map(|phase| resolver.phase(phase)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Plan { name: name.clone(), phases, caveats: resolver.caveats })
+    }
+
+    /// Whether data on the target is lost by running it.
+    pub fn destroys(&self) -> bool {
+        self.phases.iter().flat_map(|p| &p.workers).any(|w| w.writes)
+    }
+
+    /// The longest it can take, where times bound it.
+    pub fn time_bound(&self) -> Option<Nanos> {
+        let worker = |w: &WorkerPlan| w.runtime.map(|t| t.0 + w.ramp_time.0 + w.startdelay.0);
+        let phase = |p: &PhasePlan| p.workers.iter().map(worker).try_fold(0, |max, t| t.map(|t| t.max(max)));
+        self.phases.iter().map(phase).try_fold(0, |sum, t| t.map(|t| sum + t)).map(Nanos)
+    }
+}
+
+/// State while a scenario is walked: facts change as earlier phases make files.
+struct Resolver {
+    facts: Facts,
+    caveats: Vec<Caveat>,
+    seeds: Rng,
+}
+
+impl Resolver {
+    fn phase(&mut self, phase: &Phase) -> Result<PhasePlan, PlanError> {
+        let mut files: Vec<FilePlan> = Vec::new();
+        let mut workers = Vec::new();
+        for (index, job) in phase.jobs.iter().enumerate() {
+            check(job)?;
+            self.note_weaknesses(job);
+            let seed = self.seeds.next_u64();
+            for clone in 0..job.numjobs {
+                let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
+                workers.push(self.worker(job, index as u32, clone, seed, &mut files)?);
+            }
+        }
+        self.settle_files(&files)?;
+        Ok(PhasePlan { name: phase.name.clone(), files, workers })
+    }
+
+    fn note_weaknesses(&mut self, job: &Job) {
+        if job.ioengine.is_synchronous() && job.queue.iodepth > 1 {
+            let ioengine = job.ioengine.name().to_owned();
+            self.note(Caveat::DepthCapped { ioengine, asked: job.queue.iodepth });
+        }
+        match job.target {
+            Target::Sim(_) => self.note(Caveat::Simulated),
+            Target::Paths(_) | Target::Formatted { .. } if !job.files.direct => self.note(Caveat::Buffered),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, caveat: Caveat) {
+        if !self.caveats.contains(&caveat) {
+            self.caveats.push(caveat);
+        }
+    }
+
+    fn worker(
+        &mut self,
+        job: &Job,
+        index: u32,
+        clone: u32,
+        seed: u64,
+        files: &mut Vec<FilePlan>,
+    ) -> Result<WorkerPlan, PlanError> {
+        let regions = self.regions(job, clone, files)?;
+        let room: u64 = regions.iter().map(|r| r.len).sum();
+        let total = match job.extent.io_size {
+            None => room,
+            Some(SizeSpec::Bytes(b)) => b.0,
+            Some(SizeSpec::Percent(p)) => percent_of(room, p),
+        };
+        let logical = self.logical_block(job, &regions, files);
+        let max_block = job.blocks_used().map(|b| b.max().0).max().unwrap_or(0) as u32;
+        let endless = job.timing.time_based && job.timing.runtime.is_some();
+        Ok(WorkerPlan {
+            name: job.name.clone(),
+            job: index,
+            clone,
+            ioengine: job.ioengine,
+            engine: job.engine.clone(),
+            sim: match &job.target {
+                Target::Sim(prices) => Some(prices.clone()),
+                _ => None,
+            },
+            direct: job.files.direct,
+            writes: job.access.destroys(),
+            invalidate: job.files.invalidate,
+            pre_read: job.files.pre_read,
+            stream: StreamPlan {
+                regions,
+                access: job.access.clone(),
+                block: job.block.clone(),
+                align: alignment_of_offsets(job),
+                limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops))),
+                limit_ios: job.extent.number_ios,
+                seed: Rng::fork(seed, u64::from(clone)).next_u64(),
+            },
+            max_block,
+            alignment: logical.max(4096),
+            queue: Queue {
+                iodepth: if job.ioengine.is_synchronous() { 1 } else { job.queue.iodepth },
+                ..job.queue.clone()
+            },
+            startdelay: job.timing.startdelay,
+            ramp_time: job.timing.ramp_time,
+            runtime: job.timing.runtime,
+            durability: job.durability.clone(),
+            buffers: job.buffers.clone(),
+            rate: job.rate.clone(),
+            errors: job.errors,
+            measure: job.measure.clone(),
+            cpus_allowed: job.cpus_allowed.clone(),
+            seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
+        })
+    }
+
+    fn logical_block(&self, job: &Job, regions: &[Region], files: &[FilePlan]) -> u32 {
+        if let Target::Sim(prices) = &job.target {
+            return prices.block_size;
+        }
+        let known = regions.iter().filter_map(|r| files.get(r.file as usize)).filter_map(|f| self.facts.get(&f.path));
+        known.map(|facts| facts.logical_block).max().unwrap_or(512)
+    }
+
+    /// The parts of its files that one clone uses; adds the files it needs.
+    fn regions(&self, job: &Job, clone: u32, files: &mut Vec<FilePlan>) -> Result<Vec<Region>, PlanError> {
+        match &job.target {
+            Target::Nothing => {
+                let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
+                let nowhere = Path::new("null");
+                return Ok(vec![cut(job, 0, nowhere, len, 0, clone)?]);
+            }
+            Target::Sim(prices) => {
+                let size = prices.announced().0;
+                return Ok(vec![cut(job, 0, Path::new(&prices.name), size, size, clone)?]);
+            }
+            Target::Paths(_) | Target::Formatted { .. } => {}
+        }
+        let paths = clone_paths(job, clone);
+        let count = paths.len().max(1) as u64;
+        let mut regions = Vec::new();
+        for path in paths {
+            let facts = self
+                .facts
+                .get(&path)
+                .ok_or_else(|| PlanError::NoFacts { job: job.name.clone(), path: path.clone() })?;
+            measurable(job, facts)?;
+            let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
+            // A device whose size is 0 is a stream such as /dev/zero: it is as long as the job says.
+            let fixed = if device { facts.size.0 } else { 0 };
+            let full = match (fixed > 0, job.extent.filesize, job.extent.size) {
+                (true, Some(wanted), _) if wanted.0 > fixed => {
+                    let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
+                    return Err(PlanError::PastEnd { job, path, size, offset, wanted });
+                }
+                (_, Some(filesize), _) => filesize.0,
+                (true, None, _) => fixed,
+                (false, None, Some(SizeSpec::Bytes(size))) => size.0 / count + resolve_offset(job, clone, facts.size.0),
+                (false, None, _) if facts.size.0 > 0 => facts.size.0,
+                _ => return Err(PlanError::NoSize { job: job.name.clone(), path }),
+            };
+            let index = add_file(job, facts, full, files);
+            let mut region = cut(job, index, &path, full, fixed, clone)?;
+            if let Some(SizeSpec::Bytes(size)) = job.extent.size {
+                region.len = region.len.min((size.0 / count).max(1));
+            }
+            check_alignment(job, facts, &region)?;
+            regions.push(region);
+        }
+        Ok(regions)
+    }
+
+    /// Checks that new files fit, and lets later phases see them.
+    fn settle_files(&mut self, files: &[FilePlan]) -> Result<(), PlanError> {
+        let mut needed_so_far: BTreeMap<PathBuf, u64> = BTreeMap::new();
+        for file in files {
+            let Some(facts) = self.facts.get_mut(&file.path) else { continue };
+            let grows = file.size.0.saturating_sub(facts.size.0);
+            if let (Some(free), true) = (facts.free, file.lay_out != LayOut::Ready && grows > 0) {
+                let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
+                let needed = needed_so_far.entry(folder).or_default();
+                *needed += grows;
+                if *needed > free.0 {
+                    let (job, path) = (file.job.clone(), file.path.clone());
+                    return Err(PlanError::NoSpace { job, path, needed: Bytes(*needed), free });
+                }
+            }
+            let stays = !file.unlink;
+            if stays && matches!(facts.kind, TargetKind::Absent | TargetKind::File) {
+                facts.kind = TargetKind::File;
+                facts.free = facts.free.map(|free| Bytes(free.0.saturating_sub(grows)));
+                facts.size = facts.size.max(file.size);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn given(size: Option<SizeSpec>) -> Option<u64> {
+    match size {
+        Some(SizeSpec::Bytes(b)) => Some(b.0),
+        _ => None,
+    }
+}
+
+fn percent_of(whole: u64, percent: u32) -> u64 {
+    (u128::from(whole) * u128::from(percent) / 100) as u64
+}
+
+/// What offsets are multiples of: `blockalign`, else the smallest block.
+fn alignment_of_offsets(job: &Job) -> u64 {
+    let smallest = job.blocks_used().map(|b| b.min().0).min().unwrap_or(1);
+    job.block_align.map_or(smallest, |align| align.0).max(1)
+}
+
+fn resolve_offset(job: &Job, clone: u32, full: u64) -> u64 {
+    let resolve = |spec: SizeSpec| match spec {
+        SizeSpec::Bytes(b) => b.0,
+        SizeSpec::Percent(p) => percent_of(full, p),
+    };
+    resolve(job.extent.offset).saturating_add(resolve(job.extent.offset_increment).saturating_mul(u64::from(clone)))
+}
+
+/// Cuts the part of a file of `full` bytes that a clone uses. `fixed` is the size of a device, which cannot grow.
+fn cut(job: &Job, file: u32, path: &Path, full: u64, fixed: u64, clone: u32) -> Result<Region, PlanError> {
+    let offset = resolve_offset(job, clone, full);
+    let rest = full.saturating_sub(offset);
+    let len = match job.extent.size {
+        None => rest,
+        Some(SizeSpec::Percent(p)) => percent_of(full, p).min(rest),
+        Some(SizeSpec::Bytes(_)) if job.extent.filesize.is_some() => rest,
+        Some(SizeSpec::Bytes(size)) if fixed > 0 && size.0 > rest => {
+            let (job, path) = (job.name.clone(), path.to_owned());
+            return Err(PlanError::PastEnd { job, path, size: Bytes(full), offset: Bytes(offset), wanted: size });
+        }
+        Some(SizeSpec::Bytes(size)) => size.0.min(rest),
+    };
+    let block = job.blocks_used().map(|b| b.max()).max().unwrap_or(Bytes(1));
+    if len < block.0 {
+        let (job, path) = (job.name.clone(), path.to_owned());
+        return Err(PlanError::TooSmall { job, path, room: Bytes(len), offset: Bytes(offset), block });
+    }
+    Ok(Region { file, offset, len })
+}
+
+fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {
+    let (name, path) = (job.name.clone(), facts.path.clone());
+    match facts.kind {
+        TargetKind::Directory => Err(PlanError::NotMeasurable { job: name, path, what: "directory" }),
+        TargetKind::Other => Err(PlanError::NotMeasurable { job: name, path, what: "socket, pipe or the like" }),
+        TargetKind::Absent if !job.files.allow_create => Err(PlanError::Missing { job: name, path }),
+        _ if job.access.destroys() && !facts.writable => Err(PlanError::ReadOnly { job: name, path }),
+        TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) => {
+            Err(PlanError::TrimOnFile { job: name, path })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
+fn check_alignment(job: &Job, facts: &TargetFacts, region: &Region) -> Result<(), PlanError> {
+    let logical = u64::from(facts.logical_block.max(1));
+    if !job.files.direct {
+        return Ok(());
+    }
+    let blocks = job.blocks_used().flat_map(|b| [b.min().0, b.max().0]);
+    let odd = blocks.chain([alignment_of_offsets(job)]).find(|b| b % logical != 0);
+    if odd.is_none() && region.offset.is_multiple_of(logical) {
+        return Ok(());
+    }
+    let block = odd.unwrap_or_else(|| alignment_of_offsets(job));
+    let (name, path) = (job.name.clone(), facts.path.clone());
+    let better = block.next_multiple_of(logical);
+    Err(PlanError::Misaligned { job: name, path, block, offset: region.offset, logical: facts.logical_block, better })
+}
+
+/// Adds a file, or widens what an earlier worker asked of it. Returns its index.
+fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Vec<FilePlan>) -> u32 {
+    let reads = job.access.does(Op::Read) || job.files.overwrite;
+    let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File) && facts.size.0 < size;
+    let lay_out = match (missing, reads) {
+        (false, _) => LayOut::Ready,
+        (true, true) => LayOut::Write(job.files.fallocate),
+        (true, false) => LayOut::Reserve(job.files.fallocate),
+    };
+    let file = FilePlan {
+        path: facts.path.clone(),
+        kind: facts.kind,
+        size: Bytes(size),
+        lay_out,
+        unlink: job.files.unlink,
+        job: job.name.clone(),
+    };
+    if let Some(index) = files.iter().position(|f| f.path == file.path) {
+        let known = &mut files[index];
+        known.size = known.size.max(file.size);
+        known.unlink |= file.unlink;
+        if matches!((known.lay_out, file.lay_out), (LayOut::Ready, _) | (_, LayOut::Write(_))) {
+            known.lay_out = file.lay_out;
+        }
+        return index as u32;
+    }
+    files.push(file);
+    files.len() as u32 - 1
+}
+
+fn check(job: &Job) -> Result<(), PlanError> {
+    let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
+    for block in job.blocks_used() {
+        let (min, max) = (block.min(), block.max());
+        if min.0 == 0 || max.0 > 1 << 30 || min > max {
+            return Err(PlanError::BadBlock { job: job.name.clone(), block: max });
+        }
+    }
+    if job.numjobs == 0 || job.numjobs > 4096 {
+        return bad("numjobs", job.numjobs.to_string(), "between 1 and 4096 clones can run");
+    }
+    if job.queue.iodepth == 0 || job.queue.iodepth > 32_768 {
+        return bad("iodepth", job.queue.iodepth.to_string(), "between 1 and 32768 I/Os can be in flight");
+    }
+    if job.access.mix.read + job.access.mix.write + job.access.mix.trim != 100 {
+        return bad("rwmixread", format!("{:?}", job.access.mix), "the shares have to add up to 100");
+    }
+    if job.access.run_length == 0 {
+        return bad("rw", "…:0".to_owned(), "at least one I/O has to come from an offset");
+    }
+    if job.extent.loops == 0 {
+        return bad("loops", "0".to_owned(), "at least one loop is needed");
+    }
+    if job.timing.time_based && job.timing.runtime.is_none() {
+        return Err(PlanError::Endless { job: job.name.clone() });
+    }
+    if job.measure.tick.0 == 0 {
+        return bad("tick", "0".to_owned(), "an interval takes time");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Access, BlockSize, PerOp};
+
+    fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
+        TargetFacts {
+            path: path.into(),
+            kind,
+            size: Bytes(size),
+            free: (kind != TargetKind::BlockDevice).then_some(Bytes(1 << 30)),
+            logical_block: 512,
+            direct_io: Some(true),
+            writable: true,
+        }
+    }
+
+    fn scenario(job: Job) -> Scenario {
+        Scenario { name: "t".into(), seed: 1, phases: vec![Phase { name: job.name.clone(), jobs: vec![job] }] }
+    }
+
+    fn resolve(job: Job, known: &[TargetFacts]) -> Result<Plan, PlanError> {
+        let facts = known.iter().map(|f| (f.path.clone(), f.clone())).collect();
+        Plan::resolve(&scenario(job), &facts)
+    }
+
+    fn job(op: Op) -> Job {
+        let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, false));
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
+        job
+    }
+
+    #[test]
+    fn a_read_of_a_missing_file_lays_it_out_and_a_write_reserves_it() {
+        let absent = [facts("f", TargetKind::Absent, 0)];
+        let read = resolve(job(Op::Read), &absent).unwrap();
+        assert_eq!(read.phases[0].files[0].lay_out, LayOut::Write(Fallocate::Native));
+        let write = resolve(job(Op::Write), &absent).unwrap();
+        assert_eq!(write.phases[0].files[0].lay_out, LayOut::Reserve(Fallocate::Native));
+        let present = resolve(job(Op::Read), &[facts("f", TargetKind::File, 1 << 20)]).unwrap();
+        assert_eq!(present.phases[0].files[0].lay_out, LayOut::Ready);
+    }
+
+    #[test]
+    fn a_second_phase_finds_the_file_of_the_first() {
+        let mut two = scenario(job(Op::Read));
+        two.phases.push(two.phases[0].clone());
+        let facts = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+        let plan = Plan::resolve(&two, &facts).unwrap();
+        assert_eq!(plan.phases[1].files[0].lay_out, LayOut::Ready);
+    }
+
+    #[test]
+    fn direct_io_wants_multiples_of_the_logical_block() {
+        let mut odd = job(Op::Read).with_block(Bytes(1000));
+        odd.files.direct = true;
+        let error = resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).unwrap_err();
+        assert!(error.to_string().contains("use bs=1024"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_work_is_said_with_its_cure() {
+        let cases: [(Job, TargetFacts, &str); 6] = [
+            (job(Op::Read), facts("f", TargetKind::Other, 0), "socket"),
+            (job(Op::Write), TargetFacts { writable: false, ..facts("f", TargetKind::File, 9) }, "read-only"),
+            (
+                job(Op::Write),
+                TargetFacts { free: Some(Bytes(10)), ..facts("f", TargetKind::Absent, 0) },
+                "smaller size",
+            ),
+            (job(Op::Trim), facts("f", TargetKind::File, 1 << 20), "block devices only"),
+            (job(Op::Read).with_block(Bytes(2 << 20)), facts("f", TargetKind::File, 9), "less than one block"),
+            (job(Op::Read), facts("f", TargetKind::BlockDevice, 4096), "past its end"),
+        ];
+        for (job, facts, word) in cases {
+            let error = resolve(job, &[facts]).unwrap_err().to_string();
+            assert!(error.contains(word), "{error} should say {word}");
+        }
+    }
+
+    #[test]
+    fn clones_share_a_named_file_and_own_a_formatted_one() {
+        let mut shared = job(Op::Write);
+        shared.numjobs = 3;
+        let plan = resolve(shared.clone(), &[facts("f", TargetKind::Absent, 0)]).unwrap();
+        assert_eq!((plan.phases[0].files.len(), plan.phases[0].workers.len()), (1, 3));
+        let seeds: std::collections::BTreeSet<u64> = plan.phases[0].workers.iter().map(|w| w.stream.seed).collect();
+        assert_eq!(seeds.len(), 3, "clones draw different offsets");
+        shared.target =
+            Target::Formatted { directories: vec!["d".into()], format: "$jobname.$jobnum.$filenum".into(), nrfiles: 2 };
+        let paths = scenario(shared.clone()).paths();
+        assert_eq!(paths.len(), 6);
+        let known: Vec<TargetFacts> = paths.iter().map(|p| facts(p.to_str().unwrap(), TargetKind::Absent, 0)).collect();
+        let plan = resolve(shared, &known).unwrap();
+        assert_eq!(plan.phases[0].workers[1].stream.regions.iter().map(|r| r.len).sum::<u64>(), 1 << 20);
+    }
+
+    #[test]
+    fn offsets_increase_from_clone_to_clone() {
+        let mut job = job(Op::Read);
+        job.numjobs = 4;
+        job.extent.size = Some(SizeSpec::Percent(25));
+        job.extent.offset_increment = SizeSpec::Percent(25);
+        let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
+        let starts: Vec<u64> = plan.phases[0].workers.iter().map(|w| w.stream.regions[0].offset).collect();
+        assert_eq!(starts, [0, 1 << 18, 1 << 19, 3 << 18]);
+    }
+
+    #[test]
+    fn article_a_uses_filesize_without_size_on_a_device() {
+        let mut job = job(Op::Write).with_block(Bytes(1 << 20));
+        job.extent.size = None;
+        job.extent.filesize = Some(Bytes(16 << 30));
+        let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 32 << 30)]).unwrap();
+        assert_eq!(plan.phases[0].workers[0].stream.regions[0].len, 16 << 30);
+    }
+
+    #[test]
+    fn a_depth_that_has_no_effect_is_a_caveat() {
+        let mut deep = job(Op::Read);
+        deep.queue.iodepth = 2;
+        let plan = resolve(deep, &[facts("f", TargetKind::File, 1 << 20)]).unwrap();
+        assert!(plan.caveats.contains(&Caveat::DepthCapped { ioengine: "psync".into(), asked: 2 }));
+        assert_eq!(plan.phases[0].workers[0].queue.iodepth, 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_plan_is_a_function_of_its_inputs(seed: u64, clones in 1u32..5, random: bool, block in 9u32..20) {
+            let mut j = Job::new("j", Target::Paths(vec!["f".into()]), Access::mixed(50, random));
+            j.numjobs = clones;
+            j.block = PerOp::all(BlockSize::Fixed(Bytes(1 << block)));
+            j.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
+            let mut s = scenario(j);
+            s.seed = seed;
+            let facts = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+            proptest::prop_assert_eq!(Plan::resolve(&s, &facts), Plan::resolve(&s, &facts));
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! What was measured: raw, versioned, never changed afterwards.
+//!
+//! A record holds counts, sums and histograms, no means: whatever can be computed is computed when it is shown.
+
+use crate::caveat::Caveat;
+use crate::facts::{DiskStats, Environment, Identity};
+use crate::histogram::Histogram;
+use crate::job::{Op, PerOp, Scenario};
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// The number of this shape of a record; it changes whenever a stored field does.
+pub const FORMAT: u32 = 1;
+
+/// One execution: what was asked, on what, under which circumstances, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`FORMAT`] of the build that wrote it.
+    pub format: u32,
+    /// Unique, sorts by time (UUID version 7).
+    pub id: String,
+    /// Runs that repeat one another share this; it is the id of the first of them.
+    pub series: String,
+    /// Number of this run within its series, from 0.
+    pub repeat: u32,
+    /// Wall clock as it began, milliseconds since 1970 UTC.
+    pub started_unix_ms: i64,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What was asked.
+    pub scenario: Scenario,
+    /// What was measured.
+    pub target: Identity,
+    /// Under which circumstances.
+    pub environment: Environment,
+    /// What came of it, phase by phase.
+    pub phases: Vec<PhaseRecord>,
+    /// What makes the numbers less worthy of trust.
+    pub caveats: Vec<Caveat>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Our own cost on this host.
+    pub overhead: Option<Overhead>,
+}
+
+/// Where a record comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "origin")]
+pub enum Origin {
+    /// Our own engine.
+    Measured {
+        /// Version of hakaru.
+        version: String,
+    },
+    /// Another program's output.
+    Imported {
+        /// That program, with its version where known.
+        program: String,
+        /// What was read.
+        source: String,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "outcome")]
+pub enum Outcome {
+    /// All of it was done.
+    Completed,
+    /// Somebody stopped it; what was measured until then is kept.
+    Interrupted,
+    /// It could not go on; what was measured until then is kept.
+    Failed {
+        /// Why, in words.
+        error: String,
+    },
+}
+
+/// Our own cost an I/O, measured with the `null` engine as the run began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// Nanoseconds an I/O costs us besides the system call, in thousandths (picoseconds).
+    pub per_io_ps: u64,
+    /// I/Os that were timed to find out.
+    pub samples: u64,
+}
+
+/// One phase: workers that ran at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseRecord {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Wall clock as it began, milliseconds since 1970 UTC.
+    pub started_unix_ms: i64,
+    /// From its first worker's start to its last worker's end.
+    pub elapsed: Nanos,
+    /// One for each clone of each job.
+    pub workers: Vec<WorkerRecord>,
+    /// Counters of the devices below, over the phase.
+    pub disks: Vec<DiskStats>,
+}
+
+/// What one worker measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkerRecord {
+    /// Name of its job.
+    pub name: String,
+    /// Index of its job in the phase.
+    pub job: u32,
+    /// Number of the clone, from 0.
+    pub clone: u32,
+    /// Process or thread number.
+    pub pid: u32,
+    /// Measured time: without the ramp, up to the last completion.
+    pub runtime: Nanos,
+    /// All its time, ramp and closing included.
+    pub job_runtime: Nanos,
+    /// By operation.
+    pub ops: PerOp<OpRecord>,
+    /// Time of `fsync` and the like.
+    pub sync: Latency,
+    /// I/Os in flight, submitted and completed at once.
+    pub depth: DepthRecord,
+    /// Processor time and switches.
+    pub cpu: CpuUsage,
+    /// Bandwidth and IOPS over time, in order. Bounded: when there are too many, neighbours are joined.
+    pub intervals: Vec<Interval>,
+    /// What the device refused.
+    pub errors: ErrorRecord,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// Totals of one operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpRecord {
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// I/Os that moved less than asked.
+    pub short: u64,
+    /// I/Os issued during the measured time, errors included.
+    pub issued: u64,
+    /// Creation to submission; empty for synchronous engines.
+    pub slat: Latency,
+    /// Submission to completion.
+    pub clat: Latency,
+    /// Creation to completion.
+    pub lat: Latency,
+    /// Bandwidth of whole intervals, in bytes per second.
+    pub bw_samples: Samples,
+    /// Completions per second of whole intervals, in thousandths.
+    pub iops_samples: Samples,
+}
+
+/// Latencies: exact sums, and a histogram where percentiles are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Sums and extremes, in nanoseconds.
+    pub stat: Samples,
+    /// By size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Histogram>,
+}
+
+impl Latency {
+    /// An empty one with a histogram.
+    pub fn with_histogram() -> Latency {
+        Latency { stat: Samples::default(), histogram: Some(Histogram::new()) }
+    }
+
+    /// Counts one value.
+    #[inline]
+    pub fn record(&mut self, value: Nanos) {
+        self.stat.record(value.0);
+        if let Some(histogram) = &mut self.histogram {
+            histogram.record(value);
+        }
+    }
+
+    /// Adds another: exact, in any order. A histogram survives only where both sides that hold anything have one.
+    pub fn merge(&mut self, other: &Latency) {
+        if other.stat.count == 0 {
+            return;
+        }
+        let was_empty = self.stat.count == 0;
+        self.stat.merge(&other.stat);
+        match (&mut self.histogram, &other.histogram) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (mine @ None, Some(theirs)) if was_empty => *mine = Some(theirs.clone()),
+            (mine, _) => *mine = None,
+        }
+    }
+}
+
+/// Count, extremes, sum and sum of squares of whole numbers: enough for mean and deviation, and exact to merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Samples {
+    /// How many.
+    pub count: u64,
+    /// Smallest; 0 when there is none.
+    pub min: u64,
+    /// Largest; 0 when there is none.
+    pub max: u64,
+    /// Sum.
+    #[serde(with = "as_text")]
+    pub sum: u128,
+    /// Sum of squares.
+    #[serde(with = "as_text")]
+    pub sum_sq: u128,
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Samples { count: 0, min: 0, max: 0, sum: 0, sum_sq: 0 }
+    }
+}
+
+impl Samples {
+    /// Counts one value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.min = if self.count == 0 || value < self.min { value } else { self.min };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.sum_sq = self.sum_sq.wrapping_add(u128::from(value) * u128::from(value));
+    }
+
+    /// Adds another: exact, in any order.
+    pub fn merge(&mut self, other: &Samples) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_sq = self.sum_sq.wrapping_add(other.sum_sq);
+    }
+
+    /// Arithmetic mean. `None` when empty.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// Deviation of the sample (divisor n - 1): 0 for one value, `None` when empty.
+    ///
+    /// Source: n·Σx² - (Σx)² in whole numbers, so that nothing cancels (Chan, Golub, LeVeque 1983, "textbook" form).
+    pub fn deviation(&self) -> Option<f64> {
+        match self.count {
+            0 => None,
+            1 => Some(0.0),
+            n => {
+                let n128 = u128::from(n);
+                let scatter = match (n128.checked_mul(self.sum_sq), self.sum.checked_mul(self.sum)) {
+                    (Some(a), Some(b)) => a.saturating_sub(b) as f64 / n as f64,
+                    // Past 2^128 the exact form does not fit: the loss of digits is then below any clock's.
+                    _ => (self.sum_sq as f64 - self.sum as f64 * (self.sum as f64 / n as f64)).max(0.0),
+                };
+                Some((scatter / (n - 1) as f64).sqrt())
+            }
+        }
+    }
+}
+
+/// Sums beyond 64 bits are stored as text, because JSON readers disagree about large numbers.
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Distribution over 1, 2, 4, 8, 16, 32 and 64 or more.
+pub type DepthSteps = [u64; 7];
+
+/// I/Os in flight as each was issued, and how many went and came in one call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DepthRecord {
+    /// In flight, by issued I/O (syncs included): 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more.
+    pub level: DepthSteps,
+    /// I/Os a call submitted: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
+    pub submit: DepthSteps,
+    /// Completions a call returned, in the same steps.
+    pub complete: DepthSteps,
+    /// Calls that submitted.
+    pub submit_calls: u64,
+    /// Calls that fetched completions.
+    pub complete_calls: u64,
+    /// Deepest queue asked for.
+    pub iodepth: u32,
+}
+
+/// Processor use of a worker over its measured time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuUsage {
+    /// In user space.
+    pub user: Nanos,
+    /// In the kernel.
+    pub system: Nanos,
+    /// Voluntary and involuntary context switches.
+    pub ctx: u64,
+    /// Page faults with I/O.
+    pub majf: u64,
+    /// Page faults without.
+    pub minf: u64,
+}
+
+/// A stretch of time within a worker's run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its end, counted from the start of measurement.
+    pub at: Nanos,
+    /// Its length.
+    pub length: Nanos,
+    /// What completed in it.
+    pub ops: PerOp<IntervalOp>,
+}
+
+/// What completed of one operation within an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntervalOp {
+    /// I/Os.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Sum of completion latencies.
+    pub clat_sum: Nanos,
+}
+
+impl Interval {
+    /// Joins the interval that follows.
+    pub fn join(&mut self, next: &Interval) {
+        self.at = next.at;
+        self.length.0 += next.length.0;
+        for op in Op::ALL {
+            self.ops[op].ios += next.ops[op].ios;
+            self.ops[op].bytes += next.ops[op].bytes;
+            self.ops[op].clat_sum.0 += next.ops[op].clat_sum.0;
+        }
+    }
+}
+
+/// Errors of the device: all counted, the first few in full.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorRecord {
+    /// How many there were.
+    pub total: u64,
+    /// The first of them, at most [`ErrorRecord::KEPT`].
+    pub first: Vec<IoError>,
+}
+
+impl ErrorRecord {
+    /// How many are kept in full.
+    pub const KEPT: usize = 16;
+
+    /// Counts one.
+    pub fn push(&mut self, error: IoError) {
+        self.total += 1;
+        if self.first.len() < Self::KEPT {
+            self.first.push(error);
+        }
+    }
+}
+
+/// One I/O that the device refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoError {
+    /// `read`, `write`, `trim`, `fsync`, `open`, …
+    pub action: String,
+    /// Which file.
+    pub file: String,
+    /// Where.
+    pub offset: Bytes,
+    /// How much was asked for.
+    pub len: Bytes,
+    /// Number of the error.
+    pub errno: i32,
+    /// When, counted from the start of measurement.
+    pub at: Nanos,
+}
+
+/// Why a worker ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// All was done that was asked.
+    #[default]
+    Done,
+    /// Its time was over.
+    Time,
+    /// The observer or the user ended it.
+    Stopped,
+    /// The device answered with an error.
+    Error,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> Samples {
+        let mut s = Samples::default();
+        values.iter().for_each(|&v| s.record(v));
+        s
+    }
+
+    #[test]
+    fn mean_and_deviation_are_the_textbook_ones() {
+        let s = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert_eq!(s.mean(), Some(5.0));
+        assert!((s.deviation().unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!(Samples::default().mean(), None);
+        assert_eq!(of(&[7]).deviation(), Some(0.0));
+    }
+
+    #[test]
+    fn latencies_lose_their_histogram_rather_than_invent_one() {
+        let mut with = Latency::with_histogram();
+        with.record(Nanos(5));
+        let mut without = Latency::default();
+        without.record(Nanos(9));
+        let mut empty = Latency::default();
+        empty.merge(&with);
+        assert_eq!(empty.histogram.as_ref().map(Histogram::count), Some(1));
+        empty.merge(&without);
+        assert_eq!((empty.stat.count, empty.histogram.is_none()), (2, true));
+    }
+
+    proptest! {
+        #[test]
+        fn samples_merge_in_any_order(a in prop::collection::vec(any::<u32>(), 0..50), b in prop::collection::vec(any::<u32>(), 0..50)) {
+            let wide = |v: &[u32]| v.iter().map(|&x| u64::from(x)).collect::<Vec<_>>();
+            let (a, b) = (wide(&a), wide(&b));
+            let (mut ab, mut ba) = (of(&a), of(&b));
+            ab.merge(&of(&b));
+            ba.merge(&of(&a));
+            prop_assert_eq!(ab, ba);
+            prop_assert_eq!(ab, of(&[a, b].concat()));
+        }
+
+        #[test]
+        fn samples_survive_storage(values in prop::collection::vec(any::<u64>(), 0..20)) {
+            let s = of(&values);
+            let text = serde_json::to_string(&s).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Samples>(&text).unwrap(), s);
+        }
+    }
+}

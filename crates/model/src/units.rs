@@ -1,0 +1,341 @@
+//! Quantities with their units, and the one parser for sizes as people type them.
+//!
+//! Counts and sizes are integers everywhere up to the record; rates ([`Iops`], [`BytesPerSec`]) are derived, so they
+//! are floats. What a suffix means differs between dialects: the caller says which rules apply.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+/// A span of time, or a moment counted from a named start, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+/// Completed I/Os per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Iops(pub f64);
+
+/// Bytes per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BytesPerSec(pub f64);
+
+/// A share of a distribution, in `[0, 1]`; percentiles exist only on the page.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Quantile(f64);
+
+/// A share that is not within `[0, 1]`.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("a quantile lies between 0 and 1, not at {0}")]
+pub struct NotAQuantile(pub f64);
+
+impl Quantile {
+    /// The median.
+    pub const MEDIAN: Quantile = Quantile(0.5);
+    /// The 95th percentile.
+    pub const P95: Quantile = Quantile(0.95);
+    /// The 99th percentile.
+    pub const P99: Quantile = Quantile(0.99);
+    /// The 99.9th percentile.
+    pub const P999: Quantile = Quantile(0.999);
+
+    /// Makes a quantile of a share.
+    ///
+    /// # Errors
+    /// [`NotAQuantile`] outside `[0, 1]`, and for NaN.
+    pub fn new(share: f64) -> Result<Quantile, NotAQuantile> {
+        if (0.0..=1.0).contains(&share) { Ok(Quantile(share)) } else { Err(NotAQuantile(share)) }
+    }
+
+    /// The share, in `[0, 1]`.
+    pub fn share(self) -> f64 {
+        self.0
+    }
+
+    /// The same as a percentile, in `[0, 100]`, for the page.
+    pub fn percent(self) -> f64 {
+        self.0 * 100.0
+    }
+}
+
+impl TryFrom<f64> for Quantile {
+    type Error = NotAQuantile;
+    fn try_from(share: f64) -> Result<Self, NotAQuantile> {
+        Quantile::new(share)
+    }
+}
+
+impl From<Quantile> for f64 {
+    fn from(q: Quantile) -> f64 {
+        q.0
+    }
+}
+
+impl Nanos {
+    /// One second.
+    pub const SECOND: Nanos = Nanos(1_000_000_000);
+
+    /// A whole number of milliseconds.
+    pub const fn from_millis(ms: u64) -> Nanos {
+        Nanos(ms * 1_000_000)
+    }
+
+    /// A whole number of seconds.
+    pub const fn from_secs(s: u64) -> Nanos {
+        Nanos(s * 1_000_000_000)
+    }
+
+    /// In seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// In whole milliseconds, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000_000
+    }
+}
+
+impl Bytes {
+    /// Bytes over time. `None` when no time has passed.
+    pub fn per(self, time: Nanos) -> Option<BytesPerSec> {
+        (time.0 > 0).then(|| BytesPerSec(self.0 as f64 * 1e9 / time.0 as f64))
+    }
+}
+
+const IEC: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const SI: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+
+/// Shows about three significant digits, and never an exponent.
+fn three_digits(value: f64) -> String {
+    let digits = if value >= 100.0 || value == value.trunc() && value < 1e3 && value >= 1.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$}")
+}
+
+fn scaled(value: f64, base: f64, names: &[&str]) -> String {
+    let mut value = value;
+    let mut step = 0;
+    while value >= base * 0.9995 && step + 1 < names.len() {
+        value /= base;
+        step += 1;
+    }
+    format!("{} {}", three_digits(value), names[step])
+}
+
+/// `256 MiB`, `4 KiB`: sizes people choose are powers of two.
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&scaled(self.0 as f64, 1024.0, &IEC))
+    }
+}
+
+/// `22.4 MB/s`: the unit on the label of the card.
+impl fmt::Display for BytesPerSec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}/s", scaled(self.0, 1000.0, &SI)))
+    }
+}
+
+impl fmt::Display for Iops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self.0 {
+            v if v >= 999_500.0 => format!("{} M", three_digits(v / 1e6)),
+            v if v >= 9_999.5 => format!("{} k", three_digits(v / 1e3)),
+            v if v >= 100.0 => format!("{v:.0}"),
+            v => three_digits(v),
+        };
+        f.pad(&text)
+    }
+}
+
+/// `1.87 ms`, `410 ns`.
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0 as f64;
+        let text = match self.0 {
+            0..1_000 => format!("{} ns", self.0),
+            1_000..1_000_000 => format!("{} µs", three_digits(ns / 1e3)),
+            1_000_000..1_000_000_000 => format!("{} ms", three_digits(ns / 1e6)),
+            _ => format!("{} s", three_digits(ns / 1e9)),
+        };
+        f.pad(&text)
+    }
+}
+
+/// Which meaning the suffixes of a size have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeRules {
+    /// Our own files: `KiB` is 1024, `kB` is 1000, a bare `k` is an error, because it means both.
+    Iec,
+    /// The fio dialect with `kb_base=1024`: `k`, `kB` and `ki` are 1024, and `KiB` is 1000.
+    Fio1024,
+    /// The fio dialect with `kb_base=1000`: `k`, `kB` and `ki` are 1000, and `KiB` is 1024.
+    Fio1000,
+}
+
+/// Why a text is not a size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// The text has no number in front.
+    #[error("`{0}` is not a size: a number with a unit is expected, such as 64MiB")]
+    NoNumber(String),
+    /// The unit is none that is known.
+    #[error("`{text}` has the unknown unit `{unit}`: use one of B, KiB, MiB, GiB, TiB, kB, MB, GB, TB")]
+    UnknownUnit {
+        /// The whole text.
+        text: String,
+        /// The part that was not understood.
+        unit: String,
+    },
+    /// The unit means a power of two to some and a power of ten to others.
+    #[error("`{text}` may mean {si} or {iec} bytes: write `{number}{unit_si}` or `{number}{unit_iec}`")]
+    Ambiguous {
+        /// The whole text.
+        text: String,
+        /// Its number.
+        number: String,
+        /// Bytes in the decimal reading.
+        si: u64,
+        /// Bytes in the binary reading.
+        iec: u64,
+        /// Unit of the decimal reading.
+        unit_si: &'static str,
+        /// Unit of the binary reading.
+        unit_iec: &'static str,
+    },
+    /// More than a 64-bit number of bytes.
+    #[error("`{0}` is more than 16 EiB")]
+    TooLarge(String),
+}
+
+/// Reads a size such as `4k`, `1M`, `64KiB` or `0x1000` by the given rules.
+///
+/// Source of the fio rules: its manual, "Parameter types", and runs of fio 3.33.
+///
+/// # Errors
+/// A [`SizeError`] that names the text and what to write instead.
+pub fn parse_size(text: &str, rules: SizeRules) -> Result<Bytes, SizeError> {
+    let trimmed = text.trim();
+    let no_number = || SizeError::NoNumber(text.to_owned());
+    let (radix, body) = match trimmed.strip_prefix("0x").or_else(|| trimmed.strip_prefix("0X")) {
+        Some(hex) if rules != SizeRules::Iec => (16, hex),
+        _ => (10, trimmed),
+    };
+    let end = body.find(|c: char| !(c.is_digit(radix) || radix == 10 && c == '.')).unwrap_or(body.len());
+    let (number, unit) = (&body[..end], body[end..].trim());
+    let factor = unit_factor(unit, rules, text, number)?;
+    let whole: u64 = match number.split_once('.') {
+        None => u64::from_str_radix(number, radix).map_err(|e| match e.kind() {
+            std::num::IntErrorKind::PosOverflow => SizeError::TooLarge(text.to_owned()),
+            _ => no_number(),
+        })?,
+        Some(_) => {
+            let value: f64 = number.parse().map_err(|_| no_number())?;
+            let bytes = value * factor as f64;
+            if !bytes.is_finite() || bytes >= u64::MAX as f64 {
+                return Err(SizeError::TooLarge(text.to_owned()));
+            }
+            return Ok(Bytes(bytes as u64));
+        }
+    };
+    whole.checked_mul(factor).map(Bytes).ok_or_else(|| SizeError::TooLarge(text.to_owned()))
+}
+
+fn unit_factor(unit: &str, rules: SizeRules, text: &str, number: &str) -> Result<u64, SizeError> {
+    let unknown = || SizeError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned() };
+    let lower = unit.to_ascii_lowercase();
+    if lower.is_empty() || lower == "b" {
+        return Ok(1);
+    }
+    let exponent = match lower.as_bytes()[0] {
+        b'k' => 1,
+        b'm' => 2,
+        b'g' => 3,
+        b't' => 4,
+        b'p' => 5,
+        _ => return Err(unknown()),
+    };
+    let (si, iec) = (1000u64.pow(exponent), 1024u64.pow(exponent));
+    match (&lower[1..], rules) {
+        ("ib", SizeRules::Iec) | ("" | "b" | "i", SizeRules::Fio1024) | ("ib", SizeRules::Fio1000) => Ok(iec),
+        ("b", SizeRules::Iec) | ("ib", SizeRules::Fio1024) | ("" | "b" | "i", SizeRules::Fio1000) => Ok(si),
+        ("" | "i", SizeRules::Iec) => {
+            let n: u64 = number.parse().unwrap_or(1);
+            Err(SizeError::Ambiguous {
+                text: text.to_owned(),
+                number: number.to_owned(),
+                si: n.saturating_mul(si),
+                iec: n.saturating_mul(iec),
+                unit_si: SI[exponent as usize],
+                unit_iec: IEC[exponent as usize],
+            })
+        }
+        _ => Err(unknown()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fio_sizes_follow_its_reversed_rules() {
+        for (text, bytes) in [("4k", 4096), ("4K", 4096), ("4kB", 4096), ("4ki", 4096), ("4KiB", 4000), ("1M", 1 << 20)]
+        {
+            assert_eq!(parse_size(text, SizeRules::Fio1024), Ok(Bytes(bytes)), "{text}");
+        }
+        assert_eq!(parse_size("4k", SizeRules::Fio1000), Ok(Bytes(4000)));
+        assert_eq!(parse_size("4KiB", SizeRules::Fio1000), Ok(Bytes(4096)));
+        assert_eq!(parse_size("0x1000", SizeRules::Fio1024), Ok(Bytes(4096)));
+    }
+
+    #[test]
+    fn our_own_sizes_say_which_kilo_they_mean() {
+        assert_eq!(parse_size("4KiB", SizeRules::Iec), Ok(Bytes(4096)));
+        assert_eq!(parse_size("4 kB", SizeRules::Iec), Ok(Bytes(4000)));
+        assert_eq!(parse_size("1.5GiB", SizeRules::Iec), Ok(Bytes(3 << 29)));
+        assert!(matches!(parse_size("4k", SizeRules::Iec), Err(SizeError::Ambiguous { si: 4000, iec: 4096, .. })));
+        assert!(matches!(parse_size("MiB", SizeRules::Iec), Err(SizeError::NoNumber(_))));
+        assert!(matches!(parse_size("9999999PiB", SizeRules::Iec), Err(SizeError::TooLarge(_))));
+        assert!(matches!(parse_size("4 bananas", SizeRules::Iec), Err(SizeError::UnknownUnit { .. })));
+    }
+
+    #[test]
+    fn quantities_read_well() {
+        assert_eq!(Bytes(256 << 20).to_string(), "256 MiB");
+        assert_eq!(Bytes(1536).to_string(), "1.50 KiB");
+        assert_eq!(BytesPerSec(22_412_000.0).to_string(), "22.4 MB/s");
+        assert_eq!(Nanos(1_866_030).to_string(), "1.87 ms");
+        assert_eq!(Nanos(410).to_string(), "410 ns");
+        assert_eq!(Iops(1489.2).to_string(), "1489");
+        assert_eq!(Iops(12_345.0).to_string(), "12.3 k");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_size_or_an_error(text in ".{0,24}") {
+            for rules in [SizeRules::Iec, SizeRules::Fio1024, SizeRules::Fio1000] {
+                let _ = parse_size(&text, rules);
+            }
+        }
+
+        #[test]
+        fn iec_sizes_round_trip(n in 0u64..1 << 20, e in 0usize..5) {
+            let text = format!("{n}{}", IEC[e]);
+            proptest::prop_assert_eq!(parse_size(&text, SizeRules::Iec), Ok(Bytes(n << (10 * e))));
+        }
+    }
+}
