@@ -1,0 +1,3 @@
+//! The fio dialect: its command line and job files in, its outputs out.
+
+pub mod output;

@@ -1,0 +1,1 @@
+//! The outputs of fio: text, JSON and terse.
