@@ -1,0 +1,94 @@
+//! Why a fio command line or job file was not understood, and where the word stands.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What was not understood, with its place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct FioError {
+    /// What is wrong.
+    pub kind: FioErrorKind,
+    /// Where; `None` when it is not about one word.
+    pub at: Option<Location>,
+}
+
+/// Where a word stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// On the command line.
+    Arg {
+        /// Which argument, from 0, the program's name not counted.
+        index: usize,
+        /// Bytes of the word within the argument.
+        span: Range<usize>,
+    },
+    /// In a job file.
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// The line itself.
+        text: String,
+        /// Bytes of the word within the line.
+        span: Range<usize>,
+    },
+}
+
+/// What is wrong. Each message names what was tried, the cause and the cure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // Each field is named in its message.
+pub enum FioErrorKind {
+    /// No option of that name.
+    #[error("unknown option `{name}`{}", did_you_mean(.nearest))]
+    UnknownOption { name: String, nearest: Option<String> },
+    /// A prefix of several.
+    #[error("option `{name}` may stand for {}: write it out", .candidates.join(", "))]
+    AmbiguousOption { name: String, candidates: Vec<String> },
+    /// fio knows it, we do not.
+    #[error("{option} is an option of fio that cannot be used here: {reason}; {instead}")]
+    Refused { option: String, reason: String, instead: String },
+    /// A value that does not fit.
+    #[error("{option}={value} cannot be used: {reason}")]
+    BadValue { option: String, value: String, reason: String },
+    /// An option without its value.
+    #[error("option `{option}` needs a value: {hint}")]
+    MissingValue { option: String, hint: String },
+    /// Options that contradict each other.
+    #[error("job `{job}`: {reason}")]
+    BadJob { job: String, reason: String },
+    /// Nothing to do.
+    #[error("no jobs are defined: give --name=NAME with options such as --rw=read --size=64m, or a job file")]
+    NoJobs,
+    /// A job file that could not be read.
+    #[error("unable to open '{}' job file: {reason}{}", .path.display(), file_hint(.path))]
+    CannotRead { path: PathBuf, reason: String },
+    /// A line of a job file that is no section, option or comment.
+    #[error("`{text}` is neither a [section] nor an option: {reason}")]
+    BadLine { text: String, reason: String },
+    /// Includes that do not end.
+    #[error("include files are nested more than {limit} deep, the last being {}", .path.display())]
+    IncludeTooDeep { path: PathBuf, limit: usize },
+    /// `--warnings-fatal`.
+    #[error("{warning} (and --warnings-fatal makes that an error)")]
+    WarningFatal { warning: String },
+    /// More workers than `--max-jobs`.
+    #[error("{count} workers are more than --max-jobs={limit}")]
+    TooManyJobs { count: u64, limit: u64 },
+}
+
+impl FioError {
+    /// An error that is not about one word.
+    pub fn nowhere(kind: FioErrorKind) -> FioError {
+        FioError { kind, at: None }
+    }
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(": did you mean `{name}`?")).unwrap_or_default()
+}
+
+fn file_hint(path: &std::path::Path) -> &'static str {
+    if path.to_string_lossy().contains('=') { " (options of the command line begin with --)" } else { "" }
+}
