@@ -1,0 +1,305 @@
+//! `io_uring` with buffers and files that belong to the ring while in flight. Exists on 64-bit machines only.
+
+#[cfg(not(target_pointer_width = "64"))]
+pub use absent::Ring;
+#[cfg(target_pointer_width = "64")]
+pub use real::Ring;
+
+/// Switches of a ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingOptions {
+    /// Registers the buffers, so that the kernel need not map them for each I/O.
+    pub fixed_buffers: bool,
+    /// Registers the files, so that the kernel need not look them up for each I/O.
+    pub fixed_files: bool,
+    /// Lets a kernel thread submit.
+    pub sq_poll: bool,
+    /// Polls the device for completions.
+    pub io_poll: bool,
+}
+
+#[cfg(target_pointer_width = "64")]
+mod real {
+    use super::RingOptions;
+    use crate::aio::{Completion, outcome};
+    use crate::buffer::Slots;
+    use io_uring::{IoUring, cqueue, opcode, squeue, types};
+    use rustix::fd::{AsRawFd, OwnedFd};
+    use rustix::io::Errno;
+
+    /// A ring whose I/Os each have a buffer of their own. Dropping it waits for all of them.
+    pub struct Ring {
+        // The ring comes first: it is torn down before the buffers and files it uses are given back.
+        ring: IoUring<squeue::Entry, cqueue::Entry>,
+        files: Vec<OwnedFd>,
+        slots: Slots,
+        options: RingOptions,
+        in_flight: usize,
+        prepared: usize,
+    }
+
+    impl std::fmt::Debug for Ring {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("Ring").field("options", &self.options).field("in_flight", &self.in_flight).finish()
+        }
+    }
+
+    fn errno(error: &std::io::Error) -> Errno {
+        Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EIO))
+    }
+
+    fn build(entries: u32, options: RingOptions) -> Result<IoUring<squeue::Entry, cqueue::Entry>, Errno> {
+        let mut last = Errno::NOSYS;
+        // Newest kernels first: one issuer whose completions run when it asks (6.1), then plain.
+        for lean in [true, false] {
+            let mut builder = IoUring::builder();
+            if options.sq_poll {
+                builder.setup_sqpoll(1000);
+            } else if lean {
+                builder.setup_single_issuer().setup_defer_taskrun();
+            }
+            if options.io_poll {
+                builder.setup_iopoll();
+            }
+            match builder.build(entries) {
+                Ok(ring) => return Ok(ring),
+                Err(error) => last = errno(&error),
+            }
+            if options.sq_poll {
+                break;
+            }
+        }
+        Err(last)
+    }
+
+    /// One entry for either kind of file, whose common trait the library keeps to itself.
+    macro_rules! entry {
+        ($target:expr, $fixed:expr, $buffer:expr, $slot:expr, $write:expr, $offset:expr, $len:expr) => {
+            match ($write, $fixed) {
+                (false, false) => opcode::Read::new($target, $buffer, $len).offset($offset).build(),
+                (false, true) => opcode::ReadFixed::new($target, $buffer, $len, $slot as u16).offset($offset).build(),
+                (true, false) => opcode::Write::new($target, $buffer, $len).offset($offset).build(),
+                (true, true) => opcode::WriteFixed::new($target, $buffer, $len, $slot as u16).offset($offset).build(),
+            }
+        };
+    }
+
+    impl Ring {
+        /// A ring for as many I/Os as there are slots, on these files. It has to be used by the thread that made it.
+        ///
+        /// # Errors
+        /// ENOSYS and EPERM where the kernel has no rings or forbids them, ENOMEM when memory may not be locked.
+        pub fn new(slots: Slots, files: Vec<OwnedFd>, options: RingOptions) -> Result<Ring, Errno> {
+            let entries = (slots.count() as u32).next_power_of_two();
+            let ring = build(entries, options)?;
+            let mut this = Ring { ring, files, slots, options, in_flight: 0, prepared: 0 };
+            this.register()?;
+            Ok(this)
+        }
+
+        fn register(&mut self) -> Result<(), Errno> {
+            if self.options.fixed_files && !self.files.is_empty() {
+                let raw: Vec<i32> = self.files.iter().map(|f| f.as_raw_fd()).collect();
+                self.ring.submitter().register_files(&raw).map_err(|e| errno(&e))?;
+            }
+            if self.options.fixed_buffers {
+                let size = self.slots.size();
+                let vectors: Vec<libc::iovec> = (0..self.slots.count())
+                    .map(|slot| libc::iovec { iov_base: self.slots.address(slot).cast(), iov_len: size })
+                    .collect();
+                // SAFETY: the vectors describe memory of `self.slots`, which is given back only after the ring is gone.
+                unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|e| errno(&e))?;
+            }
+            Ok(())
+        }
+
+        /// The buffer of a slot that is not in flight.
+        #[inline]
+        pub fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+            self.slots.get_mut(slot as usize, len)
+        }
+
+        /// All buffers, to fill them before the first I/O.
+        pub fn buffers(&mut self) -> &mut [u8] {
+            self.slots.all_mut()
+        }
+
+        /// The files it works on.
+        pub fn files(&self) -> &[OwnedFd] {
+            &self.files
+        }
+
+        /// Prepares an I/O of the first `len` bytes of a slot on a file; it is handed over by the next `submit`.
+        ///
+        /// # Panics
+        /// When there is no such slot or file, or the ring is full: a bug of the caller.
+        #[inline]
+        pub fn prepare(&mut self, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
+            let buffer = self.slots.lend(slot as usize, len as usize);
+            let entry = if self.options.fixed_files {
+                entry!(types::Fixed(file), self.options.fixed_buffers, buffer, slot, write, offset, len)
+            } else {
+                let fd = types::Fd(self.files[file as usize].as_raw_fd());
+                entry!(fd, self.options.fixed_buffers, buffer, slot, write, offset, len)
+            };
+            self.push(entry.user_data(u64::from(slot)));
+        }
+
+        /// Prepares an operation that does nothing, to measure the ring itself.
+        #[inline]
+        pub fn prepare_nop(&mut self, slot: u32) {
+            self.slots.lend(slot as usize, 0);
+            self.push(opcode::Nop::new().build().user_data(u64::from(slot)));
+        }
+
+        #[inline]
+        fn push(&mut self, entry: squeue::Entry) {
+            // SAFETY: buffer and file of the entry belong to `self` and outlive the I/O, because dropping waits for it.
+            let pushed = unsafe { self.ring.submission().push(&entry) };
+            pushed.expect("the ring has an entry for each slot");
+            self.prepared += 1;
+        }
+
+        /// Hands over what was prepared and waits until at least `wait_for` I/Os are done. Returns how many were taken.
+        ///
+        /// # Errors
+        /// EINTR when a signal came first, EAGAIN or EBUSY when the kernel has no room now.
+        #[inline]
+        pub fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
+            let wait_for = wait_for.min(self.in_flight + self.prepared);
+            let taken = self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e))?;
+            self.prepared -= taken.min(self.prepared);
+            self.in_flight += taken;
+            Ok(taken)
+        }
+
+        /// Gives what is done to `done`, without waiting, at most `max`. Returns how many.
+        #[inline]
+        pub fn reap(&mut self, max: usize, mut done: impl FnMut(Completion)) -> usize {
+            let mut count = 0;
+            for entry in self.ring.completion().take(max) {
+                self.slots.give_back(entry.user_data() as usize);
+                done(Completion { slot: entry.user_data() as u32, result: outcome(i64::from(entry.result())) });
+                count += 1;
+            }
+            self.in_flight -= count;
+            count
+        }
+
+        /// I/Os handed over and not reaped.
+        pub fn in_flight(&self) -> usize {
+            self.in_flight
+        }
+    }
+
+    impl Drop for Ring {
+        fn drop(&mut self) {
+            // The buffers belong to the kernel until each I/O is done.
+            while self.in_flight > 0 {
+                if let Err(error) = self.ring.submit_and_wait(1)
+                    && errno(&error) != Errno::INTR
+                {
+                    break;
+                }
+                self.in_flight -= self.ring.completion().count().min(self.in_flight);
+            }
+        }
+    }
+}
+
+#[cfg(not(target_pointer_width = "64"))]
+mod absent {
+    use super::RingOptions;
+    use crate::aio::Completion;
+    use crate::buffer::Slots;
+    use rustix::fd::OwnedFd;
+    use rustix::io::Errno;
+
+    /// Rings are not offered on 32-bit machines: this type cannot be made.
+    #[derive(Debug)]
+    pub enum Ring {}
+
+    impl Ring {
+        /// Always ENOSYS.
+        ///
+        /// # Errors
+        /// ENOSYS.
+        pub fn new(_: Slots, _: Vec<OwnedFd>, _: RingOptions) -> Result<Ring, Errno> {
+            Err(Errno::NOSYS)
+        }
+
+        /// Cannot be called.
+        pub fn buffer(&mut self, _: u32, _: usize) -> &mut [u8] {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub fn buffers(&mut self) -> &mut [u8] {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub fn files(&self) -> &[OwnedFd] {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub fn prepare(&mut self, _: u32, _: u32, _: bool, _: u64, _: u32) {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub fn prepare_nop(&mut self, _: u32) {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        ///
+        /// # Errors
+        /// None: it cannot be called.
+        pub fn submit(&mut self, _: usize) -> Result<usize, Errno> {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub fn reap(&mut self, _: usize, _: impl FnMut(Completion)) -> usize {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub fn in_flight(&self) -> usize {
+            match *self {}
+        }
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+    use crate::buffer::Slots;
+    use std::io::Write;
+
+    #[test]
+    fn reads_come_back_with_and_without_registration() {
+        for fixed in [false, true] {
+            let mut file = tempfile::tempfile().unwrap();
+            for i in 0..4u8 {
+                file.write_all(&[i; 4096]).unwrap();
+            }
+            let options = RingOptions { fixed_buffers: fixed, fixed_files: fixed, ..RingOptions::default() };
+            let mut ring = match Ring::new(Slots::new(4, 4096).unwrap(), vec![file.into()], options) {
+                Ok(ring) => ring,
+                Err(errno) => return eprintln!("SKIPPED: this kernel has no rings ({errno})"),
+            };
+            for slot in 0..4 {
+                ring.prepare(slot, 0, false, u64::from(slot) * 4096, 4096);
+            }
+            let mut seen = 0;
+            while seen < 4 {
+                ring.submit(1).unwrap();
+                seen += ring.reap(4, |c| assert_eq!(c.result, Ok(4096)));
+            }
+            assert!((0..4).all(|s| ring.buffer(s, 4096).iter().all(|&b| b == s as u8)));
+        }
+    }
+}
