@@ -1,1 +1,26 @@
-//! The outputs of fio: text, JSON and terse.
+//! The outputs of fio: text, JSON, terse, logs and the status line, as pure functions from records to text.
+//!
+//! Nothing here runs, reads a clock or asks the host: what fio would print of a run is in the [`RunView`]. Wording and
+//! blocks follow fio 3.39, as its printed results show them; JSON and terse follow the observed output of fio 3.33.
+//!
+//! ```text
+//! before the run   banner(&StartView), laying_out(..), status_line(&Progress) while it goes
+//! after the run    normal(&RunView), json(&RunView, plus), terse(&RunView, version)
+//! beside it        LogKind::file_name(..), log_text(..)
+//! ```
+
+mod eta;
+mod json;
+mod logs;
+mod normal;
+mod start;
+mod terse;
+mod view;
+
+pub use eta::{Progress, WorkerState, status_line};
+pub use json::json;
+pub use logs::{LogEntry, LogKind, log_text};
+pub use normal::normal;
+pub use start::{DEPTH_NOTE, banner, laying_out};
+pub use terse::terse;
+pub use view::{CpuIdleness, DiskView, RunView, StartView, WorkerView};
