@@ -1,0 +1,382 @@
+//! What has to be known of a path before a plan for it can be made.
+//!
+//! Looking leaves no trace: what exists is opened for reading only, and whether a folder takes O_DIRECT is asked with a
+//! file that has no name. Whose card it is and what lies on it is told elsewhere (`identify`, `guard`).
+
+use crate::mounts;
+use crate::roots::{self, DevNum, Roots};
+use hakaru_model::facts::{TargetFacts, TargetKind};
+use hakaru_model::units::Bytes;
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags};
+use rustix::io::Errno;
+use std::fs::Metadata;
+use std::io::{Error, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Why a path cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    /// The path is empty.
+    #[error("the path is empty: name a file, a folder or a device")]
+    Empty,
+    /// The folder of the path is not there.
+    #[error("{path} cannot be made: its folder {folder} does not exist (make it first, with mkdir -p)")]
+    NoFolder {
+        /// The path.
+        path: PathBuf,
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// Something above the path is no folder.
+    #[error("{path} leads through {through}, which is not a folder")]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+        /// The part of it that is none.
+        through: PathBuf,
+    },
+    /// A device node that is not there; a file in its place would measure memory.
+    #[error("there is no device {path}: see `lsblk` for those there are, or plug it in")]
+    NoSuchDevice {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A link to nothing.
+    #[error("{path} is a link to {target}, which does not exist: repair the link or name another path")]
+    DanglingLink {
+        /// The path.
+        path: PathBuf,
+        /// Where it points.
+        target: PathBuf,
+    },
+    /// Neither reading nor writing is allowed.
+    #[error("{path} can neither be read nor written: permission denied ({cure})")]
+    Denied {
+        /// The path.
+        path: PathBuf,
+        /// What would help.
+        cure: &'static str,
+    },
+    /// Anything else the system says.
+    #[error("{path} cannot be looked at: {source}")]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        source: Error,
+    },
+}
+
+/// Looks at a path: what it is, how large, how much may still be written, and how direct I/O has to be aligned.
+///
+/// # Errors
+/// An [`InspectError`] when nothing at this path can be measured: it is missing together with its folder, it is a link
+/// to nothing, or it may neither be read nor written.
+pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
+    let io = |source| InspectError::Io { path: path.to_owned(), source };
+    if path.as_os_str().is_empty() {
+        return Err(InspectError::Empty);
+    }
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return inspect_absent(path),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(not_a_folder(path)),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(InspectError::Denied { path: path.to_owned(), cure: "a folder on the way to it is closed" });
+        }
+        Err(error) => return Err(io(error)),
+    };
+    match kind_of(&metadata) {
+        TargetKind::File => inspect_file(path, &metadata),
+        TargetKind::Directory => inspect_folder(path, path, TargetKind::Directory),
+        TargetKind::BlockDevice => inspect_device(path, &metadata),
+        kind => Ok(TargetFacts { writable: may(path, Access::WRITE_OK), ..facts(path, kind) }),
+    }
+}
+
+/// What kind of thing this is.
+pub(crate) fn kind_of(metadata: &Metadata) -> TargetKind {
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_file() => TargetKind::File,
+        () if kind.is_dir() => TargetKind::Directory,
+        () if kind.is_block_device() => TargetKind::BlockDevice,
+        () if kind.is_char_device() => TargetKind::CharDevice,
+        () => TargetKind::Other,
+    }
+}
+
+/// The folder a path is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn facts(path: &Path, kind: TargetKind) -> TargetFacts {
+    let path = path.to_owned();
+    TargetFacts { path, kind, size: Bytes(0), free: None, logical_block: 512, direct_io: None, writable: false }
+}
+
+fn inspect_absent(path: &Path) -> Result<TargetFacts, InspectError> {
+    if path.symlink_metadata().is_ok() {
+        let target = path.read_link().unwrap_or_default();
+        return Err(InspectError::DanglingLink { path: path.to_owned(), target });
+    }
+    let folder = folder_of(path);
+    if is_device_folder(folder) {
+        return Err(InspectError::NoSuchDevice { path: path.to_owned() });
+    }
+    match folder.metadata() {
+        Ok(metadata) if metadata.is_dir() => inspect_folder(path, folder, TargetKind::Absent),
+        Ok(_) => Err(not_a_folder(path)),
+        Err(_) => Err(InspectError::NoFolder { path: path.to_owned(), folder: folder.to_owned() }),
+    }
+}
+
+/// Whether files in this folder would live in the memory behind /dev. /dev/shm is meant for files, and stays allowed.
+fn is_device_folder(folder: &Path) -> bool {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.starts_with("/dev") && !folder.starts_with("/dev/shm")
+}
+
+fn not_a_folder(path: &Path) -> InspectError {
+    let through = path.ancestors().skip(1).find(|part| part.exists()).unwrap_or(path);
+    InspectError::NotAFolder { path: path.to_owned(), through: through.to_owned() }
+}
+
+fn inspect_folder(path: &Path, folder: &Path, kind: TargetKind) -> Result<TargetFacts, InspectError> {
+    let mut facts = TargetFacts { free: free_space(folder), ..facts(path, kind) };
+    facts.writable = may(folder, Access::WRITE_OK | Access::EXEC_OK);
+    let probe = facts.writable.then(|| probe_folder(folder)).unwrap_or_default();
+    facts.direct_io = probe.direct;
+    facts.logical_block = probe.alignment.or_else(|| block_below(folder)).unwrap_or(512);
+    // Permission bits promise what the file system may not keep.
+    facts.writable &= !probe.refused;
+    Ok(facts)
+}
+
+fn inspect_file(path: &Path, metadata: &Metadata) -> Result<TargetFacts, InspectError> {
+    let mut facts = facts(path, TargetKind::File);
+    facts.size = Bytes(metadata.len());
+    facts.free = free_space(path);
+    facts.writable = may(path, Access::WRITE_OK);
+    let mode = match (may(path, Access::READ_OK), facts.writable) {
+        (true, _) => OFlags::RDONLY,
+        (false, true) => OFlags::WRONLY,
+        (false, false) => {
+            let cure = "change its permissions, or run as its owner";
+            return Err(InspectError::Denied { path: path.to_owned(), cure });
+        }
+    };
+    let probe = probe_file(path, mode);
+    facts.direct_io = probe.direct;
+    facts.logical_block = probe.alignment.or_else(|| block_below(path)).unwrap_or(512);
+    Ok(facts)
+}
+
+fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, InspectError> {
+    let mut facts = facts(path, TargetKind::BlockDevice);
+    let sysfs = Roots::live().sysfs_of(DevNum::from_raw(metadata.rdev()));
+    let read_only = sysfs.as_ref().and_then(|folder| roots::number::<u8>(&folder.join("ro"))) == Some(1);
+    facts.writable = !read_only && may(path, Access::WRITE_OK);
+    let device = match rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(device) => device,
+        Err(Errno::ACCESS | Errno::PERM) => {
+            let cure = "run as root, or join the group `disk`";
+            return Err(InspectError::Denied { path: path.to_owned(), cure });
+        }
+        Err(error) => return Err(InspectError::Io { path: path.to_owned(), source: error.into() }),
+    };
+    let size = rustix::fs::seek(&device, rustix::fs::SeekFrom::End(0));
+    facts.size = Bytes(size.map_err(|error| InspectError::Io { path: path.to_owned(), source: error.into() })?);
+    facts.logical_block = rustix::fs::ioctl_blksszget(&device).unwrap_or(512);
+    facts.direct_io = Some(true);
+    Ok(facts)
+}
+
+/// Whether this process may do so, by its effective user: permission bits, read-only mounts, immutable files.
+fn may(path: &Path, access: Access) -> bool {
+    rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
+}
+
+/// What a user without privileges may still write there.
+fn free_space(path: &Path) -> Option<Bytes> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+}
+
+/// What trying O_DIRECT taught.
+#[derive(Default)]
+struct Probe {
+    direct: Option<bool>,
+    alignment: Option<u32>,
+    refused: bool,
+}
+
+fn probe_file(path: &Path, mode: OFlags) -> Probe {
+    let open = |extra| rustix::fs::open(path, mode | extra | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
+    judge(open(OFlags::DIRECT), || open(OFlags::empty()))
+}
+
+/// Asks a folder with a file that has no name, or where that is not offered, with one that loses its name at once.
+fn probe_folder(folder: &Path) -> Probe {
+    judge(nameless_file(folder, OFlags::DIRECT), || nameless_file(folder, OFlags::empty()))
+}
+
+/// `direct` is the answer to an open with O_DIRECT; `plain` tries without, to tell a refusal of O_DIRECT from others.
+fn judge(direct: Result<OwnedFd, Errno>, plain: impl FnOnce() -> Result<OwnedFd, Errno>) -> Probe {
+    match direct {
+        Ok(file) => {
+            let alignment = alignment_of(&file);
+            // A file system that says "no alignment will do" opens the file and then goes through the page cache.
+            Probe { direct: Some(alignment != Some(0)), alignment: alignment.filter(|&a| a > 0), refused: false }
+        }
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Probe { direct: plain().is_ok().then_some(false), ..Probe::default() },
+        Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => Probe { refused: true, ..Probe::default() },
+        // A full disk and the like: permission is there, and `free` tells the rest.
+        Err(_) => Probe::default(),
+    }
+}
+
+/// The kernel's own word on offsets of direct I/O (Linux 6.1 and later): 0 means that there is no direct I/O.
+fn alignment_of(file: &OwnedFd) -> Option<u32> {
+    let stat = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    told.then_some(stat.stx_dio_offset_align)
+}
+
+fn nameless_file(folder: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | extra;
+    match rustix::fs::open(folder, flags | OFlags::TMPFILE, mode) {
+        // Without nameless files the answers differ: a FAT says "not supported", old kernels take it for a folder.
+        // EINVAL may also mean that O_DIRECT is not taken, so a named file has the last word.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => named_file(folder, flags),
+        answer => answer,
+    }
+}
+
+fn named_file(folder: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let process = std::process::id();
+    for attempt in 0..16 {
+        let path = folder.join(format!(".hakaru-probe-{process}-{attempt}"));
+        match rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR) {
+            Err(Errno::EXIST) => {}
+            answer => {
+                // Some file systems leave the file behind when they refuse O_DIRECT at opening.
+                let _ = rustix::fs::unlink(&path);
+                return answer;
+            }
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+/// The logical block of the device a path lives on.
+fn block_below(path: &Path) -> Option<u32> {
+    let roots = Roots::live();
+    let own = DevNum::from_raw(path.metadata().ok()?.dev());
+    let number = if own.major != 0 {
+        own
+    } else {
+        // A btrfs has a made-up number; its mount names the device.
+        let mounts = mounts::mounts(&roots);
+        let mount = mounts::mount_of(&path.canonicalize().ok()?, &mounts)?;
+        roots.device_number(Path::new(&mount.source))?
+    };
+    let folder = roots.sysfs_of(number)?;
+    let queue = [folder.join("queue"), folder.join("../queue")].into_iter().find(|queue| queue.is_dir())?;
+    roots::number(&queue.join("logical_block_size"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        roots::names(folder)
+    }
+
+    #[test]
+    fn a_file_has_its_size_and_the_space_around_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        std::fs::write(&path, [1; 5000]).unwrap();
+        let facts = inspect(&path).unwrap();
+        assert_eq!((facts.kind, facts.size, facts.writable), (TargetKind::File, Bytes(5000), true));
+        assert!(facts.free.unwrap().0 > 0);
+        assert!(facts.logical_block.is_power_of_two() && facts.logical_block >= 512);
+        assert!(facts.direct_io.is_some());
+    }
+
+    #[test]
+    fn what_is_absent_is_judged_by_its_folder_and_nothing_is_left_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let absent = inspect(&folder.path().join("new")).unwrap();
+        let itself = inspect(folder.path()).unwrap();
+        assert_eq!((absent.kind, itself.kind), (TargetKind::Absent, TargetKind::Directory));
+        assert_eq!((absent.size, absent.writable, itself.writable), (Bytes(0), true, true));
+        assert_eq!((absent.direct_io, absent.logical_block), (itself.direct_io, itself.logical_block));
+        assert_eq!(names_in(folder.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_named_probe_removes_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(named_file(folder.path(), OFlags::RDWR | OFlags::CLOEXEC).is_ok());
+        assert_eq!(names_in(folder.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn errors_name_the_cause_and_the_cure() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("file"), "x").unwrap();
+        symlink("nowhere", at("link")).unwrap();
+        let said = |path: &Path| {
+            let text = inspect(path).unwrap_err().to_string();
+            text.replace(&folder.path().display().to_string(), "DIR")
+        };
+        insta::assert_snapshot!(said(Path::new("")), @"the path is empty: name a file, a folder or a device");
+        insta::assert_snapshot!(said(&at("none/new")), @"DIR/none/new cannot be made: its folder DIR/none does not exist (make it first, with mkdir -p)");
+        insta::assert_snapshot!(said(&at("file/new")), @"DIR/file/new leads through DIR/file, which is not a folder");
+        insta::assert_snapshot!(said(&at("link")), @"DIR/link is a link to nowhere, which does not exist: repair the link or name another path");
+        insta::assert_snapshot!(said(Path::new("/dev/sdqq")), @"there is no device /dev/sdqq: see `lsblk` for those there are, or plug it in");
+    }
+
+    #[test]
+    fn a_loop_of_links_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        symlink("a", folder.path().join("b")).unwrap();
+        symlink("b", folder.path().join("a")).unwrap();
+        assert!(matches!(inspect(&folder.path().join("a")), Err(InspectError::Io { .. })));
+    }
+
+    #[test]
+    fn sockets_and_character_devices_are_named_but_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        assert_eq!(inspect(&path).unwrap().kind, TargetKind::Other);
+        let null = inspect(Path::new("/dev/null")).unwrap();
+        assert_eq!((null.kind, null.direct_io, null.writable), (TargetKind::CharDevice, None, true));
+    }
+
+    #[test]
+    fn closed_files_are_refused_and_read_only_ones_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        std::fs::write(&path, "x").unwrap();
+        if rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED closed_files_are_refused_and_read_only_ones_are_not: root may do everything");
+            return;
+        }
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
+        assert!(!inspect(&path).unwrap().writable);
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
+        assert!(matches!(inspect(&path), Err(InspectError::Denied { .. })));
+    }
+}
