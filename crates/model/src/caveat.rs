@@ -43,7 +43,7 @@ pub enum Caveat {
         memory: Bytes,
     },
     /// The measured time was short.
-    #[error("{phase} was measured for {measured} only: figures of under {wanted} vary a lot on flash")]
+    #[error("{phase}: measured for {measured} only, and figures of under {wanted} vary a lot on flash")]
     Short {
         /// Phase.
         phase: String,
@@ -159,6 +159,36 @@ pub enum Caveat {
         path: String,
         /// Why.
         because: String,
+    },
+    /// Some runs lie far from the others.
+    #[error("{phase}: {count} of {runs} runs lie far from the others (Tukey's fences); they are in every figure")]
+    Outliers {
+        /// Phase.
+        phase: String,
+        /// How many.
+        count: u32,
+        /// Of how many.
+        runs: u32,
+    },
+    /// The runs became faster or slower one after another.
+    #[error(
+        "{phase}: speed changed by {change_permille} ‰ from the first run to the last: they do not repeat one state"
+    )]
+    Drift {
+        /// Phase.
+        phase: String,
+        /// Change over all runs, in thousandths of the mean.
+        change_permille: i32,
+    },
+    /// A run resembles the one before it more than the others.
+    #[error(
+        "{phase}: each run resembles the one before (correlation {lag1_permille} ‰), so there are fewer than it seems"
+    )]
+    Dependent {
+        /// Phase.
+        phase: String,
+        /// Correlation with the next run, in thousandths.
+        lag1_permille: i32,
     },
     /// The run measured a simulated card.
     #[error("simulated card: virtual time, not a measurement of this host")]

@@ -110,6 +110,9 @@ pub struct PhaseSummary {
     pub amplification: Option<Estimate>,
     /// I/Os that failed.
     pub errors: u64,
+    /// What else is known of it.
+    #[serde(default)]
+    pub detail: PhaseDetail,
 }
 
 /// A series of runs on one target, ready to be shown.
@@ -158,8 +161,14 @@ pub struct Comparison {
     pub p_value_ranks: Option<f64>,
     /// `p_value` after Holm's correction over the family it was tested in.
     pub p_adjusted: Option<f64>,
-    /// Effect size (Hedges' g).
+    /// Effect size (Hedges' g): the difference in units of the spread.
     pub effect: Option<f64>,
+    /// 95 % confidence interval of the effect size.
+    #[serde(default)]
+    pub effect_ci95: Option<(f64, f64)>,
+    /// Effect size by ranks (Cliff's delta), in `[-1, 1]`: how much oftener `b` exceeds `a` than the other way round.
+    #[serde(default)]
+    pub delta: Option<f64>,
     /// What follows.
     pub verdict: Verdict,
 }
@@ -177,4 +186,315 @@ pub enum Verdict {
         /// Runs of each that would do; `None` when not even that can be said.
         needed: Option<u32>,
     },
+}
+
+/// What else is known of a phase: for judging and comparing it, not for showing it first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseDetail {
+    /// What was done, in figures; `None` when the records do not say.
+    pub shape: Option<WorkloadShape>,
+    /// Shortest measured time of a run.
+    pub measured: Nanos,
+    /// Fewest bytes a run moved.
+    pub moved: Bytes,
+    /// Some percentiles of completion latency in nanoseconds, one value a run. For comparing runs; the percentile of
+    /// all of them is the merged one in [`PhaseSummary::latency`].
+    pub latency_by_run: Vec<(Quantile, Estimate)>,
+    /// The same of `fsync` and the like.
+    pub sync_by_run: Vec<(Quantile, Estimate)>,
+    /// Whether the runs repeat one another; `None` when there are too few to tell.
+    pub stability: Option<Stability>,
+}
+
+/// What the workers of a phase do, in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadShape {
+    /// Random offsets; otherwise one after another.
+    pub random: bool,
+    /// Share of reads, in hundredths.
+    pub read_percent: u32,
+    /// Size of an I/O of this operation (the largest, where it varies).
+    pub block: Bytes,
+    /// I/Os in flight of one worker, as it really was.
+    pub iodepth: u32,
+    /// Workers at the same time.
+    pub workers: u32,
+    /// Writes from one `fsync` or `fdatasync` to the next; 0 when there is none.
+    pub sync_every: u32,
+    /// Whether files were opened with O_SYNC or O_DSYNC.
+    pub sync_open: bool,
+    /// Whether the page cache was kept out.
+    pub direct: bool,
+    /// Bytes of the file or device that were worked on, all workers together, where known.
+    pub extent: Option<Bytes>,
+}
+
+/// Whether repeated runs are repeats of one state. All three are looked for in bandwidth.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stability {
+    /// Indices into [`Estimate::values`] of runs outside Tukey's fences. They are flagged, and stay in every figure.
+    pub outliers: Vec<u32>,
+    /// Change from the first run to the last by a straight line, as a share of the mean.
+    pub drift: Option<f64>,
+    /// Probability of a slope this steep by chance.
+    pub drift_p: Option<f64>,
+    /// Correlation of each run with the next, in `[-1, 1]`.
+    pub lag1: Option<f64>,
+}
+
+/// Steady state by the SNIA solid state storage performance test specification.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyState {
+    /// Index of the first round of the measurement window.
+    pub first_round: u32,
+    /// Rounds in the window.
+    pub rounds: u32,
+    /// Mean over the window.
+    pub average: f64,
+    /// Largest less smallest over the window, as a share of the average.
+    pub excursion: f64,
+    /// Rise or fall of the fitted line over the window, as a share of the average.
+    pub slope: f64,
+}
+
+/// What a card promises, by its registers or its packaging.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "claim", content = "value")]
+pub enum Claim {
+    /// Speed Class 2, 4, 6 or 10.
+    SpeedClass(u32),
+    /// UHS Speed Grade 1 or 3.
+    UhsGrade(u32),
+    /// Video Speed Class 6, 10, 30, 60 or 90.
+    VideoClass(u32),
+    /// Application Performance Class 1 or 2.
+    AppClass(u32),
+    /// Printed "up to" read speed, MB/s.
+    ReadSpeed(f64),
+    /// Printed "up to" write speed, MB/s.
+    WriteSpeed(f64),
+}
+
+/// `C10`, `U3`, `V30`, `A1`, `read up to 100 MB/s`.
+impl std::fmt::Display for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Claim::SpeedClass(n) => write!(f, "C{n}"),
+            Claim::UhsGrade(n) => write!(f, "U{n}"),
+            Claim::VideoClass(n) => write!(f, "V{n}"),
+            Claim::AppClass(n) => write!(f, "A{n}"),
+            Claim::ReadSpeed(mb) => write!(f, "read up to {mb} MB/s"),
+            Claim::WriteSpeed(mb) => write!(f, "write up to {mb} MB/s"),
+        }
+    }
+}
+
+/// A claim beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimCheck {
+    /// The claim.
+    pub claim: Claim,
+    /// What it asks for, figure by figure.
+    pub parts: Vec<ClaimPart>,
+    /// Conditions of a fair judgement that these runs did not meet.
+    pub unmet: Vec<Condition>,
+    /// What follows.
+    pub verdict: ClaimVerdict,
+}
+
+/// One figure a claim asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimPart {
+    /// Which figure.
+    pub figure: Figure,
+    /// The least it may be, in the figure's unit.
+    pub required: f64,
+    /// What was measured; `None` when no phase measured it.
+    pub measured: Option<Measured>,
+}
+
+/// One measured figure, in the unit of its [`Figure`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Phase it comes from.
+    pub phase: String,
+    /// The figure.
+    pub value: f64,
+    /// 95 % confidence interval, where there is one.
+    pub ci95: Option<(f64, f64)>,
+    /// Runs it rests on.
+    pub runs: u32,
+}
+
+/// Whether a claim was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimVerdict {
+    /// Measured at or above what it asks for, and nothing flattered the figure.
+    Kept,
+    /// Measured below, and nothing held the figure back.
+    Missed,
+    /// The figures are on both sides of the mark, or a condition that was not met may have decided.
+    Unclear,
+    /// No phase measured what the claim asks for.
+    NotMeasured,
+}
+
+/// A condition that a judgement of a claim needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "condition")]
+pub enum Condition {
+    /// A class is a promise of the card, not of a file system on it.
+    #[error("the raw card is judged, and these runs went through {filesystem}")]
+    Raw {
+        /// The file system.
+        filesystem: String,
+    },
+    /// A class holds for erased allocation units.
+    #[error("the allocation units have to be erased before they are written, and nothing says that they were")]
+    Erased,
+    /// The bus has to be fast enough.
+    #[error("the bus has to carry {needed}, and this one carries at most {ceiling}")]
+    Bus {
+        /// What the claim asks for.
+        needed: BytesPerSec,
+        /// What the bus allows.
+        ceiling: BytesPerSec,
+    },
+    /// The bus mode is not known.
+    #[error("the bus has to be fast enough, and its speed is not known")]
+    BusUnknown,
+    /// Enough time.
+    #[error("{wanted} have to be measured, and it was {measured}")]
+    Time {
+        /// Time that would do.
+        wanted: Nanos,
+        /// Time measured.
+        measured: Nanos,
+    },
+    /// No cache of the host in between.
+    #[error("direct I/O is needed, and the page cache of the host was in between")]
+    Direct,
+    /// Too small a file stays in the card's cache.
+    #[error("at least {wanted} have to be written, and it was {written}")]
+    Extent {
+        /// Bytes that would do.
+        wanted: Bytes,
+        /// Bytes written.
+        written: Bytes,
+    },
+    /// The video class protocol.
+    #[error("the host has to announce the recording to the card (CMD20), and Linux does not")]
+    SpeedClassControl,
+    /// A2 counts on the command queue and the cache of the card.
+    #[error("A2 is tested with the command queue and the cache of the card switched on, and queue depth was {iodepth}")]
+    CommandQueue {
+        /// Depth of these runs.
+        iodepth: u32,
+    },
+    /// Evenness has to be seen.
+    #[error("the slowest stretch counts, and bandwidth over time was not recorded long enough: the mean stands in")]
+    Timeline,
+    /// Nobody else may use the card.
+    #[error("nothing else may use the card, and the system runs from it")]
+    Alone,
+}
+
+/// Whether the host or the card sets the pace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BusLimit {
+    /// Sequential reads or writes.
+    pub op: Op,
+    /// What was measured (the mean, where there are several cards).
+    pub measured: BytesPerSec,
+    /// What the bus allows at most, where known.
+    pub ceiling: Option<BytesPerSec>,
+    /// `measured / ceiling`.
+    pub share: Option<f64>,
+    /// Different cards compared.
+    pub cards: u32,
+    /// Deviation between the cards, as a share of their mean.
+    pub spread: Option<f64>,
+    /// What follows.
+    pub limit: Limit,
+}
+
+/// Who sets the pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The bus of the host: a faster card would not help here.
+    Host,
+    /// The card: a faster one would.
+    Card,
+    /// It cannot be told.
+    Unclear,
+}
+
+/// What a layer, such as a file system, costs against the bare device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerCost {
+    /// Name of the layer, such as `vfat`.
+    pub layer: String,
+    /// Raw (`a`) against the layer (`b`): the ratio is what is left.
+    pub comparison: Comparison,
+    /// Bytes of the device per byte of the application on the bare device.
+    pub amplification_raw: Option<f64>,
+    /// The same through the layer.
+    pub amplification_layer: Option<f64>,
+}
+
+/// A figure that rules and claims ask for, with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Sequential read bandwidth in large blocks, MB/s.
+    SequentialRead,
+    /// Sequential write bandwidth in large blocks, MB/s.
+    SequentialWrite,
+    /// Random reads of small blocks, IOPS.
+    RandomRead,
+    /// Random writes of small blocks, IOPS.
+    RandomWrite,
+    /// 99th percentile of the latency of random reads, ms.
+    RandomReadP99,
+    /// 99th percentile of `fsync`, ms.
+    SyncP99,
+    /// 99.9th percentile of `fsync`, ms.
+    SyncP999,
+    /// What a long sequential write settles at: the level after a cliff, else the mean, MB/s.
+    SustainedWrite,
+    /// Slowest stretch of one second or more of a long sequential write, MB/s.
+    SlowestWrite,
+}
+
+impl Figure {
+    /// Its unit.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Figure::RandomRead | Figure::RandomWrite => "IOPS",
+            Figure::RandomReadP99 | Figure::SyncP99 | Figure::SyncP999 => "ms",
+            _ => "MB/s",
+        }
+    }
+
+    /// Whether more of it is better.
+    pub fn more_is_better(self) -> bool {
+        self.unit() != "ms"
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Figure::SequentialRead => "sequential read",
+            Figure::SequentialWrite => "sequential write",
+            Figure::RandomRead => "random read",
+            Figure::RandomWrite => "random write",
+            Figure::RandomReadP99 => "random read latency, 99th percentile",
+            Figure::SyncP99 => "fsync latency, 99th percentile",
+            Figure::SyncP999 => "fsync latency, 99.9th percentile",
+            Figure::SustainedWrite => "sustained write",
+            Figure::SlowestWrite => "slowest second of a sustained write",
+        }
+    }
 }

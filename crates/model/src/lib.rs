@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod caveat;
 pub mod facts;
 pub mod finding;

@@ -1,0 +1,74 @@
+//! What storage is good for: rules by use, and what follows from them.
+//!
+//! Rules are data, so that a user can replace them; how a figure is found and judged is the business of analysis.
+
+use crate::finding::{Figure, Measured};
+use serde::{Deserialize, Serialize};
+
+/// One use of storage, and what it asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UseRule {
+    /// Short name by which a rule is replaced, such as `database`.
+    pub id: String,
+    /// What the reader calls it.
+    pub title: String,
+    /// All that it asks for; the worst of them decides.
+    pub criteria: Vec<Criterion>,
+}
+
+/// One thing a use asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Criterion {
+    /// Which figure.
+    pub figure: Figure,
+    /// From here on it fits. At least or at most, as [`Figure::more_is_better`] has it.
+    pub fits: f64,
+    /// From here on it does with care; beyond, it does not fit.
+    pub care: f64,
+    /// Why this figure, and why this threshold.
+    pub why: String,
+}
+
+/// Whether something fits a use. Ordered from worst to best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fitness {
+    /// It does not.
+    DoesNot,
+    /// It does, with care.
+    WithCare,
+    /// It does.
+    Fits,
+}
+
+/// What was found for one use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// [`UseRule::id`].
+    pub id: String,
+    /// [`UseRule::title`].
+    pub title: String,
+    /// What follows; `None` when nothing that it asks for was measured.
+    pub fitness: Option<Fitness>,
+    /// Every criterion that was measured, the worst first: the first ones decided.
+    pub decided_by: Vec<Decision>,
+    /// Criteria that no phase measured: measuring them might change the verdict.
+    pub not_measured: Vec<Criterion>,
+}
+
+/// One criterion, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// What was asked for.
+    pub criterion: Criterion,
+    /// What was measured.
+    pub measured: Measured,
+    /// What follows from this figure alone.
+    pub fitness: Fitness,
+    /// Whether both ends of the confidence interval say the same; `false` too when there is no interval.
+    pub firm: bool,
+    /// The value from which this figure alone would be judged one better; `None` when it fits.
+    pub better_from: Option<f64>,
+}
