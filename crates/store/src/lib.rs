@@ -1,1 +1,36 @@
-//! placeholder
+//! Keeps run records in one SQLite file: appended, found again, exported and imported, never changed.
+//!
+//! What was measured lies in the table `record` as the JSON text of a [`RunRecord`]; triggers forbid to update or
+//! delete it. The tables `run` and `phase` follow from it and can be built anew at any time ([`Store::rebuild`]).
+//! There are no statistics here: whoever wants a mean reads the records and computes it.
+//!
+//! [`RunRecord`]: hakaru_model::record::RunRecord
+
+#![forbid(unsafe_code)]
+
+mod append;
+mod derive;
+mod exchange;
+mod find;
+mod migrate;
+mod open;
+mod rows;
+
+pub use append::{AppendError, Appended};
+pub use exchange::{ExportError, ImportError, export, import, import_lines};
+pub use find::FindError;
+pub use open::{OpenError, Store, default_path};
+pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
+
+/// The database could not be read or written while it was in use.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to {action} in the database {}: {source}", path.display())]
+pub struct StoreError {
+    /// What was tried.
+    pub action: &'static str,
+    /// The database.
+    pub path: std::path::PathBuf,
+    /// What SQLite says.
+    #[source]
+    pub source: rusqlite::Error,
+}

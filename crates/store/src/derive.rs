@@ -1,0 +1,134 @@
+//! The derived tables: rows that follow from a record, to list and filter by, and building them all anew.
+
+use crate::{FindError, Store, import};
+use hakaru_model::job::Op;
+use hakaru_model::record::{Origin, Outcome, PhaseRecord, RunRecord};
+use rusqlite::{Connection, TransactionBehavior, params};
+
+/// The largest number a column can hold stands for anything larger: only damaged imports get there.
+fn column(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// Totals of one operation of a phase, over all its workers.
+struct Totals {
+    ios: u64,
+    bytes: u64,
+    runtime_ns: u64,
+}
+
+fn totals(phase: &PhaseRecord, op: Op) -> Option<Totals> {
+    let mut totals = Totals { ios: 0, bytes: 0, runtime_ns: 0 };
+    let active = |w: &&hakaru_model::record::WorkerRecord| w.ops[op].ios > 0 || w.ops[op].issued > 0;
+    for worker in phase.workers.iter().filter(active) {
+        totals.ios = totals.ios.saturating_add(worker.ops[op].ios);
+        totals.bytes = totals.bytes.saturating_add(worker.ops[op].bytes);
+        totals.runtime_ns = totals.runtime_ns.max(worker.runtime.0);
+    }
+    phase.workers.iter().any(|w| active(&w)).then_some(totals)
+}
+
+pub(crate) fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Interrupted => "interrupted",
+        Outcome::Failed { .. } => "failed",
+    }
+}
+
+/// Where a record comes from, in words, and whether another program measured it.
+fn origin_words(origin: &Origin) -> (String, bool) {
+    match origin {
+        Origin::Measured { version } => (format!("hakaru {version}"), false),
+        Origin::Imported { program, .. } => (program.clone(), true),
+    }
+}
+
+/// Writes the derived rows of one record.
+pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
+    let rows: Vec<(usize, &PhaseRecord, Op, Totals)> = record
+        .phases
+        .iter()
+        .enumerate()
+        .flat_map(|(idx, phase)| Op::ALL.into_iter().filter_map(move |op| Some((idx, phase, op, totals(phase, op)?))))
+        .collect();
+    let sum = |part: fn(&Totals) -> u64| column(rows.iter().fold(0u64, |sum, row| sum.saturating_add(part(&row.3))));
+    let errors = record.phases.iter().flat_map(|p| &p.workers).fold(0u64, |sum, w| sum.saturating_add(w.errors.total));
+    let (origin, imported) = origin_words(&record.origin);
+    let mut run = connection.prepare_cached(
+        "INSERT INTO run (id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
+                          phases, ios, bytes, errors, caveats)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?;
+    run.execute(params![
+        record.id,
+        record.series,
+        record.repeat,
+        record.started_unix_ms,
+        record.scenario.name,
+        record.target.display_name(),
+        origin,
+        imported,
+        outcome_name(&record.outcome),
+        record.format,
+        record.phases.len() as i64,
+        sum(|t| t.ios),
+        sum(|t| t.bytes),
+        column(errors),
+        record.caveats.len() as i64,
+    ])?;
+    let mut phase = connection.prepare_cached(
+        "INSERT INTO phase (run, idx, op, name, ios, bytes, runtime_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for (idx, of, op, t) in &rows {
+        let (ios, bytes, runtime) = (column(t.ios), column(t.bytes), column(t.runtime_ns));
+        phase.execute(params![record.id, *idx as i64, op.name(), of.name, ios, bytes, runtime])?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Empties the derived tables and fills them from the records, all or nothing; returns how many records there are.
+    ///
+    /// # Errors
+    /// [`FindError`] when a record cannot be read; the tables are then as they were.
+    pub fn rebuild(&mut self) -> Result<u64, FindError> {
+        const ACTION: &str = "rebuild the derived tables";
+        let failed = || {
+            let path = self.path().to_owned();
+            move |source| crate::StoreError { action: ACTION, path, source }
+        };
+        let (a, b, c) = (failed(), failed(), failed());
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(a)?;
+        let count = refill(&transaction).map_err(|error| match error {
+            Refill::Sqlite(source) => FindError::Store(b(source)),
+            Refill::Record(error) => FindError::Unreadable(error),
+        })?;
+        transaction.commit().map_err(c)?;
+        Ok(count)
+    }
+}
+
+enum Refill {
+    Sqlite(rusqlite::Error),
+    Record(crate::ImportError),
+}
+
+impl From<rusqlite::Error> for Refill {
+    fn from(error: rusqlite::Error) -> Refill {
+        Refill::Sqlite(error)
+    }
+}
+
+fn refill(connection: &Connection) -> Result<u64, Refill> {
+    connection.execute_batch("DELETE FROM phase; DELETE FROM run;")?;
+    let mut records = connection.prepare("SELECT body FROM record ORDER BY seq")?;
+    let mut rows = records.query([])?;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let record = import(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?).map_err(Refill::Record)?;
+        insert(connection, &record)?;
+        count += 1;
+    }
+    Ok(count)
+}

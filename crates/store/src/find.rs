@@ -1,0 +1,174 @@
+//! Whole records, by an id or by as much of it as is unique.
+
+use crate::{ImportError, Store, StoreError, import};
+use hakaru_model::record::RunRecord;
+use rusqlite::{OptionalExtension, params};
+use std::path::PathBuf;
+
+/// How many candidates an error names.
+const SHOWN: usize = 10;
+
+/// Why a record was not found.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// Nothing begins so.
+    #[error("no {what} begins with {prefix:?} in the database {}; `hakaru list` shows what there is", path.display())]
+    NotFound {
+        /// `run` or `series`.
+        what: &'static str,
+        /// What was asked for.
+        prefix: String,
+        /// The database.
+        path: PathBuf,
+    },
+    /// Several begin so.
+    #[error("{count} {what} begin with {prefix:?}; type more of the one you mean:\n  {}{}", candidates.join("\n  "),
+        if *count > candidates.len() as u64 { "\n  …" } else { "" })]
+    Ambiguous {
+        /// `runs` or `series`.
+        what: &'static str,
+        /// What was asked for.
+        prefix: String,
+        /// How many there are.
+        count: u64,
+        /// The first of them: id, scenario, target.
+        candidates: Vec<String>,
+    },
+    /// It is there, and this build cannot read it.
+    #[error(transparent)]
+    Unreadable(#[from] ImportError),
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Which column an id is looked for in.
+#[derive(Clone, Copy)]
+enum Key {
+    Run,
+    Series,
+}
+
+impl Key {
+    fn column(self) -> &'static str {
+        match self {
+            Key::Run => "id",
+            Key::Series => "series",
+        }
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Key::Run => ("run", "runs"),
+            Key::Series => ("series", "series"),
+        }
+    }
+}
+
+impl Store {
+    /// The run with that id, or the only one whose id begins so.
+    ///
+    /// # Errors
+    /// [`FindError`]: none, several, or a record that this build cannot read.
+    pub fn run(&self, id_or_prefix: &str) -> Result<RunRecord, FindError> {
+        let id = self.resolve(Key::Run, id_or_prefix)?.ok_or_else(|| self.not_found("run", id_or_prefix))?;
+        let body = self.body(&id).map_err(self.failed("read a run"))?;
+        Ok(import(&body)?)
+    }
+
+    /// All runs of that series in their order; the id of any of its runs will do as well, and so will a unique prefix.
+    ///
+    /// # Errors
+    /// [`FindError`]: none, several, or a record that this build cannot read.
+    pub fn series(&self, id_or_prefix: &str) -> Result<Vec<RunRecord>, FindError> {
+        let series = match self.resolve(Key::Series, id_or_prefix)? {
+            Some(series) => series,
+            None => match self.resolve(Key::Run, id_or_prefix)? {
+                Some(run) => self.series_of(&run).map_err(self.failed("read a series"))?,
+                None => return Err(self.not_found("series", id_or_prefix)),
+            },
+        };
+        let bodies = self.bodies(&series).map_err(self.failed("read a series"))?;
+        bodies.iter().map(|body| Ok(import(body)?)).collect()
+    }
+
+    /// The run that began last; `None` in an empty database.
+    ///
+    /// # Errors
+    /// [`FindError`] when it cannot be read.
+    pub fn latest(&self) -> Result<Option<RunRecord>, FindError> {
+        let sql = "SELECT id FROM run ORDER BY started_unix_ms DESC, id DESC LIMIT 1";
+        let id: Option<String> = self
+            .connection
+            .query_row(sql, [], |row| row.get(0))
+            .optional()
+            .map_err(self.failed("find the latest run"))?;
+        let Some(id) = id else { return Ok(None) };
+        let body = self.body(&id).map_err(self.failed("read a run"))?;
+        Ok(Some(import(&body)?))
+    }
+
+    /// How many runs there are.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn count(&self) -> Result<u64, StoreError> {
+        let counted = self.connection.query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0));
+        counted.map(|n| u64::try_from(n).unwrap_or(0)).map_err(self.failed("count the runs"))
+    }
+
+    fn not_found(&self, what: &'static str, prefix: &str) -> FindError {
+        FindError::NotFound { what, prefix: prefix.to_owned(), path: self.path().to_owned() }
+    }
+
+    /// The whole id that is meant; `None` when nothing begins so. An exact id wins over longer ones.
+    fn resolve(&self, key: Key, prefix: &str) -> Result<Option<String>, FindError> {
+        if prefix.is_empty() {
+            return Ok(None);
+        }
+        let found = self.beginning_with(key, prefix).map_err(self.failed("look for a run"))?;
+        match found.as_slice() {
+            [] => Ok(None),
+            [(id, _)] => Ok(Some(id.clone())),
+            [(id, _), ..] if id == prefix => Ok(Some(id.clone())),
+            many => Err(FindError::Ambiguous {
+                what: key.words().1,
+                prefix: prefix.to_owned(),
+                count: many.len() as u64,
+                candidates: many.iter().take(SHOWN).map(|(_, line)| line.clone()).collect(),
+            }),
+        }
+    }
+
+    /// Ids in rising order, each with a line that tells it from the others.
+    fn beginning_with(&self, key: Key, prefix: &str) -> rusqlite::Result<Vec<(String, String)>> {
+        let column = key.column();
+        // Ids are ASCII, so that everything that begins with the prefix sorts below the prefix and this character.
+        let end = format!("{prefix}\u{10FFFF}");
+        let sql = format!(
+            "SELECT {column}, min(scenario), min(target) FROM run WHERE {column} >= ?1 AND {column} < ?2
+             GROUP BY {column} ORDER BY {column}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(params![prefix, end], |row| {
+            let (id, scenario, target): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let line = format!("{id}  {scenario}, {target}");
+            Ok((id, line))
+        })?;
+        rows.collect()
+    }
+
+    fn body(&self, id: &str) -> rusqlite::Result<String> {
+        self.connection.prepare_cached("SELECT body FROM record WHERE id = ?1")?.query_row([id], |row| row.get(0))
+    }
+
+    fn series_of(&self, run: &str) -> rusqlite::Result<String> {
+        self.connection.query_row("SELECT series FROM run WHERE id = ?1", [run], |row| row.get(0))
+    }
+
+    fn bodies(&self, series: &str) -> rusqlite::Result<Vec<String>> {
+        let sql =
+            "SELECT body FROM run JOIN record USING (id) WHERE series = ?1 ORDER BY repeat, started_unix_ms, run.id";
+        self.connection.prepare_cached(sql)?.query_map([series], |row| row.get(0))?.collect()
+    }
+}
