@@ -6,6 +6,7 @@
 
 pub mod aio;
 
+pub mod block;
 pub mod buffer;
 pub mod clock;
 pub mod file;
