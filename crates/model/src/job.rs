@@ -3,6 +3,9 @@
 //! A scenario is complete before it meets a target: relative sizes stay relative here, and become numbers in the
 //! [`Plan`](crate::plan::Plan). Terms and meanings are fio's, whose manual ("HOWTO") is the reference for each field.
 
+pub mod rules;
+
+use self::rules::Rules;
 use crate::price::PriceList;
 use crate::units::{Bytes, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
@@ -585,6 +588,9 @@ pub struct Job {
     pub cpus_allowed: Vec<u32>,
     /// Seed of its own; `None` derives one from the scenario's.
     pub seed: Option<u64>,
+    /// What it is told beyond its workload; nothing by default.
+    #[serde(default)]
+    pub rules: Rules,
     /// Its options as they were typed, for dialects that print them back.
     pub options: Vec<(String, String)>,
 }
@@ -614,6 +620,7 @@ impl Job {
             measure: Measure::default(),
             cpus_allowed: Vec::new(),
             seed: None,
+            rules: Rules::default(),
             options: Vec::new(),
         }
     }

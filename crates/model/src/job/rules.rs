@@ -1,0 +1,348 @@
+//! What a job may be told beyond its workload: to verify, to give up, to adapt, to take turns among its files.
+//!
+//! Everything here is off by default. Terms and meanings are fio's.
+
+use super::PerOp;
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The rules of one job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rules {
+    /// Checks what was written.
+    pub verify: Option<Verify>,
+    /// What the end of this job means for the others.
+    pub exit: ExitRules,
+    /// Ends the job once its speed no longer changes.
+    pub steady: Option<SteadyState>,
+    /// Looks for the deepest queue that keeps to a latency.
+    pub latency_target: Option<LatencyTarget>,
+    /// Ends the job with an error at the first I/O that takes longer.
+    pub max_latency: PerOp<Option<Nanos>>,
+    /// Ends the job when it is slower than this.
+    pub minimum_rate: MinimumRate,
+    /// Which file comes next.
+    pub turns: FileTurns,
+    /// How files are made and opened, beyond [`FilePolicy`](super::FilePolicy).
+    pub files: FileRules,
+    /// Zones of the files.
+    pub zones: Zones,
+    /// Errors that count for nothing.
+    pub ignore_errors: IgnoredErrors,
+    /// How random a random job is, in hundredths: the rest of its I/Os follow one another (`percentage_random`).
+    /// `None` means all of it.
+    pub percentage_random: Option<PerOp<u32>>,
+    /// Hundredths of the buffers written that repeat an earlier one (`dedupe_percentage`).
+    pub dedupe_percent: u32,
+    /// Submits from threads of their own, so that a slow device cannot hold back arrivals (`io_submit_mode=offload`).
+    pub offload: bool,
+    /// Waits until all clones of the job of this name have ended before it begins (`wait_for`).
+    pub wait_for: Option<String>,
+    /// Priorities of its workers.
+    pub priority: Priority,
+    /// NUMA nodes whose processors its workers may use; empty for any.
+    pub numa_cpu_nodes: Vec<u32>,
+    /// Replays or records the requests of a run.
+    pub replay: Replay,
+}
+
+/// How written data is checked (`verify` and its kin).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verify {
+    /// What is kept with each block to check it by.
+    pub method: VerifyMethod,
+    /// Reads everything back and checks it once all is written (`do_verify`).
+    pub read_back: bool,
+    /// Writes nothing: checks what an earlier run of the same job wrote (`verify_only`).
+    pub only: bool,
+    /// The first mismatch ends the job (`verify_fatal`).
+    pub fatal: bool,
+    /// Saves what was expected and what was found at a mismatch (`verify_dump`).
+    pub dump: bool,
+    /// Bytes that carry one header each (`verify_interval`); `None` for whole blocks.
+    pub interval: Option<Bytes>,
+    /// Checks after so many writes rather than at the end (`verify_backlog`); 0 waits for the end.
+    pub backlog: u64,
+    /// Blocks checked at once then (`verify_backlog_batch`); 0 means as many as `backlog`.
+    pub backlog_batch: u64,
+    /// Threads that check beside the worker (`verify_async`); 0 checks in the worker.
+    pub async_threads: u32,
+    /// Keeps a file from which an interrupted run can be verified (`verify_state_save`).
+    pub save_state: bool,
+    /// Checks that blocks carry the number of the write that made them (`verify_write_sequence`).
+    pub write_sequence: bool,
+}
+
+impl Verify {
+    /// Checking by this method, with the defaults of the field.
+    pub fn by(method: VerifyMethod) -> Verify {
+        Verify {
+            method,
+            read_back: true,
+            only: false,
+            fatal: false,
+            dump: false,
+            interval: None,
+            backlog: 0,
+            backlog_batch: 0,
+            async_threads: 0,
+            save_state: true,
+            write_sequence: true,
+        }
+    }
+}
+
+/// What a written block is checked by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerifyMethod {
+    /// A header with the place and number of the write, and no checksum.
+    Header,
+    /// The header, and a CRC-32C of the data.
+    Crc32c,
+    /// The header, and a CRC-32 of the data.
+    Crc32,
+    /// The header, and an MD5 of the data.
+    Md5,
+    /// The header, and a SHA-256 of the data.
+    Sha256,
+    /// The header, and an xxHash of the data.
+    Xxhash,
+    /// This pattern over and over, and no header.
+    Pattern(Vec<PatternPart>),
+}
+
+/// One part of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PatternPart {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// The offset of the block in the file, 8 bytes, least significant first (`%o`).
+    Offset,
+}
+
+/// What the end of a job means for the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExitRules {
+    /// Ends these as well when the job ends (`exitall`, `exit_what`).
+    pub ends: Option<ExitScope>,
+    /// Ends all others when the job ends with an error (`exitall_on_error`).
+    pub on_error: bool,
+}
+
+/// How far the end of a job reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitScope {
+    /// Jobs of its reporting group.
+    Group,
+    /// Jobs that run now; the next phase follows.
+    Phase,
+    /// The whole run.
+    All,
+}
+
+/// When speed counts as steady (`steadystate`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyState {
+    /// IOPS rather than bandwidth.
+    pub iops: bool,
+    /// The slope of a line through the samples rather than their largest distance from the mean.
+    pub slope: bool,
+    /// Limit of that.
+    pub limit: SteadyLimit,
+    /// Window the samples come from.
+    pub window: Nanos,
+    /// Time before the first sample.
+    pub ramp: Nanos,
+    /// Time between samples.
+    pub interval: Nanos,
+}
+
+/// Limit of a [`SteadyState`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SteadyLimit {
+    /// Hundredths of the mean.
+    Percent(f64),
+    /// I/Os or bytes per second.
+    Absolute(f64),
+}
+
+/// Looks for the deepest queue that keeps to a latency (`latency_target`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyTarget {
+    /// Latency to keep to.
+    pub target: Nanos,
+    /// Time each depth is tried for.
+    pub window: Nanos,
+    /// Hundredths of the I/Os that have to keep to it.
+    pub percentile: f64,
+    /// Goes on adapting rather than ending with the depth found (`latency_run`).
+    pub keep_running: bool,
+}
+
+/// The least a job has to achieve (`rate_min`, `rate_iops_min`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MinimumRate {
+    /// Bytes per second.
+    pub bytes_per_s: PerOp<Option<u64>>,
+    /// I/Os per second.
+    pub iops: PerOp<Option<u64>>,
+    /// Time it is averaged over (`rate_cycle`).
+    pub cycle: Nanos,
+}
+
+impl Default for MinimumRate {
+    fn default() -> Self {
+        MinimumRate { bytes_per_s: PerOp::all(None), iops: PerOp::all(None), cycle: Nanos::SECOND }
+    }
+}
+
+/// Which of its files a job turns to next (`file_service_type`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileTurns {
+    /// The order.
+    pub order: FileOrder,
+    /// I/Os to one file before the next has its turn.
+    pub run_length: u32,
+    /// Files open at the same time (`openfiles`); `None` for all.
+    pub open_files: Option<u32>,
+}
+
+impl Default for FileTurns {
+    fn default() -> Self {
+        FileTurns { order: FileOrder::RoundRobin, run_length: 1, open_files: None }
+    }
+}
+
+/// The order files have their turns in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileOrder {
+    /// One after another, again and again.
+    #[default]
+    RoundRobin,
+    /// One until it is done, then the next.
+    Sequential,
+    /// Drawn evenly.
+    Random,
+    /// Drawn by Zipf with this theta.
+    Zipf(f64),
+    /// Drawn by Pareto with this power.
+    Pareto(f64),
+    /// Drawn by a normal distribution of this deviation, in hundredths of the files.
+    Normal(f64),
+}
+
+/// How files are made and opened, beyond [`FilePolicy`](super::FilePolicy).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileRules {
+    /// Lays nothing out: files come to be when they are opened, and grow as they are written (`create_on_open`).
+    pub create_on_open: bool,
+    /// Begins where each file ends (`file_append`).
+    pub append: bool,
+    /// Writes until there is no space left, and calls that the end (`fill_device`).
+    pub fill_device: bool,
+    /// Removes and lays out the files anew in each loop (`unlink_each_loop`).
+    pub unlink_each_loop: bool,
+    /// What the kernel is told of the order of I/O.
+    pub advice: AccessAdvice,
+    /// Writes with RWF_ATOMIC, so that a block is written whole or not at all (`atomic`).
+    pub atomic: bool,
+}
+
+/// What the kernel is told of the order of I/O (`fadvise_hint`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessAdvice {
+    /// What the job does: random or sequential.
+    #[default]
+    AsJob,
+    /// Nothing.
+    None,
+    /// Random, whatever it does.
+    Random,
+    /// Sequential, whatever it does.
+    Sequential,
+}
+
+/// Whether I/O keeps to zones (`zonemode`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Zones {
+    /// No.
+    #[default]
+    None,
+    /// Within one zone until `size` bytes are transferred, then in the next.
+    Strided {
+        /// Bytes of a zone (`zonerange`).
+        range: Bytes,
+        /// Bytes transferred in it (`zonesize`).
+        size: Bytes,
+        /// Bytes left out behind it (`zoneskip`).
+        skip: Bytes,
+    },
+    /// Zones of a zoned block device: written from their start on, reset before they are written again.
+    Device {
+        /// Bytes of a zone; `None` asks the device.
+        size: Option<Bytes>,
+        /// Bytes of it that can be written; `None` for all or what the device says.
+        capacity: Option<Bytes>,
+        /// Bytes of whole zones left out after each (`zoneskip`).
+        skip: Bytes,
+        /// Zones written at the same time by all jobs (`max_open_zones`); 0 for as many as the device allows.
+        max_open: u32,
+        /// The same for each worker (`job_max_open_zones`); 0 for no such limit.
+        max_open_each: u32,
+        /// Reads also where nothing was written (`read_beyond_wp`).
+        read_beyond_write_pointer: bool,
+    },
+}
+
+/// Numbers of errors that count for nothing (`ignore_error`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IgnoredErrors {
+    /// Of reads.
+    pub read: Vec<i32>,
+    /// Of writes.
+    pub write: Vec<i32>,
+    /// Of verification.
+    pub verify: Vec<i32>,
+}
+
+/// Priorities of a worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Priority {
+    /// Niceness of its processor time, -20 to 19.
+    pub nice: i32,
+    /// Class of its I/O: 1 real time, 2 best effort, 3 idle (`prioclass`).
+    pub io_class: Option<u32>,
+    /// Level within the class, 0 (highest) to 7 (`prio`).
+    pub io_level: Option<u32>,
+}
+
+/// Replays or records the requests of a run (`read_iolog`, `write_iolog`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Replay {
+    /// Logs to replay; clones take turns.
+    pub read: Vec<PathBuf>,
+    /// Log to append to.
+    pub write: Option<PathBuf>,
+    /// Ignores the times in the log (`replay_no_stall`).
+    pub no_stall: bool,
+    /// Sends everything to this file or device (`replay_redirect`).
+    pub redirect: Option<PathBuf>,
+    /// Speed in hundredths of the log's (`replay_time_scale`); 0 stands for 100.
+    pub time_scale_percent: u32,
+}
