@@ -174,6 +174,15 @@ pub struct CardRegisters {
     pub app_class: Fact<u32>,
     /// Allocation unit.
     pub allocation_unit: Fact<Bytes>,
+    /// Version of the specification it claims to keep: `SD 6.0`, `eMMC 5.1`.
+    #[serde(default)]
+    pub spec: Fact<String>,
+    /// eMMC: life time used up, for both kinds of memory, such as `0-10 % and 10-20 %`.
+    #[serde(default)]
+    pub life_time: Fact<String>,
+    /// eMMC: reserve blocks, `normal`, `warning` (80 % used up) or `urgent` (90 %).
+    #[serde(default)]
+    pub pre_eol: Fact<String>,
     /// What looks odd about this identity: findings, not verdicts.
     pub oddities: Vec<String>,
 }
@@ -211,6 +220,30 @@ pub struct DeviceIdentity {
     pub zoned: Fact<String>,
     /// Whether the kernel has it read-only.
     pub read_only: bool,
+    /// Whether it, or its medium, can be taken out.
+    #[serde(default)]
+    pub removable: bool,
+    /// Firmware revision.
+    #[serde(default)]
+    pub firmware: Fact<String>,
+    /// World-wide name, or what the kernel gives in its place.
+    #[serde(default)]
+    pub wwid: Fact<String>,
+    /// Names of it under `/dev/disk/by-id`.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// Number of this appearance of the disk: another card under the same name has another one.
+    #[serde(default)]
+    pub disk_sequence: Fact<u64>,
+    /// Driver of the host controller or of the device, such as `sdhci-iproc`, `usb-storage` or `uas`.
+    #[serde(default)]
+    pub driver: Fact<String>,
+    /// Smallest range a discard acts on, in bytes.
+    #[serde(default)]
+    pub discard_granularity: Fact<Bytes>,
+    /// Its own temperature in thousandths of a degree Celsius.
+    #[serde(default)]
+    pub temperature_mc: Fact<i64>,
     /// How it is attached.
     pub bus: Bus,
     /// Card registers, when it is a card on an SD or eMMC bus.
