@@ -1,1 +1,23 @@
-//! placeholder
+//! Renders findings for people: SVG charts, HTML, Markdown, CSV and text for terminals.
+//!
+//! Pure functions: the same findings give the same bytes. There is no clock, no file, no query and no statistics here;
+//! what is shown was computed before, and what is not known is said to be unknown. Every text of a finding is foreign
+//! (device models, labels, paths) and is escaped on its way to the page.
+
+#![forbid(unsafe_code)]
+
+mod csv;
+mod facts;
+mod html;
+mod markdown;
+mod naming;
+mod number;
+mod results;
+mod terminal;
+mod text;
+pub mod time;
+
+pub use csv::csv;
+pub use html::html;
+pub use markdown::markdown;
+pub use terminal::terminal;

@@ -98,7 +98,7 @@ pub enum OpenError {
         path: PathBuf,
         /// Why.
         #[source]
-        source: crate::FindError,
+        source: Box<crate::FindError>,
     },
 }
 
@@ -159,7 +159,7 @@ fn open_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
     let rebuild = migrate::migrate(&mut connection).map_err(explain)?;
     let mut store = Store { connection, path: path.to_owned() };
     if rebuild {
-        store.rebuild().map_err(|source| OpenError::Rebuild { path: path.to_owned(), source })?;
+        store.rebuild().map_err(|source| OpenError::Rebuild { path: path.to_owned(), source: source.into() })?;
     }
     Ok(store)
 }

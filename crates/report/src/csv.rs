@@ -1,0 +1,127 @@
+//! CSV (RFC 4180): one line for each figure of each phase, for spreadsheets and scripts.
+//!
+//! Columns and units are a promise: new ones are added at the end.
+
+use crate::text::csv as quoted;
+use crate::{naming, number, time};
+use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
+use hakaru_model::units::Quantile;
+
+const HEAD: &str =
+    "series,started,scenario,target,layer,phase,op,figure,unit,n,value,mean,stdev,min,max,median,ci95_low,ci95_high";
+
+/// The statistics of one line; what does not apply stays empty.
+#[derive(Default)]
+struct Row {
+    n: Option<u64>,
+    value: String,
+    mean: String,
+    stdev: String,
+    min: String,
+    max: String,
+    median: String,
+    ci95: (String, String),
+}
+
+/// Renders series as CSV.
+///
+/// `value` is what one would quote: the mean of a figure, or the percentile itself. Bandwidths are in MB/s (10^6 bytes
+/// per second), latencies in nanoseconds. `n` counts runs, for latencies I/Os.
+pub fn csv(summaries: &[Summary]) -> String {
+    let mut out = format!("{HEAD}\r\n");
+    for summary in summaries {
+        let of_series = [
+            quoted(&summary.series),
+            time::iso(summary.started_unix_ms),
+            quoted(&summary.scenario),
+            quoted(&summary.target.display_name()),
+            quoted(&naming::layer(summary)),
+        ]
+        .join(",");
+        for phase in &summary.phases {
+            let of_phase = format!("{of_series},{},{}", quoted(&phase.phase), phase.op.name());
+            for (figure, unit, row) in figures(phase) {
+                out.push_str(&format!("{of_phase},{figure},{unit},{}\r\n", cells(row)));
+            }
+        }
+    }
+    out
+}
+
+fn cells(row: Row) -> String {
+    let n = row.n.map_or_else(String::new, |n| n.to_string());
+    [n, row.value, row.mean, row.stdev, row.min, row.max, row.median, row.ci95.0, row.ci95.1].join(",")
+}
+
+fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
+    let mut rows = vec![
+        ("bandwidth".to_owned(), "MB/s", estimate(&phase.bandwidth, 1e6)),
+        ("iops".to_owned(), "1/s", estimate(&phase.iops, 1.0)),
+    ];
+    for (name, latency) in [("latency", &phase.latency), ("sync_latency", &phase.sync)] {
+        if let Some(latency) = latency {
+            rows.push((name.to_owned(), "ns", distribution(latency)));
+            for (q, value) in &latency.quantiles {
+                let figure = format!("{name}_p{}", number::exact(q.percent(), 5));
+                rows.push((figure, "ns", Row { n: Some(latency.count), value: value.0.to_string(), ..Row::default() }));
+            }
+        }
+    }
+    rows.extend(sustained(phase));
+    if let Some(amplification) = &phase.amplification {
+        rows.push(("amplification".to_owned(), "1", estimate(amplification, 1.0)));
+    }
+    rows.push(("errors".to_owned(), "1", Row { value: phase.errors.to_string(), ..Row::default() }));
+    rows
+}
+
+fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
+    let Some(s) = &phase.sustained else { return Vec::new() };
+    let megabytes = |bw: hakaru_model::units::BytesPerSec| number::exact(bw.0 / 1e6, 6);
+    let single = |value: String| Row { value, ..Row::default() };
+    let over_time = Row {
+        value: megabytes(s.mean),
+        mean: megabytes(s.mean),
+        stdev: megabytes(s.deviation),
+        min: megabytes(s.min),
+        max: megabytes(s.max),
+        ..Row::default()
+    };
+    let mut rows = vec![("bandwidth_over_time".to_owned(), "MB/s", over_time)];
+    if let Some(cliff) = &s.cliff {
+        rows.push(("cliff_before".to_owned(), "MB/s", single(megabytes(cliff.before))));
+        rows.push(("cliff_after".to_owned(), "MB/s", single(megabytes(cliff.after))));
+        rows.push(("cliff_at".to_owned(), "B", single(cliff.at.0.to_string())));
+    }
+    rows
+}
+
+fn estimate(estimate: &Estimate, unit: f64) -> Row {
+    let text = |value: f64| number::exact(value / unit, 6);
+    let optional = |value: Option<f64>| value.map_or_else(String::new, text);
+    Row {
+        n: Some(estimate.values.len() as u64),
+        value: text(estimate.mean),
+        mean: text(estimate.mean),
+        stdev: optional(estimate.deviation),
+        min: text(estimate.min),
+        max: text(estimate.max),
+        median: text(estimate.median),
+        ci95: (optional(estimate.ci95.map(|ci| ci.0)), optional(estimate.ci95.map(|ci| ci.1))),
+    }
+}
+
+fn distribution(latency: &LatencySummary) -> Row {
+    let mean = number::exact(latency.mean_ns, 3);
+    let median = latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN);
+    Row {
+        n: Some(latency.count),
+        value: mean.clone(),
+        mean,
+        stdev: number::exact(latency.deviation_ns, 3),
+        min: latency.min.0.to_string(),
+        max: latency.max.0.to_string(),
+        median: median.map_or_else(String::new, |(_, value)| value.0.to_string()),
+        ci95: Default::default(),
+    }
+}

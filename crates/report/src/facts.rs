@@ -1,0 +1,185 @@
+//! The circumstances of a series as pairs of words: what was measured, on what, and how.
+
+use crate::text::plain;
+use crate::{naming, number, time};
+use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem};
+use hakaru_model::finding::{Cliff, PhaseSummary, Summary};
+use hakaru_model::units::{BytesPerSec, Nanos};
+use std::fmt::Display;
+
+/// One line of the circumstances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// What it is about.
+    pub(crate) name: &'static str,
+    /// What is known, or why it is not.
+    pub(crate) value: String,
+    /// Whether it is known.
+    pub(crate) known: bool,
+}
+
+/// Collects lines; foreign text is made plain here, once.
+#[derive(Default)]
+struct Lines(Vec<Line>);
+
+impl Lines {
+    fn say(&mut self, name: &'static str, value: impl Display) {
+        let value = plain(&value.to_string());
+        if !value.is_empty() {
+            self.0.push(Line { name, value, known: true });
+        }
+    }
+
+    fn fact<T: Display>(&mut self, name: &'static str, fact: &Fact<T>) {
+        self.0.push(Line { name, value: plain(&fact.to_string()), known: fact.known().is_some() });
+    }
+
+    /// A fact in other words than its own.
+    fn fact_as<T>(&mut self, name: &'static str, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
+        match fact {
+            Fact::Known(value) => self.say(name, words(value)),
+            Fact::Unknown(_) => {
+                self.fact(name, &Fact::<&str>::Unknown(fact_reason(fact)));
+            }
+        }
+    }
+}
+
+fn fact_reason<T>(fact: &Fact<T>) -> String {
+    match fact {
+        Fact::Known(_) => String::new(),
+        Fact::Unknown(because) => because.clone(),
+    }
+}
+
+/// All circumstances of a series, most important first.
+pub(crate) fn circumstances(summary: &Summary) -> Vec<Line> {
+    let mut lines = Lines::default();
+    lines.say("Target", summary.target.path.display());
+    if let Some(filesystem) = &summary.target.filesystem {
+        lines.say("File system", filesystem_words(filesystem));
+        lines.say("Mount options", &filesystem.options);
+    }
+    match &summary.target.device {
+        Fact::Known(found) => device(&mut lines, found),
+        Fact::Unknown(because) => lines.fact("Device", &Fact::<&str>::Unknown(because.clone())),
+    }
+    host(&mut lines, &summary.environment);
+    lines.say("Measured by", &summary.origin);
+    if let Some(ns) = summary.overhead_ns {
+        lines.say("Our own cost", format!("{} an I/O", number::nanos(ns)));
+    }
+    lines.say("Begun", time::utc(summary.started_unix_ms));
+    lines.say("Series", &summary.series);
+    lines.0
+}
+
+fn filesystem_words(filesystem: &Filesystem) -> String {
+    let Filesystem { fs_type, mount_point, source, options: _, size, free } = filesystem;
+    format!("{fs_type} at {} ({source}), {size}, {free} free", mount_point.display())
+}
+
+fn device(lines: &mut Lines, device: &DeviceIdentity) {
+    let name = device.model.known().map_or_else(String::new, |model| format!("{model}, "));
+    lines.say("Device", format!("{name}{}, {}", device.node.display(), device.size));
+    lines.fact("Serial number", &device.serial);
+    if device.chain.len() > 1 {
+        lines.say("Stands on", device.chain.join(" → "));
+    }
+    lines.say("Block size", format!("{} logical, {} physical", device.logical_block, device.physical_block));
+    bus(lines, &device.bus);
+    lines.fact("Scheduler", &device.scheduler);
+    lines.fact("Write cache", &device.write_cache);
+    if let Some(card) = &device.card {
+        registers(lines, card);
+    }
+}
+
+fn bus(lines: &mut Lines, bus: &Bus) {
+    match bus {
+        Bus::Mmc { width_bits, clock_hz, timing, ceiling } => {
+            lines.fact_as("Bus width", width_bits, |bits| format!("{bits} bit"));
+            lines.fact_as("Bus clock", clock_hz, |hz| format!("{} MHz", number::significant(*hz as f64 / 1e6)));
+            lines.fact("Bus timing", timing);
+            lines.fact_as("Bus ceiling", ceiling, |bytes| BytesPerSec(*bytes as f64).to_string());
+        }
+        Bus::Usb { speed_mbps } => lines.fact_as("Bus", speed_mbps, |mbps| format!("USB, {mbps} Mbit/s")),
+        Bus::Nvme { link } => lines.fact_as("Bus", link, |link| format!("NVMe, {link}")),
+        Bus::Scsi { link } => lines.fact_as("Bus", link, |link| format!("SCSI, {link}")),
+        Bus::Virtio => lines.say("Bus", "virtio (a virtual disk)"),
+        Bus::Software => lines.say("Bus", "none (no hardware below)"),
+        Bus::Other { name } => lines.say("Bus", name),
+    }
+}
+
+fn registers(lines: &mut Lines, card: &CardRegisters) {
+    lines.fact("Maker", &card.maker);
+    lines.fact("Card name", &card.name);
+    lines.fact("Made", &card.date);
+    lines.fact_as("Speed Class", &card.speed_class, |n| format!("C{n}"));
+    lines.fact_as("UHS grade", &card.uhs_grade, |n| format!("U{n}"));
+    lines.fact_as("Video class", &card.video_class, |n| format!("V{n}"));
+    lines.fact_as("Application class", &card.app_class, |n| format!("A{n}"));
+    lines.fact("Allocation unit", &card.allocation_unit);
+    lines.fact("CID", &card.cid);
+    for oddity in &card.oddities {
+        lines.say("Odd", oddity);
+    }
+}
+
+fn host(lines: &mut Lines, host: &Environment) {
+    lines.say("Host", &host.hostname);
+    lines.fact("Board", &host.board);
+    lines.fact_as("Processor", &host.cpu, |cpu| match host.cpu_count {
+        0 => cpu.clone(),
+        n => format!("{cpu}, {n} online"),
+    });
+    lines.fact("CPU governor", &host.governor);
+    if host.memory.0 > 0 {
+        lines.say("Memory", host.memory);
+    }
+    lines.say("Kernel", format!("{} {}", host.kernel, host.arch).trim());
+    lines.fact("Distribution", &host.distribution);
+    lines.fact_as("Load", &host.load_percent, |load| number::exact(f64::from(*load) / 100.0, 2));
+    lines.fact_as("Temperature", &host.temperature_mc, |mc| format!("{} °C", number::exact(*mc as f64 / 1000.0, 1)));
+    lines.say("Clock", &host.clock);
+}
+
+/// How even a long write was, in a sentence; `None` where it was not long enough to tell.
+pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
+    let s = phase.sustained.as_ref()?;
+    let even = format!("{} to {} over time, mean {} ± {}", s.min, s.max, s.mean, s.deviation);
+    Some(match &s.cliff {
+        None => format!("{even}; no lasting fall"),
+        Some(c) => format!("{}; {even}", cliff(c)),
+    })
+}
+
+/// `falls from 34.1 MB/s to 11.9 MB/s after 6.00 GiB (3 min 8 s)`.
+pub(crate) fn cliff(cliff: &Cliff) -> String {
+    let Cliff { at, after_time, before, after } = cliff;
+    format!("falls from {before} to {after} after {at} ({})", long(*after_time))
+}
+
+/// Long stretches in minutes and hours.
+pub(crate) fn long(time: Nanos) -> String {
+    let seconds = time.0 / 1_000_000_000;
+    match seconds {
+        0..120 => time.to_string(),
+        120..7200 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// `10 runs` or `1 run`.
+pub(crate) fn runs(summary: &Summary) -> String {
+    match summary.runs.len() {
+        1 => "1 run".to_owned(),
+        n => format!("{} runs", number::count(n as u64)),
+    }
+}
+
+/// `standard on SanDisk SD32G, ext4`.
+pub(crate) fn headline(summary: &Summary) -> String {
+    format!("{} on {}", plain(&summary.scenario), naming::target(summary))
+}

@@ -1,0 +1,137 @@
+//! Numbers as readers want them: few digits, the same unit down a column, a spread beside each mean.
+
+use hakaru_model::finding::Estimate;
+use hakaru_model::units::{Nanos, Quantile};
+
+/// A mean and its spread as text, apart so that a column can line them up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spread {
+    /// The mean.
+    pub(crate) mean: String,
+    /// The standard deviation; `None` under two runs.
+    pub(crate) deviation: Option<String>,
+}
+
+impl std::fmt::Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.deviation {
+            Some(deviation) => write!(f, "{} ± {deviation}", self.mean),
+            None => f.write_str(&self.mean),
+        }
+    }
+}
+
+impl Spread {
+    /// An estimate in units of `unit` (1e6 for MB/s of bytes per second).
+    pub(crate) fn of(estimate: &Estimate, unit: f64) -> Spread {
+        let mean = estimate.mean / unit;
+        let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
+            return Spread { mean: significant(mean), deviation: None };
+        };
+        let coarse = decimals(mean);
+        // One digit more where the spread would otherwise read as nothing at all.
+        let hidden = deviation > 0.0 && fixed(deviation, coarse).parse() == Ok(0.0);
+        let places = if hidden { coarse + 1 } else { coarse };
+        Spread { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)) }
+    }
+
+    /// Bytes per second in MB/s.
+    pub(crate) fn megabytes(estimate: &Estimate) -> Spread {
+        Spread::of(estimate, 1e6)
+    }
+}
+
+/// Places after the point that show three significant digits of a number.
+fn decimals(value: f64) -> usize {
+    let size = value.abs();
+    if !size.is_finite() || size >= 100.0 || size == 0.0 {
+        return 0;
+    }
+    (2 - size.log10().floor() as i32).clamp(0, 9) as usize
+}
+
+fn fixed(value: f64, places: usize) -> String {
+    if value.is_finite() { format!("{value:.places$}") } else { "–".to_owned() }
+}
+
+/// A number with three significant digits, or all digits before the point where it has more.
+pub(crate) fn significant(value: f64) -> String {
+    fixed(value, decimals(value))
+}
+
+/// A number of full precision for machines: no exponent, no rounding noise past `places`.
+pub(crate) fn exact(value: f64, places: usize) -> String {
+    if !value.is_finite() {
+        return String::new();
+    }
+    let text = format!("{value:.places$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A latency: `1.87 ms`.
+pub(crate) fn nanos(ns: f64) -> String {
+    // A cast saturates, so that no value is out of range; NaN reads as 0, which is caught here.
+    if ns.is_finite() { Nanos(ns.round() as u64).to_string() } else { "–".to_owned() }
+}
+
+/// A percentile by name: `median`, `P99`, `P99.9`.
+pub(crate) fn percentile(q: Quantile) -> String {
+    if q == Quantile::MEDIAN { "median".to_owned() } else { format!("P{}", exact(q.percent(), 5)) }
+}
+
+/// `12 345 678`: thin groups, for counts in tables.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    if digits.len() <= 4 {
+        return digits;
+    }
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push('\u{202f}');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(mean: f64, deviation: Option<f64>) -> Estimate {
+        let values = vec![mean];
+        Estimate { values, mean, deviation, median: mean, mad: 0.0, min: mean, max: mean, ci95: None }
+    }
+
+    #[test]
+    fn means_and_spreads_share_their_digits() {
+        let show = |mean, deviation| Spread::of(&estimate(mean, deviation), 1.0).to_string();
+        assert_eq!(show(22.412, Some(0.13)), "22.4 ± 0.1");
+        assert_eq!(show(22.412, Some(0.013)), "22.41 ± 0.01");
+        assert_eq!(show(1489.2, Some(65.4)), "1489 ± 65");
+        assert_eq!(show(0.0312, Some(0.004)), "0.0312 ± 0.0040");
+        assert_eq!(show(40.0, Some(0.0)), "40.0 ± 0.0");
+        assert_eq!(show(7012.0, None), "7012");
+        assert_eq!(show(f64::NAN, Some(f64::INFINITY)), "– ± –");
+        assert_eq!(show(0.0, Some(0.0)), "0 ± 0");
+        assert_eq!(show(1e300, Some(1e-300)).len(), show(1e300, None).len() + 2 + " ± 0.0".len());
+    }
+
+    #[test]
+    fn numbers_for_machines_have_no_noise() {
+        assert_eq!(exact(22_412_000.0 / 1e6, 6), "22.412");
+        assert_eq!(exact(100.0, 6), "100");
+        assert_eq!(exact(0.1 + 0.2, 6), "0.3");
+        assert_eq!(exact(f64::NAN, 6), "");
+    }
+
+    #[test]
+    fn percentiles_and_counts_read_well() {
+        let p = |share| percentile(Quantile::new(share).unwrap());
+        assert_eq!([p(0.5), p(0.99), p(0.999), p(0.9999)], ["median", "P99", "P99.9", "P99.99"]);
+        assert_eq!(count(1234), "1234");
+        assert_eq!(count(12_345_678), "12\u{202f}345\u{202f}678");
+        assert_eq!(nanos(1_866_030.4), "1.87 ms");
+    }
+}

@@ -1,0 +1,60 @@
+//! The table of results: one row a phase and one for its `fsync`, the same on every kind of page.
+
+use crate::number::{Spread, nanos};
+use crate::{naming, number};
+use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
+use hakaru_model::units::Quantile;
+
+/// The percentiles that every page has a column for.
+pub(crate) const PERCENTILES: [Quantile; 3] = [Quantile::MEDIAN, Quantile::P99, Quantile::P999];
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Phase, or `… fsync` below it.
+    pub(crate) name: String,
+    /// What was done; empty for `fsync`.
+    pub(crate) workload: String,
+    /// MB/s; `None` for `fsync`.
+    pub(crate) bandwidth: Option<Spread>,
+    /// `None` for `fsync`.
+    pub(crate) iops: Option<Spread>,
+    /// Values of [`PERCENTILES`]; empty where there were too few samples.
+    pub(crate) percentiles: [String; 3],
+    /// The largest latency.
+    pub(crate) max: String,
+}
+
+/// Rows of a series, in the order of its phases.
+pub(crate) fn rows(summary: &Summary) -> Vec<Row> {
+    summary.phases.iter().flat_map(|phase| phase_rows(summary, phase)).collect()
+}
+
+fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<Row> {
+    let name = naming::phase(summary, phase);
+    let (percentiles, max) = latency(phase.latency.as_ref());
+    let mut rows = vec![Row {
+        name,
+        workload: crate::text::plain(&phase.workload),
+        bandwidth: Some(Spread::megabytes(&phase.bandwidth)),
+        iops: Some(Spread::of(&phase.iops, 1.0)),
+        percentiles,
+        max,
+    }];
+    if let Some(sync) = phase.sync.as_ref().filter(|sync| sync.count > 0) {
+        let (percentiles, max) = latency(Some(sync));
+        let name = "└ fsync".to_owned();
+        let workload = format!("{} calls", number::count(sync.count));
+        rows.push(Row { name, workload, bandwidth: None, iops: None, percentiles, max });
+    }
+    rows
+}
+
+fn latency(latency: Option<&LatencySummary>) -> ([String; 3], String) {
+    let Some(latency) = latency.filter(|l| l.count > 0) else { return Default::default() };
+    let percentiles = PERCENTILES.map(|q| {
+        let found = latency.quantiles.iter().find(|(known, _)| *known == q);
+        found.map_or_else(String::new, |(_, value)| value.to_string())
+    });
+    (percentiles, nanos(latency.max.0 as f64))
+}

@@ -1,0 +1,120 @@
+//! Foreign text on its way to a page: device models, labels and paths are what a stranger wrote.
+//!
+//! One function for each kind of page. None of them can fail, and none lets a control character through: a terminal
+//! would obey it, and XML has no way to write it.
+
+/// Text without characters that command rather than show: controls, line breaks, and marks that turn the direction of
+/// writing. Each becomes U+FFFD, so that it is seen that something was there.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if commands(c) { '\u{FFFD}' } else { c }).collect()
+}
+
+fn commands(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFFE}' | '\u{FFFF}')
+        || matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// For HTML and XML, in elements and in quoted attributes alike.
+pub(crate) fn markup(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// For a line or a table cell of Markdown: every character that may mean something there is escaped, and HTML too.
+pub(crate) fn markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '$' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            // Bare addresses become links without these: `http://`, `www.`, `a@b`.
+            ':' if out.ends_with("http") || out.ends_with("https") || out.ends_with("ftp") => out.push_str("&#58;"),
+            '@' => out.push_str("&#64;"),
+            '.' if out.to_ascii_lowercase().ends_with("www") => out.push_str("&#46;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// For a field of CSV (RFC 4180): quoted where needed. A text that a spreadsheet would take for a formula gets an
+/// apostrophe in front, which spreadsheets take for "this is text".
+pub(crate) fn csv(text: &str) -> String {
+    let mut text = plain(text);
+    if text.starts_with(['=', '+', '-', '@']) {
+        text.insert(0, '\'');
+    }
+    let quote = text.contains([',', '"', ';', '\'']) || text.trim() != text;
+    if quote { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn hostile_names_lose_their_teeth() {
+        assert_eq!(plain("a\u{1b}[31mred\r\n\u{202e}x"), "a\u{FFFD}[31mred\u{FFFD}\u{FFFD}\u{FFFD}x");
+        assert_eq!(
+            markup("<script>alert('&\"')</script>"),
+            "&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;"
+        );
+        assert_eq!(markdown("[x](http://y) | a_b *c* `d`"), "\\[x\\](http&#58;//y) \\| a\\_b \\*c\\* \\`d\\`");
+        assert_eq!(csv("=cmd|'/C calc'!A0"), "\"'=cmd|'/C calc'!A0\"");
+        assert_eq!(csv("a, \"b\""), "\"a, \"\"b\"\"\"");
+        assert_eq!(csv("SanDisk SD32G"), "SanDisk SD32G");
+    }
+
+    proptest! {
+        #[test]
+        fn markup_has_no_mark_left(text in any::<String>()) {
+            let out = markup(&text);
+            prop_assert!(!out.contains(['<', '>', '"', '\'']));
+            prop_assert!(out.chars().all(|c| !c.is_control()));
+            let entities = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
+            for (at, _) in out.match_indices('&') {
+                prop_assert!(entities.iter().any(|e| out[at..].starts_with(e)));
+            }
+        }
+
+        #[test]
+        fn a_cell_of_markdown_stays_a_cell(text in any::<String>()) {
+            let out = markdown(&text);
+            prop_assert!(!out.contains(['\n', '\r', '<', '>']));
+            let mut escaped = false;
+            for c in out.chars() {
+                prop_assert!(escaped || !matches!(c, '|' | '`' | '*' | '[' | '_'), "{}", out);
+                escaped = c == '\\' && !escaped;
+            }
+        }
+
+        #[test]
+        fn a_field_of_csv_is_one_field(text in any::<String>()) {
+            let out = csv(&text);
+            if let Some(inner) = out.strip_prefix('"') {
+                let inner = inner.strip_suffix('"').unwrap();
+                prop_assert!(!inner.replace("\"\"", "").contains('"'));
+            } else {
+                prop_assert!(!out.contains([',', '"', '\n']));
+                prop_assert!(!out.starts_with(['=', '+', '-', '@']));
+            }
+        }
+    }
+}
