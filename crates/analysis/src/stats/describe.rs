@@ -1,0 +1,127 @@
+//! What one sample says of itself: mean, deviation, median, quantiles, median absolute deviation.
+
+use super::NOISE_FLOOR;
+
+/// Size, mean and deviation of a sample: all that the tests by Student's t need to know of it.
+///
+/// Published tables give no more than this, so everything that can be done with it takes it instead of the values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// How many values; at least two.
+    pub n: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation of the sample (divisor n - 1).
+    pub deviation: f64,
+}
+
+impl Moments {
+    /// Of a sample. `None` for fewer than two values, or when one is not finite.
+    ///
+    /// The deviation takes two passes, so that nothing cancels; what is left of equal values by rounding counts as 0.
+    pub fn of(values: &[f64]) -> Option<Moments> {
+        let mean = mean(values)?;
+        if values.len() < 2 {
+            return None;
+        }
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        Moments::new(values.len(), mean, (squares / (values.len() - 1) as f64).sqrt())
+    }
+
+    /// Of published figures. `None` for fewer than two values, a negative deviation, or what is not finite.
+    pub fn new(n: usize, mean: f64, deviation: f64) -> Option<Moments> {
+        let sound = n >= 2 && mean.is_finite() && deviation.is_finite() && deviation >= 0.0;
+        let deviation = if deviation <= mean.abs() * NOISE_FLOOR { 0.0 } else { deviation };
+        sound.then_some(Moments { n, mean, deviation })
+    }
+
+    /// Variance of the mean: deviation² / n.
+    pub fn variance_of_mean(&self) -> f64 {
+        self.deviation.powi(2) / self.n as f64
+    }
+}
+
+/// Arithmetic mean. `None` when empty, or when a value is not finite.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    (!values.is_empty() && sum.is_finite()).then(|| sum / values.len() as f64)
+}
+
+/// The values in rising order. `None` when empty, or when a value is not finite.
+pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
+    if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some(sorted)
+}
+
+/// Quantile `share` (in `[0, 1]`) by linear interpolation between the order statistics at `1 + (n - 1) · share`.
+///
+/// Source: Hyndman and Fan (1996), type 7: the default of R, NumPy and most spreadsheets.
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    sorted(values).map(|sorted| quantile_sorted(&sorted, share))
+}
+
+/// [`quantile`] of values that are in rising order already and at least one.
+pub(crate) fn quantile_sorted(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len() - 1;
+    let place = share.clamp(0.0, 1.0) * last as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(last);
+    let part = place - below as f64;
+    if part == 0.0 { sorted[below] } else { sorted[below] + part * (sorted[above] - sorted[below]) }
+}
+
+/// The middle value, or the mean of the two in the middle.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// Median absolute deviation from the median, unscaled: times 1.4826 it estimates the deviation of a normal
+/// distribution (Hampel 1974).
+pub fn mad(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    median(&values.iter().map(|v| (v - middle).abs()).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{PLANT_CONTROL, close};
+    use super::*;
+
+    #[test]
+    fn figures_of_the_plant_data_are_those_of_r() {
+        // R: mean(ctl); sd(ctl); quantile(ctl, c(.25, .5, .75, .9)); mad(ctl, constant = 1)
+        let m = Moments::of(&PLANT_CONTROL).unwrap();
+        close(m.mean, 5.032, 1e-12);
+        close(m.deviation, 0.583_091_378_392_405_7, 1e-12);
+        for (share, want) in [(0.25, 4.55), (0.5, 5.155), (0.75, 5.2925), (0.9, 5.633)] {
+            close(quantile(&PLANT_CONTROL, share).unwrap(), want, 1e-12);
+        }
+        close(mad(&PLANT_CONTROL).unwrap(), 0.485, 1e-12);
+    }
+
+    #[test]
+    fn there_is_no_answer_without_numbers() {
+        assert_eq!((mean(&[]), median(&[]), mad(&[])), (None, None, None));
+        assert_eq!(median(&[1.0, f64::NAN]), None);
+        assert_eq!(Moments::of(&[1.0]), None);
+        assert_eq!(Moments::of(&[1.0, f64::INFINITY]), None);
+        assert_eq!(Moments::new(5, 1.0, -1.0), None);
+    }
+
+    #[test]
+    fn equal_values_have_no_deviation_whatever_rounding_leaves() {
+        assert_eq!(Moments::of(&[0.1; 7]).unwrap().deviation, 0.0);
+        assert_eq!(Moments::of(&[33.6e6 / 3.0; 9]).unwrap().deviation, 0.0);
+    }
+
+    #[test]
+    fn quantiles_reach_from_the_smallest_to_the_largest() {
+        let values = [3.0, 1.0, 2.0];
+        assert_eq!((quantile(&values, 0.0), quantile(&values, 1.0)), (Some(1.0), Some(3.0)));
+        assert_eq!(quantile(&[5.0], 0.37), Some(5.0));
+    }
+}

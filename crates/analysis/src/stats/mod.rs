@@ -1,0 +1,56 @@
+//! Statistics over slices of numbers. Nothing here knows of storage.
+//!
+//! The unit of every sample is the run, never the I/O: I/Os of one run resemble one another, and counting them as
+//! independent makes intervals far too narrow. Functions answer `None` where a question has no answer (too few values,
+//! values that are not finite) and never panic. Each names its source; tests compare with published numbers, or with
+//! the call that made them in R 4 or SciPy 1.17.
+
+pub mod bootstrap;
+pub mod describe;
+pub mod effect;
+pub mod family;
+pub mod order;
+pub mod outliers;
+pub mod power;
+pub mod ranks;
+pub mod ratio;
+pub mod student;
+
+pub use bootstrap::Bootstrap;
+pub use describe::{Moments, mad, mean, median, quantile};
+pub use effect::{cliffs_delta, hedges_g};
+pub use family::holm;
+pub use order::{Drift, drift, lag1};
+pub use outliers::{Outlier, outliers};
+pub use power::{power, runs_needed};
+pub use ranks::mann_whitney;
+pub use ratio::{fieller, ratio_of_means};
+pub use student::{mean_interval, relative_error, welch};
+
+/// The confidence of all intervals that carry no level of their own.
+pub const LEVEL: f64 = 0.95;
+
+/// A deviation below this share of the mean is rounding of floating-point sums, and counts as none.
+pub(crate) const NOISE_FLOOR: f64 = 1e-12;
+
+#[cfg(test)]
+pub(crate) mod samples {
+    //! Data sets of the R distribution, whose analyses are published in its manual.
+
+    /// `sleep$extra`, group 1: hours of extra sleep, Cushny and Peebles (1905) through Student (1908).
+    pub(crate) const SLEEP_1: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+    /// `sleep$extra`, group 2.
+    pub(crate) const SLEEP_2: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+    /// `PlantGrowth$weight`, control: Dobson (1983).
+    pub(crate) const PLANT_CONTROL: [f64; 10] = [4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14];
+    /// `PlantGrowth$weight`, treatment 1.
+    pub(crate) const PLANT_TREATED: [f64; 10] = [4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69];
+    /// A skewed sample without a source: waiting times made up for these tests.
+    pub(crate) const SKEWED: [f64; 12] = [0.1, 0.3, 0.2, 2.5, 0.7, 0.9, 1.8, 0.05, 4.2, 0.6, 0.4, 1.1];
+
+    /// Fails unless the two agree to the given absolute error.
+    #[track_caller]
+    pub(crate) fn close(got: f64, want: f64, error: f64) {
+        assert!((got - want).abs() <= error, "got {got}, want {want} ± {error}");
+    }
+}

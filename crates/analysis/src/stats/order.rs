@@ -1,0 +1,79 @@
+//! What depends on the order of values: drift, and the likeness of neighbours.
+
+use super::describe::mean;
+use super::student::two_sided_p;
+
+/// A straight line through values in their order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    /// Change from one value to the next.
+    pub slope: f64,
+    /// Probability of a slope this steep, either way, when there is none.
+    pub p: f64,
+}
+
+/// Fits a line through the values in their order by least squares, and tests its slope by Student's t.
+///
+/// `None` for fewer than three values. Source: Gauss; Draper and Smith (1998), section 1.4.
+pub fn drift(values: &[f64]) -> Option<Drift> {
+    let n = values.len();
+    let middle = mean(values)?;
+    if n < 3 {
+        return None;
+    }
+    let centre = (n - 1) as f64 / 2.0;
+    let offset = |i: usize| i as f64 - centre;
+    let sxx: f64 = (0..n).map(|i| offset(i).powi(2)).sum();
+    let sxy: f64 = values.iter().enumerate().map(|(i, v)| offset(i) * (v - middle)).sum();
+    let slope = sxy / sxx;
+    let rest: f64 = values.iter().enumerate().map(|(i, v)| (v - middle - slope * offset(i)).powi(2)).sum();
+    let df = (n - 2) as f64;
+    let error = (rest / df / sxx).sqrt();
+    let floor = middle.abs() * super::NOISE_FLOOR;
+    let p = if slope.abs() <= floor {
+        1.0
+    } else if error <= floor {
+        0.0
+    } else {
+        two_sided_p(slope / error, df)
+    };
+    Some(Drift { slope, p })
+}
+
+/// Correlation of each value with the next, in `[-1, 1]`. About -1/n when there is none.
+///
+/// `None` for fewer than three values, or when they do not vary. Source: Box and Jenkins (1976), the estimate r₁.
+pub fn lag1(values: &[f64]) -> Option<f64> {
+    let middle = mean(values)?;
+    let spread: f64 = values.iter().map(|v| (v - middle).powi(2)).sum();
+    let floor = values.len() as f64 * (middle * super::NOISE_FLOOR).powi(2);
+    let neighbours: f64 = values.windows(2).map(|w| (w[0] - middle) * (w[1] - middle)).sum();
+    (values.len() >= 3 && spread > floor).then(|| neighbours / spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{PLANT_CONTROL, close};
+    use super::*;
+
+    #[test]
+    fn the_line_is_that_of_scipy() {
+        // scipy.stats.linregress(range(10), ctl)
+        let found = drift(&PLANT_CONTROL).unwrap();
+        close(found.slope, 0.006_181_818_181_818_18, 1e-12);
+        close(found.p, 0.929_856_735_511_212_4, 1e-9);
+    }
+
+    #[test]
+    fn the_correlation_is_that_of_r() {
+        // R: acf(ctl, plot = FALSE)$acf[2]
+        close(lag1(&PLANT_CONTROL).unwrap(), -0.269_821_827_736_310_36, 1e-12);
+    }
+
+    #[test]
+    fn perfect_lines_and_flat_ones_are_certain() {
+        assert_eq!(drift(&[1.0, 2.0, 3.0, 4.0]).unwrap().p, 0.0);
+        assert_eq!(drift(&[2.0; 5]).unwrap().p, 1.0);
+        assert_eq!((drift(&[1.0, 2.0]), lag1(&[2.0; 5])), (None, None));
+    }
+}
