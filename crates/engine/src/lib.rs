@@ -1,1 +1,25 @@
-//! placeholder
+//! The engine: runs a plan and returns what was measured.
+//!
+//! It issues and times I/O, and knows nothing of dialects, databases or terminals. Two planes are kept apart: what
+//! happens at each I/O allocates nothing, waits for nobody and formats nothing; what happens at each tick may.
+
+#![forbid(unsafe_code)]
+
+mod backend;
+mod clock;
+mod disks;
+mod error;
+mod files;
+mod overhead;
+mod pace;
+mod run;
+mod shared;
+pub mod sim;
+mod start;
+mod tally;
+mod worker;
+
+pub use clock::{ClockChoice, ClockMark, CounterRate};
+pub use error::RunError;
+pub use overhead::measure_overhead;
+pub use run::{EngineReport, Flow, Layout, Observer, Progress, RunOptions, Silent, run};

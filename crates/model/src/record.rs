@@ -195,7 +195,7 @@ impl Latency {
 }
 
 /// Count, extremes, sum and sum of squares of whole numbers: enough for mean and deviation, and exact to merge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Samples {
     /// How many.
     pub count: u64,
@@ -209,12 +209,6 @@ pub struct Samples {
     /// Sum of squares.
     #[serde(with = "as_text")]
     pub sum_sq: u128,
-}
-
-impl Default for Samples {
-    fn default() -> Self {
-        Samples { count: 0, min: 0, max: 0, sum: 0, sum_sq: 0 }
-    }
 }
 
 impl Samples {

@@ -115,7 +115,7 @@ const SI: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 
 /// Shows about three significant digits, and never an exponent.
 fn three_digits(value: f64) -> String {
-    let digits = if value >= 100.0 || value == value.trunc() && value < 1e3 && value >= 1.0 {
+    let digits = if value >= 100.0 || value == value.trunc() && (1.0..1e3).contains(&value) {
         0
     } else if value >= 10.0 {
         1

@@ -1,0 +1,92 @@
+//! The `libaio` engine: kernel asynchronous I/O.
+
+use super::files::sync_file;
+use super::{Backend, SyncKind};
+use hakaru_model::job::Op;
+use hakaru_model::stream::Request;
+use hakaru_sys::Errno;
+use hakaru_sys::aio::AioQueue;
+use rustix::fd::OwnedFd;
+use std::time::Duration;
+
+/// A queue of the kernel's asynchronous I/O, and the files it works on.
+#[derive(Debug)]
+pub(crate) struct AioBackend {
+    // The queue comes first: dropping it waits for the I/Os that use the files.
+    queue: AioQueue,
+    files: Vec<OwnedFd>,
+    batch: usize,
+    /// Trims and other requests that were done while being prepared.
+    done: Vec<(u32, Result<u32, Errno>)>,
+}
+
+impl AioBackend {
+    /// `batch` is how many I/Os one call may hand over.
+    pub(crate) fn new(queue: AioQueue, files: Vec<OwnedFd>, batch: usize, depth: usize) -> AioBackend {
+        AioBackend { queue, files, batch, done: Vec::with_capacity(depth) }
+    }
+}
+
+impl Backend for AioBackend {
+    const QUEUED: bool = true;
+    const SUBMIT_WAITS: bool = false;
+
+    #[inline]
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.queue.buffer(slot, len)
+    }
+
+    fn buffers(&mut self) -> &mut [u8] {
+        self.queue.buffers()
+    }
+
+    fn transfer(&mut self, _: &Request) -> Result<u32, Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    #[inline]
+    fn prepare(&mut self, slot: u32, request: &Request) {
+        let Request { op, region, offset, len } = *request;
+        let file = &self.files[region as usize];
+        match op {
+            Op::Read | Op::Write => self.queue.prepare(slot, file, op == Op::Write, offset, len),
+            // The kernel has no asynchronous discard: it is done at once, as a queue of one.
+            Op::Trim => {
+                let result = hakaru_sys::file::discard(file, offset, u64::from(len)).map(|()| len);
+                self.done.push((slot, result));
+            }
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, _: usize) -> Result<usize, Errno> {
+        self.queue.submit(self.batch)
+    }
+
+    fn withdraw(&mut self) -> Option<u32> {
+        self.queue.withdraw()
+    }
+
+    #[inline]
+    fn reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        mut done: impl FnMut(u32, Result<u32, Errno>),
+    ) -> Result<usize, Errno> {
+        let early = self.done.len();
+        for (slot, result) in self.done.drain(..) {
+            done(slot, result);
+        }
+        if early >= max || self.queue.in_flight() == 0 {
+            return Ok(early);
+        }
+        let reaped = self.queue.reap(min.saturating_sub(early), max - early, timeout, |c| done(c.slot, c.result))?;
+        Ok(early + reaped)
+    }
+
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        sync_file(&self.files[region as usize], kind)
+    }
+}

@@ -1,0 +1,99 @@
+//! The `io_uring` engine.
+
+use super::files::sync_file;
+use super::{Backend, SyncKind};
+use hakaru_model::job::Op;
+use hakaru_model::stream::Request;
+use hakaru_sys::Errno;
+use hakaru_sys::ring::Ring;
+use std::time::Duration;
+
+/// A ring with its buffers and files.
+#[derive(Debug)]
+pub(crate) struct RingBackend {
+    ring: Ring,
+    /// Trims and other requests that were done while being prepared.
+    done: Vec<(u32, Result<u32, Errno>)>,
+}
+
+impl RingBackend {
+    pub(crate) fn new(ring: Ring, depth: usize) -> RingBackend {
+        RingBackend { ring, done: Vec::with_capacity(depth) }
+    }
+}
+
+impl Backend for RingBackend {
+    const QUEUED: bool = true;
+    const SUBMIT_WAITS: bool = true;
+
+    #[inline]
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.ring.buffer(slot, len)
+    }
+
+    fn buffers(&mut self) -> &mut [u8] {
+        self.ring.buffers()
+    }
+
+    fn transfer(&mut self, _: &Request) -> Result<u32, Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    #[inline]
+    fn prepare(&mut self, slot: u32, request: &Request) {
+        let Request { op, region, offset, len } = *request;
+        match op {
+            Op::Read | Op::Write => self.ring.prepare(slot, region, op == Op::Write, offset, len),
+            // Rings discard only since 6.12: it is done at once, as a queue of one.
+            Op::Trim => {
+                let file = &self.ring.files()[region as usize];
+                let result = hakaru_sys::file::discard(file, offset, u64::from(len)).map(|()| len);
+                self.done.push((slot, result));
+            }
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
+        self.ring.submit(wait_for.saturating_sub(self.done.len()))
+    }
+
+    fn withdraw(&mut self) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        mut done: impl FnMut(u32, Result<u32, Errno>),
+    ) -> Result<usize, Errno> {
+        let mut count = self.done.len();
+        for (slot, result) in self.done.drain(..) {
+            done(slot, result);
+        }
+        count += self.ring.reap(max.saturating_sub(count), |c| done(c.slot, c.result));
+        let min = min.min(count + self.ring.in_flight());
+        while count < min {
+            match timeout {
+                None => self.ring.submit(min - count)?,
+                // Rings that wait for a time need newer kernels: a short sleep does, because only paced jobs ask.
+                Some(time) => {
+                    std::thread::sleep(time.min(Duration::from_micros(50)));
+                    self.ring.submit(0)?
+                }
+            };
+            count += self.ring.reap(max.saturating_sub(count), |c| done(c.slot, c.result));
+            if timeout.is_some() {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        sync_file(&self.ring.files()[region as usize], kind)
+    }
+}

@@ -1,0 +1,239 @@
+//! What time it is for a worker: the processor's counter where the kernel itself trusts it, else the kernel's clock.
+//!
+//! The simulated card brings a virtual clock of its own.
+
+use hakaru_sys::clock;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A source of moments. A moment is a number of ticks since some fixed start.
+pub(crate) trait Clock {
+    /// Whether time passes only when the simulated card says so.
+    const VIRTUAL: bool;
+
+    /// This moment, in ticks.
+    fn now(&self) -> u64;
+
+    /// A span of ticks, in nanoseconds.
+    fn nanos(&self, ticks: u64) -> u64;
+
+    /// A span of nanoseconds, in ticks.
+    fn ticks(&self, nanos: u64) -> u64;
+
+    /// Waits until that moment.
+    fn sleep_until(&self, moment: u64);
+}
+
+/// The rate of the counter: nanoseconds a tick, times 2^32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterRate {
+    nanos_per_tick_shifted: u64,
+}
+
+impl CounterRate {
+    /// Nanoseconds of a span of ticks. Exact to a millionth of it, and for spans of centuries.
+    #[inline]
+    pub fn nanos(self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * u128::from(self.nanos_per_tick_shifted)) >> 32) as u64
+    }
+
+    fn ticks(self, nanos: u64) -> u64 {
+        ((u128::from(nanos) << 32) / u128::from(self.nanos_per_tick_shifted)) as u64
+    }
+}
+
+/// Which clock times the I/Os, and why not the faster one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClockChoice {
+    /// The processor's counter, at this rate.
+    Counter(CounterRate),
+    /// `CLOCK_MONOTONIC_RAW`.
+    Kernel {
+        /// Why the counter was not used; `None` when nobody asked for it.
+        because: Option<String>,
+    },
+}
+
+impl ClockChoice {
+    /// What to call it in a record.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ClockChoice::Counter(_) if cfg!(target_arch = "aarch64") => "generic timer",
+            ClockChoice::Counter(_) => "time-stamp counter",
+            ClockChoice::Kernel { .. } => "CLOCK_MONOTONIC_RAW",
+        }
+    }
+
+    /// The best clock of this host; found out once, in about 10 ms.
+    pub fn best() -> &'static ClockChoice {
+        static BEST: OnceLock<ClockChoice> = OnceLock::new();
+        BEST.get_or_init(|| {
+            let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+            let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+            match distrust(source.trim(), &read("/proc/cpuinfo")) {
+                Some(because) => ClockChoice::Kernel { because: Some(because) },
+                None => calibrate(Duration::from_millis(8)).map_or_else(
+                    || ClockChoice::Kernel { because: Some("its rate could not be measured".to_owned()) },
+                    ClockChoice::Counter,
+                ),
+            }
+        })
+    }
+
+    /// How far the counter has run away from the kernel's clock since `start`, in millionths.
+    pub fn drift_ppm(&self, start: &ClockMark) -> Option<f64> {
+        let ClockChoice::Counter(rate) = self else { return None };
+        let end = ClockMark::take();
+        let kernel = end.kernel.checked_sub(start.kernel)?;
+        let counter = rate.nanos(end.counter.checked_sub(start.counter)?);
+        // Under 100 ms the reading itself is the larger part of any difference.
+        (kernel > 100_000_000).then(|| (counter as f64 / kernel as f64 - 1.0) * 1e6)
+    }
+}
+
+/// The counter and the kernel's clock, read at the same moment.
+#[derive(Clone, Copy, Debug)]
+pub struct ClockMark {
+    counter: u64,
+    kernel: u64,
+}
+
+impl ClockMark {
+    /// Reads both; of several tries the one that took least, because an interruption in between would spoil it.
+    pub fn take() -> ClockMark {
+        let read = || {
+            let before = clock::counter();
+            let kernel = clock::monotonic_raw();
+            let after = clock::counter();
+            (after.wrapping_sub(before), ClockMark { counter: before + after.wrapping_sub(before) / 2, kernel })
+        };
+        let tries: [(u64, ClockMark); 8] = std::array::from_fn(|_| read());
+        tries.into_iter().min_by_key(|t| t.0).map_or_else(|| read().1, |t| t.1)
+    }
+}
+
+/// Why the counter must not be used here; `None` when the kernel itself uses it and the processor keeps it steady.
+fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
+    if !clock::HAS_COUNTER {
+        return Some("this processor has no counter that programs may read".to_owned());
+    }
+    if cfg!(target_arch = "aarch64") {
+        let trusted = clocksource == "arch_sys_counter";
+        return (!trusted).then(|| format!("the clock source of the kernel is {clocksource}, not arch_sys_counter"));
+    }
+    if !matches!(clocksource, "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page") {
+        return Some(format!("the clock source of the kernel is `{clocksource}`, not the time-stamp counter"));
+    }
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+    let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
+    let missing = ["constant_tsc", "nonstop_tsc"].into_iter().find(|flag| !has(flag))?;
+    Some(format!("the processor does not promise a steady time-stamp counter (no {missing})"))
+}
+
+fn calibrate(span: Duration) -> Option<CounterRate> {
+    let start = ClockMark::take();
+    std::thread::sleep(span);
+    let end = ClockMark::take();
+    let ticks = end.counter.checked_sub(start.counter).filter(|&t| t > 1000)?;
+    let nanos = end.kernel.checked_sub(start.kernel)?;
+    let shifted = (u128::from(nanos) << 32) / u128::from(ticks);
+    let rate = CounterRate { nanos_per_tick_shifted: u64::try_from(shifted).ok()? };
+    (rate.nanos_per_tick_shifted > 0).then_some(rate)
+}
+
+/// The processor's counter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CounterClock(pub(crate) CounterRate);
+
+impl Clock for CounterClock {
+    const VIRTUAL: bool = false;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        clock::counter()
+    }
+
+    #[inline]
+    fn nanos(&self, ticks: u64) -> u64 {
+        self.0.nanos(ticks)
+    }
+
+    fn ticks(&self, nanos: u64) -> u64 {
+        self.0.ticks(nanos)
+    }
+
+    fn sleep_until(&self, moment: u64) {
+        sleep(self.nanos(moment.saturating_sub(self.now())));
+    }
+}
+
+/// The kernel's clock; a tick is a nanosecond.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KernelClock;
+
+impl Clock for KernelClock {
+    const VIRTUAL: bool = false;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        clock::monotonic_raw()
+    }
+
+    #[inline]
+    fn nanos(&self, ticks: u64) -> u64 {
+        ticks
+    }
+
+    fn ticks(&self, nanos: u64) -> u64 {
+        nanos
+    }
+
+    fn sleep_until(&self, moment: u64) {
+        sleep(moment.saturating_sub(self.now()));
+    }
+}
+
+/// Sleeps for most of the span and spins through the rest, because a timer wakes some 60 µs late.
+fn sleep(nanos: u64) {
+    const SPIN: u64 = 60_000;
+    let end = clock::monotonic_raw() + nanos;
+    if nanos > SPIN {
+        std::thread::sleep(Duration::from_nanos(nanos - SPIN));
+    }
+    while clock::monotonic_raw() < end {
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counter_is_used_only_where_the_kernel_trusts_it() {
+        let flags = "flags\t\t: fpu tsc constant_tsc nonstop_tsc";
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(distrust("tsc", flags), None);
+            assert!(distrust("hpet", flags).unwrap().contains("hpet"));
+            assert!(distrust("tsc", "flags : fpu tsc constant_tsc").unwrap().contains("nonstop_tsc"));
+            assert!(distrust("tsc", "").is_some());
+        }
+    }
+
+    #[test]
+    fn spans_convert_there_and_back() {
+        let rate = CounterRate { nanos_per_tick_shifted: (1u64 << 32) / 3 };
+        for nanos in [1_000u64, 1_000_000, 3_600_000_000_000] {
+            assert!(rate.nanos(rate.ticks(nanos)).abs_diff(nanos) <= 1);
+        }
+    }
+
+    #[test]
+    fn the_chosen_clock_agrees_with_the_kernel() {
+        let start = ClockMark::take();
+        std::thread::sleep(Duration::from_millis(120));
+        if let Some(ppm) = ClockChoice::best().drift_ppm(&start) {
+            assert!(ppm.abs() < 2_000.0, "{ppm} ppm");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Why a run could not begin or go on. Errors of single I/Os are data, not these.
+
+use hakaru_sys::Errno;
+use std::path::PathBuf;
+
+/// What kept a run from doing what its plan says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // Each field is named in its message.
+pub enum RunError {
+    /// A file or device could not be opened.
+    #[error("failed to open {path} for {purpose}: {errno}{}", hint(*errno))]
+    Open { path: PathBuf, purpose: &'static str, errno: Errno },
+    /// O_DIRECT was refused.
+    #[error(
+        "failed to open {path} with direct=1: this file system does not take O_DIRECT; use direct=0 to go through the page cache"
+    )]
+    NoDirect { path: PathBuf },
+    /// A file could not be laid out.
+    #[error("failed to lay out {path} at byte {at} of {size}: {errno}{}", hint(*errno))]
+    LayOut { path: PathBuf, at: u64, size: u64, errno: Errno },
+    /// Memory for the buffers could not be had.
+    #[error("failed to get {bytes} bytes for the I/O buffers of {job}: {errno}; use a smaller bs or iodepth")]
+    Memory { job: String, bytes: u64, errno: Errno },
+    /// The kernel or processor lacks the engine.
+    #[error("failed to start ioengine={ioengine}: {because}")]
+    NoEngine { ioengine: &'static str, because: String },
+    /// Processors that do not exist.
+    #[error("failed to run {job} on the processors {cpus:?}: {errno}; there are {online} here, counted from 0")]
+    Pin { job: String, cpus: Vec<u32>, errno: Errno, online: usize },
+    /// No thread could be made.
+    #[error("failed to start a thread for {job}: {reason}")]
+    Thread { job: String, reason: String },
+    /// A worker ended by a bug of ours.
+    #[error("a worker of {job} ended by a panic: this is a bug of hakaru; what the others measured is kept")]
+    Panicked { job: String },
+    /// Stopped before measurement could begin.
+    #[error("stopped before measurement began")]
+    StoppedEarly,
+}
+
+/// What to do about the commonest errors.
+fn hint(errno: Errno) -> &'static str {
+    match errno {
+        Errno::NOSPC => "; the file system is full: use a smaller size",
+        Errno::ACCESS | Errno::PERM => "; you lack the right to it: run as its owner or as root",
+        Errno::ROFS => "; it is mounted read-only",
+        Errno::BUSY => "; it is in use: unmount it first",
+        Errno::NOMEDIUM => "; there is no medium in the reader",
+        Errno::FBIG => "; the file system cannot hold a file of that size",
+        _ => "",
+    }
+}

@@ -1,0 +1,188 @@
+//! Files before and after a phase: opening, laying out with progress, dropping caches, removing.
+
+use crate::error::RunError;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::TargetKind;
+use hakaru_model::job::Fallocate;
+use hakaru_model::plan::{FilePlan, LayOut, WorkerPlan};
+use hakaru_model::rng::Rng;
+use hakaru_sys::Errno;
+use hakaru_sys::buffer::AlignedBuffer;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Advice, FallocateFlags, Mode, OFlags};
+use std::path::Path;
+
+/// Lay-out writes in pieces of this size.
+const PIECE: usize = 1 << 20;
+
+/// Removes the files of a phase that are not to stay, whatever ends the phase.
+#[derive(Debug)]
+pub(crate) struct Sweeper<'a>(pub(crate) &'a [FilePlan]);
+
+impl Drop for Sweeper<'_> {
+    fn drop(&mut self) {
+        for file in self.0.iter().filter(|f| f.unlink && matches!(f.kind, TargetKind::File | TargetKind::Absent)) {
+            // A file that is gone already is as good as removed.
+            let _ = std::fs::remove_file(&file.path);
+        }
+    }
+}
+
+/// Makes one file as large as the plan says. `progress` hears the bytes done, and answers whether to go on.
+pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), RunError> {
+    let (write, reserve) = match file.lay_out {
+        LayOut::Ready => return Ok(()),
+        LayOut::Reserve(how) => (false, how),
+        LayOut::Write(how) => (true, how),
+    };
+    let size = file.size.0;
+    let failed = |at: u64, errno: Errno| RunError::LayOut { path: file.path.clone(), at, size, errno };
+    if let Some(parent) = file.path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) {
+        let made = std::fs::create_dir_all(parent);
+        made.map_err(|e| failed(0, Errno::from_io_error(&e).unwrap_or(Errno::IO)))?;
+    }
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(&file.path, flags, Mode::from_raw_mode(0o644)).map_err(|errno| RunError::Open {
+        path: file.path.clone(),
+        purpose: "laying it out",
+        errno,
+    })?;
+    reserve_space(&fd, size, reserve).map_err(|errno| failed(0, errno))?;
+    if write {
+        write_through(&fd, size, seed, progress).map_err(|(at, errno)| match errno {
+            Errno::CANCELED => RunError::StoppedEarly,
+            errno => failed(at, errno),
+        })?;
+        rustix::fs::fsync(&fd).map_err(|errno| failed(size, errno))?;
+    }
+    Ok(())
+}
+
+fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {
+    let flags = match how {
+        Fallocate::None => return Ok(()),
+        Fallocate::Truncate => return rustix::fs::ftruncate(fd, size),
+        Fallocate::Keep => FallocateFlags::KEEP_SIZE,
+        Fallocate::Native => FallocateFlags::empty(),
+    };
+    match rustix::fs::fallocate(fd, flags, 0, size) {
+        // What a file system cannot reserve, the writes themselves will take.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        answer => answer,
+    }
+}
+
+fn write_through(
+    fd: &OwnedFd,
+    size: u64,
+    seed: u64,
+    progress: &mut dyn FnMut(u64) -> bool,
+) -> Result<(), (u64, Errno)> {
+    let mut buffer = AlignedBuffer::new(PIECE).map_err(|errno| (0, errno))?;
+    let mut rng = Rng::fork(seed, 0x1a);
+    let mut at = 0;
+    while at < size {
+        // Fresh content for each piece: a card that compresses or deduplicates must not find an easy file.
+        crate::worker::fill(buffer.as_mut_slice(), &hakaru_model::job::Fill::Random, &mut rng);
+        let len = (size - at).min(PIECE as u64) as usize;
+        let moved = match rustix::io::pwrite(fd, &buffer.as_slice()[..len], at) {
+            Err(Errno::INTR) => continue,
+            Ok(0) => return Err((at, Errno::NOSPC)),
+            answer => answer.map_err(|errno| (at, errno))?,
+        };
+        at += moved as u64;
+        if !progress(at) {
+            return Err((at, Errno::CANCELED));
+        }
+    }
+    Ok(())
+}
+
+/// Opens the files of a worker's regions, in their order.
+pub(crate) fn open_all(
+    plan: &WorkerPlan,
+    files: &[FilePlan],
+    direct_fallback: bool,
+    caveats: &mut Vec<Caveat>,
+) -> Result<Vec<OwnedFd>, RunError> {
+    let mut opened = Vec::new();
+    for region in &plan.stream.regions {
+        let Some(file) = files.get(region.file as usize) else { continue };
+        let fd = open_one(plan, file, direct_fallback, caveats)?;
+        if plan.invalidate {
+            drop_cache(&fd, file, caveats);
+        }
+        if plan.pre_read {
+            read_through(&fd, region.offset, region.len);
+        }
+        opened.push(fd);
+    }
+    Ok(opened)
+}
+
+fn open_one(
+    plan: &WorkerPlan,
+    file: &FilePlan,
+    direct_fallback: bool,
+    caveats: &mut Vec<Caveat>,
+) -> Result<OwnedFd, RunError> {
+    let mut flags = OFlags::CLOEXEC | if plan.writes { OFlags::RDWR } else { OFlags::RDONLY };
+    if plan.writes && matches!(file.kind, TargetKind::File | TargetKind::Absent) {
+        flags |= OFlags::CREATE;
+    }
+    if plan.direct {
+        flags |= OFlags::DIRECT;
+    }
+    if plan.durability.sync {
+        flags |= OFlags::SYNC;
+    }
+    if plan.durability.dsync {
+        flags |= OFlags::DSYNC;
+    }
+    let open = |flags| rustix::fs::open(&file.path, flags, Mode::from_raw_mode(0o644));
+    let purpose = if plan.writes { "writing" } else { "reading" };
+    match open(flags) {
+        Err(Errno::INVAL) if plan.direct && direct_fallback => {
+            let caveat = Caveat::NotDirect { path: file.path.display().to_string() };
+            if !caveats.contains(&caveat) {
+                caveats.push(caveat);
+            }
+            open(flags - OFlags::DIRECT)
+        }
+        Err(Errno::INVAL) if plan.direct => return Err(RunError::NoDirect { path: file.path.clone() }),
+        answer => answer,
+    }
+    .map_err(|errno| RunError::Open { path: file.path.clone(), purpose, errno })
+}
+
+fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {
+    let answer = match file.kind {
+        TargetKind::BlockDevice => hakaru_sys::file::drop_device_cache(fd),
+        TargetKind::CharDevice => Ok(()),
+        _ => rustix::fs::fadvise(fd, 0, None, Advice::DontNeed),
+    };
+    if let Err(errno) = answer {
+        let because = errno.to_string();
+        let caveat = Caveat::NotInvalidated { path: file.path.display().to_string(), because };
+        if !caveats.contains(&caveat) {
+            caveats.push(caveat);
+        }
+    }
+}
+
+/// Brings a range into the page cache. What cannot be read now will be an error of the job itself.
+fn read_through(fd: &OwnedFd, offset: u64, len: u64) {
+    let Ok(mut buffer) = AlignedBuffer::new(PIECE) else { return };
+    let mut at = offset;
+    while at < offset + len {
+        match rustix::io::pread(fd, buffer.as_mut_slice(), at) {
+            Ok(moved) if moved > 0 => at += moved as u64,
+            _ => return,
+        }
+    }
+}
+
+/// Name of a file for messages.
+pub(crate) fn name_of(path: &Path) -> String {
+    path.display().to_string()
+}

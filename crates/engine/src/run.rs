@@ -1,0 +1,435 @@
+//! The conductor of a plan: one phase after another, all workers of a phase at once.
+
+use crate::clock::ClockChoice;
+use crate::disks::DiskWatch;
+use crate::error::RunError;
+use crate::files::{self, Sweeper};
+use crate::shared::{Message, Shared};
+use crate::sim::card::SimCard;
+use crate::sim::seat::World;
+use crate::start::{Starter, run_worker};
+use crate::worker::Surroundings;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{IoEngine, Op, PerOp};
+use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan};
+use hakaru_model::record::{Interval, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::units::Nanos;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How often the observer hears of progress.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Whether the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It does.
+    Continue,
+    /// It ends, and keeps what was measured.
+    Stop,
+}
+
+/// How far a phase has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Time since the phase began.
+    pub elapsed: Duration,
+    /// Longest time it can still take, where that is known.
+    pub remaining: Option<Duration>,
+    /// Share done, in thousandths, where that is known.
+    pub permille: Option<u32>,
+    /// I/Os done since measurement began, by operation.
+    pub ios: PerOp<u64>,
+    /// Bytes of them.
+    pub bytes: PerOp<u64>,
+    /// Bandwidth since the last look, bytes per second.
+    pub bytes_per_s: PerOp<u64>,
+    /// Completions per second since the last look.
+    pub iops: PerOp<u64>,
+    /// Workers still at work.
+    pub running: usize,
+    /// Whether the lead-in is over everywhere.
+    pub measuring: bool,
+}
+
+/// A file being laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// Which.
+    pub file: &'a FilePlan,
+    /// Bytes written so far.
+    pub done: u64,
+}
+
+/// Somebody who watches a run, and may end it.
+pub trait Observer {
+    /// A phase begins.
+    fn phase_begins(&mut self, _index: usize, _phase: &PhasePlan) {}
+    /// A file is being laid out.
+    fn laying_out(&mut self, _layout: &Layout<'_>) -> Flow {
+        Flow::Continue
+    }
+    /// Several times a second while a phase runs.
+    fn progress(&mut self, _phase: &PhasePlan, _progress: &Progress) -> Flow {
+        Flow::Continue
+    }
+    /// A worker has ended an interval.
+    fn interval(&mut self, _worker: usize, _interval: &Interval) {}
+    /// A phase is over.
+    fn phase_ends(&mut self, _record: &PhaseRecord) {}
+}
+
+/// An observer that says nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// What a run may do, and what it is told from outside.
+#[derive(Debug)]
+pub struct RunOptions<'a> {
+    /// The clock that times I/Os.
+    pub clock: &'a ClockChoice,
+    /// Set by somebody else to end the run; what was measured until then is kept.
+    pub stop: &'a AtomicBool,
+    /// Goes through the page cache where O_DIRECT is refused, with a caveat; otherwise that is an error.
+    pub direct_fallback: bool,
+    /// Takes the next best engine where the one asked for is missing, with a caveat; otherwise that is an error.
+    pub replace_engines: bool,
+    /// Milliseconds since 1970 UTC, asked once a phase.
+    pub wall_clock: fn() -> i64,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineReport {
+    /// Phases that were measured, wholly or in part.
+    pub phases: Vec<PhaseRecord>,
+    /// What was found out about the trust that numbers deserve.
+    pub caveats: Vec<Caveat>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What kept it from going on, for the exit code.
+    pub error: Option<RunError>,
+}
+
+/// Runs a plan to its end, or until somebody stops it. Whatever was measured is in the report, also after an error.
+pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
+    let mut conductor =
+        Conductor { options, worlds: BTreeMap::new(), caveats: plan.caveats.clone(), phases: Vec::new() };
+    if let ClockChoice::Kernel { because: Some(because) } = options.clock {
+        conductor.note(Caveat::ClockFallback { used: options.clock.name().to_owned(), because: because.clone() });
+    }
+    let mut error = None;
+    for (index, phase) in plan.phases.iter().enumerate() {
+        if options.stop.load(Relaxed) {
+            break;
+        }
+        observer.phase_begins(index, phase);
+        if let Err(e) = conductor.phase(phase, observer) {
+            error = Some(e);
+            break;
+        }
+        let failed = |w: &WorkerRecord| w.stop == StopReason::Error;
+        if conductor.phases.last().is_some_and(|p| p.workers.iter().any(failed)) {
+            break;
+        }
+    }
+    let Conductor { caveats, phases, .. } = conductor;
+    let outcome = outcome(plan, &phases, options.stop.load(Relaxed), error.as_ref());
+    EngineReport { phases, caveats, outcome, error }
+}
+
+fn outcome(plan: &Plan, phases: &[PhaseRecord], stopped: bool, error: Option<&RunError>) -> Outcome {
+    let ended = |reason| move |w: &&WorkerRecord| w.stop == reason;
+    let workers = || phases.iter().flat_map(|p| &p.workers);
+    if let Some(first) = workers().find(ended(StopReason::Error)).and_then(|w| w.errors.first.last()) {
+        let errno = rustix::io::Errno::from_raw_os_error(first.errno);
+        let error = format!("{} of {} at byte {} of {}: {errno}", first.action, first.len, first.offset.0, first.file);
+        return Outcome::Failed { error };
+    }
+    match error {
+        Some(RunError::StoppedEarly) => Outcome::Interrupted,
+        Some(error) => Outcome::Failed { error: error.to_string() },
+        None if stopped && (phases.len() < plan.phases.len() || workers().any(|w| w.stop == StopReason::Stopped)) => {
+            Outcome::Interrupted
+        }
+        None => Outcome::Completed,
+    }
+}
+
+struct Conductor<'a> {
+    options: &'a RunOptions<'a>,
+    /// Simulated cards by name: a card keeps its state from phase to phase.
+    worlds: BTreeMap<String, Arc<World>>,
+    caveats: Vec<Caveat>,
+    phases: Vec<PhaseRecord>,
+}
+
+impl Conductor<'_> {
+    fn note(&mut self, caveat: Caveat) {
+        if !self.caveats.contains(&caveat) {
+            self.caveats.push(caveat);
+        }
+    }
+
+    fn phase(&mut self, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let _sweeper = Sweeper(&phase.files);
+        self.lay_out(phase, observer)?;
+        let world = self.world_for(phase);
+        let disks = DiskWatch::begin(&phase.files);
+        let started_unix_ms = (self.options.wall_clock)();
+        let (workers, error) = self.work(phase, world.clone(), observer);
+        let disks = disks.end();
+        if workers.is_empty() {
+            return error.map_or(Ok(()), Err);
+        }
+        let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
+        let simulated = world.is_some();
+        let started_unix_ms = if simulated { 0 } else { started_unix_ms };
+        let record = PhaseRecord { name: phase.name.clone(), started_unix_ms, elapsed, workers, disks };
+        self.judge(phase, &record);
+        observer.phase_ends(&record);
+        self.phases.push(record);
+        error.map_or(Ok(()), Err)
+    }
+
+    /// Caveats that follow from how a phase went.
+    fn judge(&mut self, phase: &PhasePlan, record: &PhaseRecord) {
+        let name = || phase.name.clone();
+        let longest = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
+        if record.workers.iter().any(|w| w.stop == StopReason::Stopped) {
+            self.note(Caveat::Interrupted { phase: name(), measured: longest });
+        }
+        let count = record.workers.iter().map(|w| w.errors.total).sum();
+        if let Some(first) = record.workers.iter().find_map(|w| w.errors.first.first()) {
+            let errno = rustix::io::Errno::from_raw_os_error(first.errno);
+            let first = format!("{} at byte {}: {errno}", first.action, first.offset.0);
+            self.note(Caveat::DeviceErrors { phase: name(), count, first });
+        }
+        let touches_files = !phase.files.is_empty();
+        if touches_files && record.disks.is_empty() {
+            let because = "no block device with counters lies below (memory, network or an overlay)".to_owned();
+            self.note(Caveat::NoDiskStats { because });
+        }
+    }
+
+    fn lay_out(&mut self, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
+        for (index, file) in phase.files.iter().enumerate().filter(|(_, f)| f.lay_out != LayOut::Ready) {
+            let mut last = Instant::now();
+            let mut go_on = observer.laying_out(&Layout { file, done: 0 }) == Flow::Continue;
+            let result = files::lay_out(file, index as u64, &mut |done| {
+                if last.elapsed() >= LOOK || done == file.size.0 {
+                    last = Instant::now();
+                    go_on &= observer.laying_out(&Layout { file, done }) == Flow::Continue;
+                }
+                go_on && !self.options.stop.load(Relaxed)
+            });
+            if let Err(error) = result {
+                if !file.path.starts_with("/proc") && file.kind == hakaru_model::facts::TargetKind::Absent {
+                    // Half a file is of no use to anybody, and was not there before.
+                    let _ = std::fs::remove_file(&file.path);
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The simulated card of a phase, and the moment it begins.
+    fn world_for(&mut self, phase: &PhasePlan) -> Option<(Arc<World>, u64)> {
+        let worker = phase.workers.iter().find(|w| w.ioengine == IoEngine::Sim)?;
+        let prices = worker.sim.as_deref()?;
+        let world = self.worlds.entry(prices.name.clone());
+        let world = world.or_insert_with(|| Arc::new(World::new(SimCard::new(prices.clone(), worker.seed))));
+        let world = Arc::clone(world);
+        let start = world.open(phase.workers.len());
+        Some((world, start))
+    }
+
+    /// Runs the workers of a phase. Returns the records of those that measured anything, in order.
+    fn work(
+        &mut self,
+        phase: &PhasePlan,
+        world: Option<(Arc<World>, u64)>,
+        observer: &mut dyn Observer,
+    ) -> (Vec<WorkerRecord>, Option<RunError>) {
+        let shared = Shared::new(phase.workers.len());
+        let names: Vec<Vec<String>> = phase.workers.iter().map(|w| region_names(phase, w)).collect();
+        let starter = Starter {
+            files: &phase.files,
+            clock: self.options.clock,
+            world,
+            direct_fallback: self.options.direct_fallback,
+            replace_engines: self.options.replace_engines,
+        };
+        let found: Mutex<Vec<Caveat>> = Mutex::default();
+        let (sender, receiver) = sync_channel(4096);
+        let (records, error) = std::thread::scope(|scope| {
+            let mut failure = None;
+            for (index, plan) in phase.workers.iter().enumerate() {
+                let messages = sender.clone();
+                let (starter, shared, files, found) = (&starter, &shared, &names[index], &found);
+                let spawned = std::thread::Builder::new().name(plan.name.clone()).stack_size(512 << 10).spawn_scoped(
+                    scope,
+                    move || {
+                        let mut caveats = Vec::new();
+                        let around = Surroundings { index, plan, files, shared, messages: &messages };
+                        let guard = PanicGuard { job: &plan.name, messages: &messages };
+                        let answer = match run_worker(around, starter, &mut caveats) {
+                            Ok(Some(record)) => Some(Message::Finished { worker: index, record: Box::new(record) }),
+                            Ok(None) => None,
+                            Err(error) => Some(Message::Failed(error)),
+                        };
+                        std::mem::forget(guard);
+                        found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).append(&mut caveats);
+                        if let Some(message) = answer {
+                            let _ = messages.send(message);
+                        }
+                    },
+                );
+                if let Err(e) = spawned {
+                    failure = Some(RunError::Thread { job: plan.name.clone(), reason: e.to_string() });
+                    break;
+                }
+            }
+            drop(sender);
+            let watch = Watch { phase, shared: &shared, receiver, options: self.options, begun: Instant::now() };
+            watch.until_done(failure, observer)
+        });
+        for caveat in found.into_inner().unwrap_or_default() {
+            self.note(caveat);
+        }
+        (records, error)
+    }
+}
+
+fn region_names(phase: &PhasePlan, worker: &hakaru_model::plan::WorkerPlan) -> Vec<String> {
+    let file = |r: &hakaru_model::stream::Region| phase.files.get(r.file as usize);
+    worker.stream.regions.iter().map(|r| file(r).map_or_else(String::new, |f| files::name_of(&f.path))).collect()
+}
+
+/// Tells the conductor when a worker ends by a panic, so that it does not wait for ever.
+struct PanicGuard<'a> {
+    job: &'a str,
+    messages: &'a std::sync::mpsc::SyncSender<Message>,
+}
+
+impl Drop for PanicGuard<'_> {
+    fn drop(&mut self) {
+        let _ = self.messages.send(Message::Failed(RunError::Panicked { job: self.job.to_owned() }));
+    }
+}
+
+/// Listens to the workers of a phase.
+struct Watch<'a> {
+    phase: &'a PhasePlan,
+    shared: &'a Shared,
+    receiver: Receiver<Message>,
+    options: &'a RunOptions<'a>,
+    begun: Instant,
+}
+
+impl Watch<'_> {
+    fn until_done(
+        mut self,
+        mut failure: Option<RunError>,
+        observer: &mut dyn Observer,
+    ) -> (Vec<WorkerRecord>, Option<RunError>) {
+        let total = self.phase.workers.len();
+        let mut records: Vec<Option<WorkerRecord>> = vec![None; total];
+        let mut ready = 0;
+        let mut meter = Meter::default();
+        if failure.is_some() {
+            self.shared.gate.decide(false);
+        }
+        loop {
+            match self.receiver.recv_timeout(LOOK.saturating_sub(meter.since_look())) {
+                Ok(Message::Ready) => {
+                    ready += 1;
+                    if ready == total && failure.is_none() {
+                        self.begun = Instant::now();
+                        self.shared.gate.decide(true);
+                    }
+                }
+                Ok(Message::Failed(error)) => {
+                    failure.get_or_insert(error);
+                    self.shared.gate.decide(false);
+                    self.shared.stop.store(true, Relaxed);
+                }
+                Ok(Message::Interval { worker, interval }) => observer.interval(worker, &interval),
+                Ok(Message::Finished { worker, record }) => records[worker] = Some(*record),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if self.options.stop.load(Relaxed) {
+                self.shared.stop.store(true, Relaxed);
+                if ready < total {
+                    self.shared.gate.decide(false);
+                }
+            }
+            if meter.since_look() >= LOOK {
+                let running = records.iter().filter(|r| r.is_none()).count();
+                let progress = meter.look(self.phase, self.shared, self.begun, running);
+                if observer.progress(self.phase, &progress) == Flow::Stop {
+                    self.shared.stop.store(true, Relaxed);
+                }
+            }
+        }
+        let stopped = ready < total && failure.is_none();
+        (records.into_iter().flatten().collect(), failure.or(stopped.then_some(RunError::StoppedEarly)))
+    }
+}
+
+/// Turns published counters into speeds.
+struct Meter {
+    looked: Instant,
+    ios: PerOp<u64>,
+    bytes: PerOp<u64>,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Meter { looked: Instant::now(), ios: PerOp::default(), bytes: PerOp::default() }
+    }
+}
+
+impl Meter {
+    fn since_look(&self) -> Duration {
+        self.looked.elapsed()
+    }
+
+    fn look(&mut self, phase: &PhasePlan, shared: &Shared, begun: Instant, running: usize) -> Progress {
+        let elapsed = begun.elapsed();
+        let bound = |w: &hakaru_model::plan::WorkerPlan| w.runtime.map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0));
+        let longest = phase.workers.iter().map(bound).try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
+        let shares = shared.progress.iter().map(|p| p.permille.load(Relaxed)).min();
+        let by_bytes = phase.workers.iter().all(|w| w.stream.limit_bytes.is_some()).then_some(shares).flatten();
+        let by_time = longest.filter(|t| t.0 > 0).map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
+        let permille = by_bytes.max(by_time);
+        let mut progress = Progress { elapsed, running, permille, measuring: true, ..Progress::default() };
+        let left_by_time = longest.map(|t| Duration::from_nanos(t.0).saturating_sub(elapsed));
+        let left_by_bytes = by_bytes.filter(|&p| p > 0).map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
+        progress.remaining = match (left_by_time, left_by_bytes) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let span = self.since_look().as_secs_f64().max(1e-3);
+        for op in Op::ALL {
+            for worker in &shared.progress {
+                progress.ios[op] += worker.ios[op as usize].load(Relaxed);
+                progress.bytes[op] += worker.bytes[op as usize].load(Relaxed);
+            }
+            let per_s = |now: u64, before: u64| (now.saturating_sub(before) as f64 / span) as u64;
+            progress.iops[op] = per_s(progress.ios[op], self.ios[op]);
+            progress.bytes_per_s[op] = per_s(progress.bytes[op], self.bytes[op]);
+        }
+        progress.measuring = shared.progress.iter().all(|p| p.measuring.load(Relaxed));
+        (self.ios, self.bytes, self.looked) = (progress.ios, progress.bytes, Instant::now());
+        progress
+    }
+}

@@ -1,0 +1,661 @@
+//! The worker: issues one stream of requests and counts what comes back.
+//!
+//! There are two loops, one for backends that answer at once and one for queues. Each is compiled for every backend and
+//! clock. Everything that is not needed at each I/O (ticks, the end of the time, a word from outside) waits behind one
+//! comparison with the next moment at which something is due.
+
+use crate::backend::{Backend, SyncKind};
+use crate::clock::Clock;
+use crate::pace::{Due, Pacer};
+use crate::shared::{Message, Shared};
+use crate::tally::{Finished, Tally};
+use hakaru_model::job::{Fill, Op};
+use hakaru_model::plan::WorkerPlan;
+use hakaru_model::record::{CpuUsage, DepthRecord, DepthSteps, ErrorRecord, IoError, StopReason, WorkerRecord};
+use hakaru_model::rng::Rng;
+use hakaru_model::stream::{Request, RequestStream};
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_sys::Errno;
+use hakaru_sys::thread::Usage;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+/// How often a worker looks up from its I/O: to publish its progress and to hear whether it should stop.
+const GLANCE: u64 = 20_000_000;
+
+/// One I/O that is on its way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    request: Request,
+    created: u64,
+    issued: u64,
+}
+
+/// What a worker needs from outside.
+#[derive(Debug)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) index: usize,
+    pub(crate) plan: &'a WorkerPlan,
+    /// Names of the files of its regions, for errors.
+    pub(crate) files: &'a [String],
+    pub(crate) shared: &'a Shared,
+    pub(crate) messages: &'a SyncSender<Message>,
+}
+
+/// A worker at work.
+pub(crate) struct Worker<'a, B, C> {
+    around: Surroundings<'a>,
+    plan: &'a WorkerPlan,
+    backend: B,
+    clock: C,
+    stream: RequestStream,
+    pacer: Option<Pacer>,
+    /// A paced request that is not due yet.
+    held: Option<(Request, Due)>,
+    tally: Tally,
+    depth: DepthRecord,
+    errors: ErrorRecord,
+    issued: [u64; 3],
+    stamp: u64,
+    scramble: bool,
+    refill: bool,
+    fill_rng: Rng,
+    writes_since_fsync: u32,
+    writes_since_fdatasync: u32,
+    begun: u64,
+    measuring_since: u64,
+    in_ramp: bool,
+    usage_at_start: Usage,
+    next_event: u64,
+    next_tick: u64,
+    end: u64,
+}
+
+impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
+    /// Fills the buffers and makes everything ready, so that nothing has to be made later.
+    pub(crate) fn new(around: Surroundings<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
+        let plan = around.plan;
+        let used = hakaru_model::job::PerOp {
+            read: plan.stream.access.does(Op::Read),
+            write: plan.stream.access.does(Op::Write),
+            trim: plan.stream.access.does(Op::Trim),
+        };
+        let d = &plan.durability;
+        let syncs = d.fsync_every > 0 || d.fdatasync_every > 0 || d.end_fsync || d.fsync_on_close;
+        let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
+        let mut worker = Worker {
+            plan,
+            backend,
+            clock,
+            stream: plan.stream.requests(),
+            pacer: Pacer::new(&plan.rate, plan.seed),
+            held: None,
+            tally: Tally::new(&plan.measure, used, syncs, expected as usize),
+            depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
+            errors: ErrorRecord::default(),
+            issued: [0; 3],
+            stamp: plan.seed,
+            scramble: plan.buffers.scramble && matches!(plan.buffers.fill, Fill::Random | Fill::Compressible(_)),
+            refill: plan.buffers.refill,
+            fill_rng: Rng::fork(plan.seed, 0xf1),
+            writes_since_fsync: 0,
+            writes_since_fdatasync: 0,
+            begun: 0,
+            measuring_since: 0,
+            in_ramp: plan.ramp_time.0 > 0,
+            usage_at_start: Usage::default(),
+            next_event: 0,
+            next_tick: 0,
+            end: u64::MAX,
+            around,
+        };
+        if plan.writes {
+            fill(worker.backend.buffers(), &plan.buffers.fill, &mut worker.fill_rng);
+        }
+        worker
+    }
+
+    /// Runs to the end and returns what was measured.
+    pub(crate) fn run(mut self) -> WorkerRecord {
+        if self.plan.startdelay.0 > 0 {
+            self.wait_for_start();
+        }
+        self.begin();
+        let stop = if B::QUEUED { self.drive_queue() } else { self.drive_synchronous() };
+        let last = self.clock.now();
+        self.close(last, stop)
+    }
+
+    /// Sleeps through `startdelay` in short naps, so that a stop is heard.
+    fn wait_for_start(&mut self) {
+        let until = self.clock.now() + self.clock.ticks(self.plan.startdelay.0);
+        while self.clock.now() < until && !self.around.shared.stop.load(Relaxed) {
+            self.clock.sleep_until(until.min(self.clock.now() + self.clock.ticks(GLANCE)));
+        }
+    }
+
+    fn begin(&mut self) {
+        let now = self.clock.now();
+        self.begun = now;
+        self.start_measuring(now);
+        if self.in_ramp {
+            self.end = now + self.clock.ticks(self.plan.ramp_time.0);
+            self.next_tick = u64::MAX;
+        }
+        if let Some(pacer) = &mut self.pacer {
+            pacer.begin(now);
+        }
+        self.next_event = self.due_next(now);
+    }
+
+    fn start_measuring(&mut self, now: u64) {
+        self.measuring_since = now;
+        self.usage_at_start = hakaru_sys::thread::usage();
+        self.end = self.plan.runtime.map_or(u64::MAX, |time| now + self.clock.ticks(time.0));
+        self.next_tick = now + self.clock.ticks(self.plan.measure.tick.0);
+    }
+
+    fn due_next(&self, now: u64) -> u64 {
+        self.end.min(self.next_tick).min(now + self.clock.ticks(GLANCE))
+    }
+
+    /// One I/O after another. The end of one is the creation of the next.
+    fn drive_synchronous(&mut self) -> StopReason {
+        let mut last = self.clock.now();
+        while let Some(request) = self.stream.next() {
+            if self.pacer.is_some() {
+                match self.wait_for_turn(&request, last) {
+                    Ok(due) => last = due,
+                    Err(stop) => return stop,
+                }
+            }
+            if request.op == Op::Write {
+                self.fill_write(0, &request);
+            }
+            let issued = self.clock.now();
+            let result = self.backend.transfer(&request);
+            let done = self.clock.now();
+            self.issued[request.op as usize] += 1;
+            if self.finish(&Flight { request, created: last, issued }, result, done).is_break() {
+                return StopReason::Error;
+            }
+            last = self.sync_if_due(&request, done);
+            if last >= self.next_event
+                && let Some(stop) = self.event(last)
+            {
+                return stop;
+            }
+        }
+        StopReason::Done
+    }
+
+    /// Keeps the queue as full as the plan says.
+    fn drive_queue(&mut self) -> StopReason {
+        let depth = self.plan.queue.iodepth as usize;
+        let mut flights = vec![None::<Flight>; depth].into_boxed_slice();
+        let mut free: Vec<u32> = (0..depth as u32).rev().collect();
+        let mut fresh: Vec<u32> = Vec::with_capacity(depth);
+        let mut landed: Vec<(u32, Result<u32, Errno>)> = Vec::with_capacity(depth);
+        let mut stop = None;
+        let mut more = true;
+        let mut filling = true;
+        let mut now = self.clock.now();
+        loop {
+            let in_flight = depth - free.len();
+            let low = self.plan.queue.low_mark as usize;
+            filling = if in_flight == depth && low > 0 { false } else { filling || in_flight <= low };
+            let batch = match self.plan.queue.batch_submit as usize {
+                0 => depth,
+                batch => batch,
+            };
+            let room = if filling && more && stop.is_none() { free.len().min(batch) } else { 0 };
+            for _ in 0..room {
+                let (request, created) = match self.turn_in_queue(now, depth > free.len()) {
+                    Turn::Go(request, at) => (request, at),
+                    Turn::Later => break,
+                    Turn::End(reason) => {
+                        more = false;
+                        stop = stop.or(reason);
+                        break;
+                    }
+                };
+                let slot = free.pop().expect("room counts the free slots");
+                if request.op == Op::Write {
+                    self.fill_write(slot, &request);
+                }
+                self.backend.prepare(slot, &request);
+                flights[slot as usize] = Some(Flight { request, created, issued: 0 });
+                self.issued[request.op as usize] += 1;
+                count_depth(&mut self.depth.level, depth - free.len());
+                fresh.push(slot);
+            }
+            let in_flight = depth - free.len();
+            if in_flight == 0 {
+                if let Some(reason) = stop {
+                    return reason;
+                }
+                if !more {
+                    return StopReason::Done;
+                }
+            }
+            // While the queue has room and requests are left, nobody waits: the next batch goes first.
+            let full = room == 0 || fresh.is_empty() || free.is_empty() || batch >= depth;
+            let wait_for = if full { (self.plan.queue.batch_complete_min as usize).min(in_flight) } else { 0 };
+            let wait_for = if self.pacer.is_some() && more && stop.is_none() { 0 } else { wait_for };
+            let combined = B::SUBMIT_WAITS && wait_for > 0;
+            let before = self.clock.now();
+            if !fresh.is_empty() || combined {
+                self.hand_over(if combined { wait_for } else { 0 }, &mut landed);
+            }
+            let issued = if combined { before } else { self.clock.now() };
+            for slot in fresh.drain(..) {
+                if let Some(flight) = &mut flights[slot as usize] {
+                    flight.issued = issued;
+                }
+            }
+            let max = match self.plan.queue.batch_complete_max as usize {
+                0 => depth,
+                max => max.max(wait_for),
+            };
+            let patience = self.pacer.is_some().then_some(Duration::from_micros(200));
+            if full || self.pacer.is_some() {
+                let min = if patience.is_some() { in_flight.min(1) } else { wait_for };
+                let answer = self.backend.reap(min, max, patience, |slot, result| landed.push((slot, result)));
+                if answer.is_err_and(|errno| errno != Errno::INTR) && landed.is_empty() {
+                    return StopReason::Error;
+                }
+            }
+            now = self.clock.now();
+            if !landed.is_empty() {
+                count_batch(&mut self.depth.complete, landed.len());
+                self.depth.complete_calls += 1;
+            }
+            for (slot, result) in landed.drain(..) {
+                free.push(slot);
+                let Some(flight) = flights[slot as usize].take() else { continue };
+                if self.finish(&flight, result, now).is_break() {
+                    stop = Some(StopReason::Error);
+                }
+                self.sync_if_due(&flight.request, now);
+            }
+            if now >= self.next_event
+                && let Some(reason) = self.event(now)
+            {
+                stop = stop.or(Some(reason));
+            }
+        }
+    }
+
+    /// Gives what is prepared to the backend. What it cannot take at all lands at once, with its error.
+    fn hand_over(&mut self, wait_for: usize, landed: &mut Vec<(u32, Result<u32, Errno>)>) {
+        loop {
+            match self.backend.submit(wait_for) {
+                Ok(0) => return,
+                Ok(taken) => {
+                    count_batch(&mut self.depth.submit, taken);
+                    self.depth.submit_calls += 1;
+                    if B::SUBMIT_WAITS {
+                        return;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN | Errno::BUSY) => {
+                    // The kernel has no room: whoever is in flight has to land first.
+                    let answer = self.backend.reap(1, usize::MAX, None, |slot, result| landed.push((slot, result)));
+                    if !matches!(answer, Ok(n) if n > 0) {
+                        std::thread::sleep(Duration::from_micros(100));
+                    }
+                }
+                Err(errno) => match self.backend.withdraw() {
+                    Some(slot) => landed.push((slot, Err(errno))),
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// Counts one I/O, or its error. Breaks when the job may not go on after it.
+    #[inline]
+    fn finish(&mut self, flight: &Flight, result: Result<u32, Errno>, done: u64) -> std::ops::ControlFlow<()> {
+        let Flight { request, created, issued } = *flight;
+        match result {
+            Ok(moved) if moved > 0 => {
+                let slat = B::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
+                let clat = self.clock.nanos(done.saturating_sub(issued));
+                let lat = self.clock.nanos(done.saturating_sub(created));
+                self.tally.count(Finished { op: request.op, wanted: request.len, moved, slat, clat, lat });
+                std::ops::ControlFlow::Continue(())
+            }
+            Ok(_) => self.refuse(&request, Errno::IO, done),
+            Err(errno) => self.refuse(&request, errno, done),
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, request: &Request, errno: Errno, done: u64) -> std::ops::ControlFlow<()> {
+        let Request { op, region, offset, len } = *request;
+        self.note_error(op.name(), region, offset, len, errno, done);
+        if self.plan.errors.continue_on[op] {
+            std::ops::ControlFlow::Continue(())
+        } else {
+            std::ops::ControlFlow::Break(())
+        }
+    }
+
+    fn note_error(&mut self, action: &str, region: u32, offset: u64, len: u32, errno: Errno, now: u64) {
+        self.errors.push(IoError {
+            action: action.to_owned(),
+            file: self.around.files.get(region as usize).cloned().unwrap_or_default(),
+            offset: Bytes(offset),
+            len: Bytes(u64::from(len)),
+            errno: errno.raw_os_error(),
+            at: Nanos(self.clock.nanos(now.saturating_sub(self.measuring_since))),
+        });
+    }
+
+    /// Makes the content of a write unlike the one before, so that no device can take it for the same.
+    #[inline]
+    fn fill_write(&mut self, slot: u32, request: &Request) {
+        if !self.scramble && !self.refill {
+            return;
+        }
+        let buffer = self.backend.buffer(slot, request.len as usize);
+        if self.refill {
+            return fill(buffer, &self.plan.buffers.fill, &mut self.fill_rng);
+        }
+        self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        for (page, place) in buffer.chunks_mut(4096).enumerate() {
+            let word = (self.stamp ^ request.offset.wrapping_add(page as u64)).to_le_bytes();
+            match place.first_chunk_mut::<8>() {
+                Some(first) => *first = word,
+                None => place.copy_from_slice(&word[..place.len()]),
+            }
+        }
+    }
+
+    /// Flushes after every so many writes. Returns the moment it is then.
+    #[inline]
+    fn sync_if_due(&mut self, request: &Request, now: u64) -> u64 {
+        let d = &self.plan.durability;
+        if request.op != Op::Write || d.fsync_every == 0 && d.fdatasync_every == 0 {
+            return now;
+        }
+        self.writes_since_fsync += 1;
+        self.writes_since_fdatasync += 1;
+        if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
+            self.writes_since_fsync = 0;
+            return self.sync(request.region, SyncKind::Full);
+        }
+        if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
+            self.writes_since_fdatasync = 0;
+            return self.sync(request.region, SyncKind::Data);
+        }
+        now
+    }
+
+    fn sync(&mut self, region: u32, kind: SyncKind) -> u64 {
+        let before = self.clock.now();
+        let result = self.backend.sync(region, kind);
+        let done = self.clock.now();
+        match result {
+            Ok(()) => self.tally.sync.record(Nanos(self.clock.nanos(done - before))),
+            Err(errno) => self.note_error("fsync", region, 0, 0, errno, done),
+        }
+        done
+    }
+
+    /// Whatever is due: progress, a tick, the end of the lead-in, the end of the time.
+    #[cold]
+    fn event(&mut self, now: u64) -> Option<StopReason> {
+        self.publish();
+        if self.around.shared.stop.load(Relaxed) {
+            return Some(StopReason::Stopped);
+        }
+        if self.in_ramp && now >= self.end {
+            self.in_ramp = false;
+            self.tally.restart();
+            self.issued = [0; 3];
+            self.depth = DepthRecord { iodepth: self.depth.iodepth, ..DepthRecord::default() };
+            self.start_measuring(now);
+        } else if now >= self.end {
+            return Some(StopReason::Time);
+        }
+        if now >= self.next_tick {
+            self.tick(now);
+        }
+        self.next_event = self.due_next(now);
+        None
+    }
+
+    /// Ends an interval. Ticks keep to a grid, so that the intervals of all workers can be laid on one another.
+    fn tick(&mut self, now: u64) {
+        let tick = self.clock.ticks(self.plan.measure.tick.0).max(1);
+        let at = Nanos(self.clock.nanos(now - self.measuring_since));
+        if let Some(interval) = self.tally.close_interval(at, true) {
+            let message = Message::Interval { worker: self.around.index, interval };
+            // Nobody listens any more only when the run is being torn down.
+            let _ = self.around.messages.send(message);
+        }
+        let passed = (now - self.measuring_since) / tick;
+        self.next_tick = self.measuring_since + (passed + 1) * tick;
+    }
+
+    fn publish(&self) {
+        let progress = &self.around.shared.progress[self.around.index];
+        let totals = self.tally.totals();
+        for (op, &(ios, bytes)) in totals.iter() {
+            progress.ios[op as usize].store(ios, Relaxed);
+            progress.bytes[op as usize].store(bytes, Relaxed);
+        }
+        progress.measuring.store(!self.in_ramp, Relaxed);
+        if let Some(limit) = self.plan.stream.limit_bytes.filter(|&limit| limit > 0) {
+            let done = limit - self.stream.bytes_left().min(limit);
+            progress.permille.store((u128::from(done) * 1000 / u128::from(limit)) as u32, Relaxed);
+        }
+    }
+
+    /// Flushes what has to be flushed at the end, and adds everything up.
+    fn close(mut self, last: u64, stop: StopReason) -> WorkerRecord {
+        if self.in_ramp {
+            // Stopped before measurement began: what came in the lead-in is no result.
+            self.tally.restart();
+            self.measuring_since = last;
+        }
+        let measured = Nanos(self.clock.nanos(last - self.measuring_since));
+        let only = self.tally.intervals.is_empty();
+        self.tally.close_interval(measured, only);
+        let wrote = self.plan.stream.access.does(Op::Write) && stop != StopReason::Error;
+        let d = &self.plan.durability;
+        let final_syncs = u32::from(d.end_fsync) + u32::from(d.fsync_on_close);
+        let mut now = last;
+        for _ in 0..if wrote { final_syncs } else { 0 } {
+            for region in 0..self.plan.stream.regions.len() as u32 {
+                now = self.sync(region, SyncKind::Full);
+            }
+        }
+        self.publish();
+        let used = hakaru_sys::thread::usage();
+        let whole = Nanos(self.clock.nanos(now - self.begun));
+        self.record(measured, whole, stop, used)
+    }
+
+    fn record(self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
+        let Worker { plan, tally, mut depth, errors, issued, usage_at_start, around, .. } = self;
+        let Tally { mut ops, sync, intervals, .. } = tally;
+        for op in Op::ALL {
+            ops[op].issued = issued[op as usize];
+        }
+        if !B::QUEUED {
+            // One in flight, one a call, each time: there was nothing to count on the way.
+            let ios = issued.iter().sum();
+            depth.level[0] = ios;
+            (depth.submit[1], depth.complete[1]) = (ios, ios);
+            (depth.submit_calls, depth.complete_calls) = (ios, ios);
+        }
+        depth.level[0] += sync.stat.count;
+        let since = |now: u64, start: u64| now.saturating_sub(start);
+        let cpu = CpuUsage {
+            user: Nanos(since(used.user_ns, usage_at_start.user_ns)),
+            system: Nanos(since(used.system_ns, usage_at_start.system_ns)),
+            ctx: since(used.switches, usage_at_start.switches),
+            majf: since(used.major_faults, usage_at_start.major_faults),
+            minf: since(used.minor_faults, usage_at_start.minor_faults),
+        };
+        WorkerRecord {
+            name: plan.name.clone(),
+            job: plan.job,
+            clone: plan.clone,
+            // In virtual time nothing may depend on the host, or two runs would differ.
+            pid: if C::VIRTUAL { around.index as u32 + 1 } else { hakaru_sys::thread::id() },
+            runtime,
+            job_runtime,
+            ops,
+            sync,
+            depth,
+            cpu: if C::VIRTUAL { CpuUsage::default() } else { cpu },
+            intervals,
+            errors,
+            stop,
+        }
+    }
+
+    /// Waits until a paced request may go. Returns the moment its latency counts from.
+    fn wait_for_turn(&mut self, request: &Request, last: u64) -> Result<u64, StopReason> {
+        let clock = &self.clock;
+        let Some(pacer) = &mut self.pacer else { return Ok(last) };
+        let due = pacer.due(request, clock.now(), |ns| clock.ticks(ns));
+        loop {
+            let now = self.clock.now();
+            if now >= due.at {
+                return Ok(if due.open_loop { due.at } else { now });
+            }
+            self.clock.sleep_until(due.at.min(now + self.clock.ticks(GLANCE)));
+            let now = self.clock.now();
+            if now >= self.next_event
+                && let Some(stop) = self.event(now)
+            {
+                return Err(stop);
+            }
+        }
+    }
+
+    /// The same for a queue, which goes on with what is in flight meanwhile.
+    #[inline]
+    fn turn_in_queue(&mut self, now: u64, others_in_flight: bool) -> Turn {
+        if self.pacer.is_some() {
+            return self.paced_turn(others_in_flight);
+        }
+        self.stream.next().map_or(Turn::End(None), |request| Turn::Go(request, now))
+    }
+
+    fn paced_turn(&mut self, others_in_flight: bool) -> Turn {
+        let now = self.clock.now();
+        let held = match (self.held.take(), &mut self.pacer) {
+            (Some(held), _) => held,
+            (None, pacer) => {
+                let Some(request) = self.stream.next() else { return Turn::End(None) };
+                let free = Due { at: now, open_loop: false };
+                let due = pacer.as_mut().map_or(free, |p| p.due(&request, now, |ns| self.clock.ticks(ns)));
+                (request, due)
+            }
+        };
+        let (request, due) = held;
+        if now >= due.at {
+            return Turn::Go(request, if due.open_loop { due.at } else { now });
+        }
+        self.held = Some(held);
+        if others_in_flight {
+            return Turn::Later;
+        }
+        self.clock.sleep_until(due.at.min(now + self.clock.ticks(GLANCE)));
+        let now = self.clock.now();
+        match if now >= self.next_event { self.event(now) } else { None } {
+            Some(stop) => Turn::End(Some(stop)),
+            None => Turn::Later,
+        }
+    }
+}
+
+/// Whether the next request of a queue may go.
+enum Turn {
+    /// Now; its latency counts from this moment.
+    Go(Request, u64),
+    /// Not yet.
+    Later,
+    /// There is none, or the run ends.
+    End(Option<StopReason>),
+}
+
+/// Steps of 1, 2, 4, 8, 16, 32, 64 and more in flight.
+#[inline]
+fn count_depth(steps: &mut DepthSteps, in_flight: usize) {
+    steps[(usize::BITS - 1 - in_flight.max(1).leading_zeros()).min(6) as usize] += 1;
+}
+
+/// Steps of 0, 1 to 4, 5 to 8, 9 to 16, 17 to 32, 33 to 64 and more at once.
+#[inline]
+fn count_batch(steps: &mut DepthSteps, count: usize) {
+    let step = match count {
+        0 => 0,
+        1..=4 => 1,
+        n => (usize::BITS - (n - 1).leading_zeros()) as usize - 1,
+    };
+    steps[step.min(6)] += 1;
+}
+
+/// Fills a buffer for writing.
+pub(crate) fn fill(buffer: &mut [u8], fill: &Fill, rng: &mut Rng) {
+    match fill {
+        Fill::Zero => buffer.fill(0),
+        Fill::Random => fill_random(buffer, rng),
+        Fill::Pattern(pattern) if pattern.is_empty() => buffer.fill(0),
+        Fill::Pattern(pattern) => buffer.iter_mut().zip(pattern.iter().cycle()).for_each(|(to, &from)| *to = from),
+        Fill::Compressible(percent) => {
+            // In every 4 KiB the tail is zero, so that any compressor that looks at a page finds the share.
+            for page in buffer.chunks_mut(4096) {
+                let random = page.len() * (100 - (*percent).min(100) as usize) / 100;
+                fill_random(&mut page[..random], rng);
+                page[random..].fill(0);
+            }
+        }
+    }
+}
+
+fn fill_random(buffer: &mut [u8], rng: &mut Rng) {
+    let mut words = buffer.chunks_exact_mut(8);
+    for word in &mut words {
+        word.copy_from_slice(&rng.next_u64().to_le_bytes());
+    }
+    let rest = words.into_remainder();
+    let last = rng.next_u64().to_le_bytes();
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depths_and_batches_fall_into_their_steps() {
+        let mut steps = [0; 7];
+        [1, 2, 3, 4, 31, 32, 63, 64, 900].into_iter().for_each(|n| count_depth(&mut steps, n));
+        assert_eq!(steps, [1, 2, 1, 0, 1, 2, 2]);
+        let mut steps = [0; 7];
+        [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65].into_iter().for_each(|n| count_batch(&mut steps, n));
+        assert_eq!(steps, [1, 2, 2, 2, 2, 2, 1]);
+    }
+
+    #[test]
+    fn buffers_hold_what_was_asked() {
+        let mut rng = Rng::new(1);
+        let mut buffer = [1u8; 10_000];
+        fill(&mut buffer, &Fill::Pattern(b"abc".to_vec()), &mut rng);
+        assert_eq!(&buffer[9_996..], b"abca");
+        fill(&mut buffer, &Fill::Compressible(50), &mut rng);
+        let zeros = buffer.iter().filter(|&&b| b == 0).count();
+        assert!((4_900..5_200).contains(&zeros), "{zeros} zeros");
+        fill(&mut buffer, &Fill::Random, &mut rng);
+        assert!(buffer.iter().filter(|&&b| b == 0).count() < 100);
+    }
+}
