@@ -6,9 +6,13 @@
 
 #![forbid(unsafe_code)]
 
+mod environment;
 mod inspect;
 mod mounts;
 mod roots;
+#[cfg(test)]
+mod testtree;
 
+pub use environment::environment;
 pub use inspect::{InspectError, inspect};
 pub use roots::{DevNum, Roots};

@@ -1,0 +1,96 @@
+//! Fake trees of `/sys`, `/proc`, `/dev` and `/etc` for tests, unpacked from `testdata/sysfs` (whose README tells the
+//! format) into a temporary folder.
+
+use crate::roots::Roots;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// An unpacked tree; it is removed when dropped.
+pub(crate) struct Tree {
+    folder: tempfile::TempDir,
+    pub(crate) roots: Roots,
+}
+
+/// Unpacks a tree by its name.
+pub(crate) fn tree(name: &str) -> Tree {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(format!("{name}.tree"));
+    let text = std::fs::read_to_string(&source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
+    let folder = tempfile::tempdir().unwrap();
+    let tree = Tree { roots: Roots::beneath(folder.path()), folder };
+    let mut short: BTreeMap<String, String> = BTreeMap::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some((path, target)) = line.split_once(" -> ") {
+            tree.link(&expand(path, &short), &expand(target, &short));
+        } else if let Some(path) = line.strip_suffix(':') {
+            let mut content = String::new();
+            while let Some(more) = lines.next_if(|line| line.starts_with("    ") || line.is_empty()) {
+                content += more.strip_prefix("    ").unwrap_or(more);
+                content += "\n";
+            }
+            tree.write(&expand(path, &short), &content);
+        } else {
+            let (path, content) = line.split_once(" =").unwrap_or_else(|| panic!("{name}: `{line}` is no line"));
+            match path.strip_prefix('$').filter(|name| !name.contains('/')) {
+                Some(name) => drop(short.insert(name.to_owned(), expand(content.trim(), &short))),
+                None => tree.write(&expand(path, &short), &format!("{}\n", content.trim())),
+            }
+        }
+    }
+    tree.link_devices(&tree.path("/sys/devices"));
+    tree
+}
+
+fn expand(text: &str, short: &BTreeMap<String, String>) -> String {
+    let Some(rest) = text.strip_prefix('$') else { return text.to_owned() };
+    let (name, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let long = short.get(name).unwrap_or_else(|| panic!("`${name}` has no meaning"));
+    format!("{long}{rest}")
+}
+
+impl Tree {
+    /// A path of the tree as tests name it, where it really is.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path.trim_start_matches('/'))
+    }
+
+    /// Writes one more file, or another content of one.
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    fn link(&self, path: &str, target: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(self.path(target), path).unwrap();
+    }
+
+    /// Makes the links and nodes that the kernel makes for every block device.
+    fn link_devices(&self, folder: &Path) {
+        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        for entry in entries.map(Result::unwrap).filter(|entry| entry.file_type().unwrap().is_dir()) {
+            let below = entry.path();
+            if let Ok(number) = std::fs::read_to_string(below.join("dev")) {
+                let name = entry.file_name().into_string().unwrap();
+                let target = below.strip_prefix(self.folder.path()).unwrap().to_str().unwrap().to_owned();
+                self.link(&format!("/sys/dev/block/{}", number.trim()), &target);
+                self.link(&format!("/sys/class/block/{name}"), &target);
+                self.link(&format!("/sys/block/{name}"), &target);
+                self.write(&format!("/dev/{name}"), &number);
+            }
+            self.link_devices(&below);
+        }
+    }
+
+    /// Anything as JSON, with the folder of the tree cut off all paths, so that it is the same in every run.
+    pub(crate) fn masked(&self, value: &impl Serialize) -> String {
+        let text = serde_json::to_string_pretty(value).unwrap();
+        text.replace(&self.folder.path().display().to_string(), "")
+    }
+}
