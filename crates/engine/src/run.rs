@@ -134,8 +134,8 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
             error = Some(e);
             break;
         }
-        let failed = |w: &WorkerRecord| w.stop == StopReason::Error;
-        if conductor.phases.last().is_some_and(|p| p.workers.iter().any(failed)) {
+        let ended = |w: &WorkerRecord| matches!(w.stop, StopReason::Error | StopReason::Stopped);
+        if conductor.phases.last().is_some_and(|p| p.workers.iter().any(ended)) {
             break;
         }
     }
@@ -155,9 +155,8 @@ fn outcome(plan: &Plan, phases: &[PhaseRecord], stopped: bool, error: Option<&Ru
     match error {
         Some(RunError::StoppedEarly) => Outcome::Interrupted,
         Some(error) => Outcome::Failed { error: error.to_string() },
-        None if stopped && (phases.len() < plan.phases.len() || workers().any(|w| w.stop == StopReason::Stopped)) => {
-            Outcome::Interrupted
-        }
+        None if workers().any(|w| w.stop == StopReason::Stopped) => Outcome::Interrupted,
+        None if stopped && phases.len() < plan.phases.len() => Outcome::Interrupted,
         None => Outcome::Completed,
     }
 }

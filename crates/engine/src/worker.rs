@@ -462,22 +462,25 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             self.tally.restart();
             self.measuring_since = last;
         }
-        let measured = Nanos(self.clock.nanos(last - self.measuring_since));
+        // A write is not over before it is flushed, so the last flush belongs to the measured time.
+        let end = self.final_syncs(last, stop);
+        let measured = Nanos(self.clock.nanos(end - self.measuring_since));
         let only = self.tally.intervals.is_empty();
         self.tally.close_interval(measured, only);
-        let wrote = self.plan.stream.access.does(Op::Write) && stop != StopReason::Error;
-        let d = &self.plan.durability;
-        let final_syncs = u32::from(d.end_fsync) + u32::from(d.fsync_on_close);
-        let mut now = last;
-        for _ in 0..if wrote { final_syncs } else { 0 } {
-            for region in 0..self.plan.stream.regions.len() as u32 {
-                now = self.sync(region, SyncKind::Full);
-            }
-        }
         self.publish();
         let used = hakaru_sys::thread::usage();
-        let whole = Nanos(self.clock.nanos(now - self.begun));
+        let whole = Nanos(self.clock.nanos(end - self.begun));
         self.record(measured, whole, stop, used)
+    }
+
+    fn final_syncs(&mut self, last: u64, stop: StopReason) -> u64 {
+        let d = &self.plan.durability;
+        let wrote = self.plan.stream.access.does(Op::Write) && stop != StopReason::Error;
+        if !wrote || !d.end_fsync && !d.fsync_on_close {
+            return last;
+        }
+        let regions = 0..self.plan.stream.regions.len() as u32;
+        regions.fold(last, |_, region| self.sync(region, SyncKind::Full))
     }
 
     fn record(self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {

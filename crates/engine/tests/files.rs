@@ -1,0 +1,99 @@
+//! The engine on real files: every backend moves the same bytes, and what goes wrong is said.
+
+mod common;
+
+use common::{MIB, go, on_file, only, scenario, write_seq};
+use hakaru_engine::RunError;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{Access, IoEngine, Op};
+use hakaru_model::record::{Outcome, StopReason};
+
+const ENGINES: [IoEngine; 6] =
+    [IoEngine::Sync, IoEngine::Psync, IoEngine::Pvsync, IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring];
+
+#[test]
+fn every_engine_reads_and_writes_every_block_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for engine in ENGINES {
+        for batch in [0, 1] {
+            let path = dir.path().join(engine.name());
+            for op in [Op::Write, Op::Read] {
+                let mut job = on_file(&path, engine, Access::only(op, true), 4096, 2 * MIB);
+                job.queue.iodepth = 8;
+                job.queue.batch_submit = batch;
+                let report = go(&scenario(vec![job]));
+                let worker = only(&report);
+                assert_eq!((worker.ops[op].ios, worker.ops[op].bytes), (512, 2 * MIB), "{engine:?} {op:?}");
+                assert_eq!(worker.ops[op].clat.stat.count, 512);
+                assert_eq!(worker.depth.level.iter().sum::<u64>(), 512);
+            }
+            // A file written with random blocks in random order has no hole left.
+            let content = std::fs::read(&path).unwrap();
+            assert!(content.chunks(4096).all(|block| block.iter().any(|&b| b != 0)), "{engine:?} left a hole");
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn files_that_are_not_to_stay_are_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    let mut job = on_file(&path, IoEngine::Psync, write_seq(), 4096, MIB);
+    job.files.unlink = true;
+    assert_eq!(only(&go(&scenario(vec![job]))).ops.write.ios, 256);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_missing_folder_or_right_is_an_error_with_its_cure() {
+    let job = on_file("/proc/no/such/file".as_ref(), IoEngine::Psync, write_seq(), 4096, MIB);
+    let report = go(&scenario(vec![job]));
+    assert!(report.phases.is_empty());
+    assert!(matches!(report.error, Some(RunError::LayOut { .. } | RunError::Open { .. })), "{:?}", report.error);
+    assert!(matches!(report.outcome, Outcome::Failed { .. }));
+}
+
+#[test]
+fn a_full_device_ends_the_job_and_keeps_what_was_measured() {
+    let job = on_file("/dev/full".as_ref(), IoEngine::Psync, write_seq(), 4096, MIB);
+    let mut s = scenario(vec![job]);
+    s.phases[0].jobs[0].files.invalidate = false;
+    let mut facts = common::facts(&s);
+    for f in facts.values_mut() {
+        f.kind = hakaru_model::facts::TargetKind::CharDevice;
+    }
+    let plan = hakaru_model::plan::Plan::resolve(&s, &facts).unwrap();
+    let report = common::go_on(&plan);
+    let worker = &report.phases[0].workers[0];
+    assert_eq!((worker.stop, worker.errors.first[0].errno), (StopReason::Error, 28));
+    assert!(matches!(&report.outcome, Outcome::Failed { error } if error.contains("No space left")));
+}
+
+#[test]
+fn a_file_system_without_direct_io_gives_a_caveat_or_an_error() {
+    // /proc files refuse O_DIRECT; tmpfs has taken it since Linux 6.6.
+    let mut job = on_file("/proc/self/status".as_ref(), IoEngine::Psync, Access::only(Op::Read, false), 512, 512);
+    job.files.direct = true;
+    job.files.allow_create = false;
+    let s = scenario(vec![job]);
+    let mut facts = common::facts(&s);
+    for f in facts.values_mut() {
+        f.size = hakaru_model::units::Bytes(4096);
+    }
+    let plan = hakaru_model::plan::Plan::resolve(&s, &facts).unwrap();
+    let report = common::go_on(&plan);
+    assert!(report.caveats.iter().any(|c| matches!(c, Caveat::NotDirect { .. })), "{:?}", report.caveats);
+    assert_eq!(report.phases[0].workers[0].ops.read.ios, 1);
+}
+
+#[test]
+fn final_flushes_are_part_of_the_measured_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 65_536, 8 * MIB);
+    job.durability.end_fsync = true;
+    let report = go(&scenario(vec![job]));
+    let worker = only(&report);
+    assert_eq!(worker.sync.stat.count, 1);
+    assert!(worker.runtime.0 >= worker.sync.stat.max);
+}
