@@ -19,7 +19,9 @@ pub struct ExportError {
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The text is not a JSON object with the number of its format.
-    #[error("this is not a run record of hakaru: {source}. A record is one line of JSON, as `hakaru export` writes it")]
+    #[error(
+        "this is no whole run record of hakaru: {source}. A record is one line of JSON, as `hakaru export` writes it"
+    )]
     NotARecord {
         /// What the JSON reader says.
         #[source]
@@ -39,14 +41,12 @@ pub enum ImportError {
         newest: u32,
     },
     /// No build ever wrote such a format.
-    #[error("run {id} has record format {found}, which does not exist: formats go from 1 to {newest}")]
+    #[error("run {id} has record format {found}, which no hakaru ever wrote")]
     NoSuchFormat {
         /// The run; `?` when the record does not say.
         id: String,
         /// Its format.
         found: u32,
-        /// The newest format known.
-        newest: u32,
     },
     /// It has a format, but not the fields of it.
     #[error("run {id} is damaged or was edited: {source} (record format {format})")]
@@ -118,7 +118,7 @@ pub fn import(text: &str) -> Result<RunRecord, ImportError> {
     match head.format {
         1 => serde_json::from_str(text).map_err(|source| ImportError::Damaged { id, format: 1, source }),
         found if found > FORMAT => Err(ImportError::Newer { id, found, newest: FORMAT }),
-        found => Err(ImportError::NoSuchFormat { id, found, newest: FORMAT }),
+        found => Err(ImportError::NoSuchFormat { id, found }),
     }
 }
 

@@ -1,0 +1,262 @@
+//! What a store promises about records: kept as they are, found again, never changed.
+
+mod support;
+
+use hakaru_model::record::{FORMAT, Origin, Outcome, RunRecord};
+use hakaru_store::{AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import};
+use proptest::prelude::*;
+use support::{record, repeat_of};
+
+fn empty() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("hakaru.db")).unwrap();
+    (dir, store)
+}
+
+fn holding(records: &[RunRecord]) -> (tempfile::TempDir, Store) {
+    let (dir, mut store) = empty();
+    store.append_all(records).unwrap();
+    (dir, store)
+}
+
+#[test]
+fn a_record_comes_back_as_it_was() {
+    let (dir, mut store) = empty();
+    let first = record(1);
+    assert_eq!(store.append(&first).unwrap(), Appended::Stored);
+    assert_eq!(store.run(&first.id).unwrap(), first);
+    drop(store);
+    let store = Store::open(dir.path().join("hakaru.db")).unwrap();
+    assert_eq!(store.run(&first.id).unwrap(), first);
+    assert_eq!(store.latest().unwrap(), Some(first));
+}
+
+#[test]
+fn the_same_twice_is_harmless_and_another_is_refused() {
+    let (_dir, mut store) = empty();
+    let first = record(1);
+    store.append(&first).unwrap();
+    assert_eq!(store.append(&first).unwrap(), Appended::AlreadyThere);
+    let other = RunRecord { started_unix_ms: 0, ..first.clone() };
+    let refused = store.append_all([&record(2), &other]).unwrap_err();
+    assert!(matches!(refused, AppendError::Conflict { .. }), "{refused}");
+    assert_eq!(store.count().unwrap(), 1, "all or none");
+    assert_eq!(store.run(&first.id).unwrap(), first);
+}
+
+#[test]
+fn ids_that_cannot_be_typed_are_refused() {
+    let (_dir, mut store) = empty();
+    for id in ["", "a b", "../x", "naïve", &"x".repeat(65)] {
+        let refused = store.append(&RunRecord { id: id.to_owned(), ..record(1) }).unwrap_err();
+        assert!(matches!(refused, AppendError::BadId { .. }), "{refused}");
+    }
+}
+
+#[test]
+fn what_could_not_be_read_again_is_refused() {
+    let (_dir, mut store) = empty();
+    let mut nan = record(1);
+    nan.scenario.phases[0].jobs[0].access.distribution = hakaru_model::job::Distribution::Zipf(f64::NAN);
+    assert!(matches!(store.append(&nan), Err(AppendError::Unreadable(_))));
+    let future = RunRecord { format: FORMAT + 1, ..record(2) };
+    assert!(matches!(store.append(&future), Err(AppendError::Unreadable(ImportError::Newer { .. }))));
+    assert_eq!(store.count().unwrap(), 0);
+}
+
+#[test]
+fn a_path_that_is_no_text_does_not_cost_the_measurement() {
+    use std::os::unix::ffi::OsStringExt;
+    let (_dir, mut store) = empty();
+    let mut odd = record(1);
+    odd.target.path = std::ffi::OsString::from_vec(b"/mnt/\xff.tmp".to_vec()).into();
+    store.append(&odd).unwrap();
+    assert_eq!(store.append(&odd).unwrap(), Appended::AlreadyThere);
+    assert_eq!(store.run(&odd.id).unwrap().target.path.to_str(), Some("/mnt/\u{FFFD}.tmp"));
+}
+
+#[test]
+fn raw_records_cannot_be_changed_by_anybody() {
+    let (_dir, store) = holding(&[record(1)]);
+    let raw = rusqlite::Connection::open(store.path()).unwrap();
+    for (sql, told) in [
+        ("UPDATE record SET body = '{}'", "never changed"),
+        ("DELETE FROM record", "never deleted"),
+        ("INSERT OR REPLACE INTO record SELECT 77, id, format, '{}' FROM record", "never replaced"),
+        ("INSERT OR REPLACE INTO record SELECT seq, 'x', format, '{}' FROM record", "never replaced"),
+        ("REPLACE INTO record (id, format, body) SELECT id, format, '{}' FROM record", "never replaced"),
+    ] {
+        let refused = raw.execute(sql, []).expect_err(sql).to_string();
+        assert!(refused.contains(told), "{sql}: {refused}");
+    }
+    assert_eq!(store.run(&record(1).id).unwrap(), record(1));
+}
+
+#[test]
+fn lists_are_newest_first_and_narrow_down() {
+    let mut imported = record(3);
+    imported.origin = Origin::Imported { program: "fio-3.39".into(), source: "a.log".into() };
+    imported.target.label = Some("Kioxia".into());
+    let mut failed = record(2);
+    failed.outcome = Outcome::Failed { error: "disk full".into() };
+    let (_dir, store) = holding(&[record(1), failed, imported]);
+    let listed = |filter: Filter| -> Vec<String> { store.runs(&filter).unwrap().into_iter().map(|r| r.id).collect() };
+    let ids = |ns: &[u64]| ns.iter().map(|&n| support::id(n)).collect::<Vec<_>>();
+    assert_eq!(listed(Filter::default()), ids(&[3, 2, 1]));
+    assert_eq!(listed(Filter { limit: Some(1), ..Filter::default() }), ids(&[3]));
+    assert_eq!(listed(Filter { imported: Some(false), ..Filter::default() }), ids(&[2, 1]));
+    assert_eq!(listed(Filter { target: Some("kiOX".into()), ..Filter::default() }), ids(&[3]));
+    assert_eq!(listed(Filter { outcome: Some(OutcomeKind::Failed), ..Filter::default() }), ids(&[2]));
+    assert_eq!(listed(Filter { scenario: Some("none".into()), ..Filter::default() }), ids(&[]));
+    assert_eq!(listed(Filter { series: Some(support::id(2)), ..Filter::default() }), ids(&[2]));
+    let begun = |n: i64| Some(support::BEGUN + n * 60_000);
+    let window = Filter { since_unix_ms: begun(2), until_unix_ms: begun(3), ..Filter::default() };
+    assert_eq!(listed(window), ids(&[2]));
+}
+
+#[test]
+fn rows_say_what_the_records_hold() {
+    let (_dir, store) = holding(&[record(1)]);
+    insta::assert_debug_snapshot!(store.runs(&Filter::default()).unwrap(), @r#"
+    [
+        RunRow {
+            id: "019b8d5e-0000-7001-8000-000000000001",
+            short: "019b8d5e",
+            series: "019b8d5e-0000-7001-8000-000000000001",
+            repeat: 0,
+            started_unix_ms: 1767607260000,
+            scenario: "standard",
+            target: "SanDisk \"Max\" Endurance",
+            origin: "hakaru 0.1.0",
+            imported: false,
+            outcome: Completed,
+            format: 1,
+            phases: 1,
+            ios: 500,
+            bytes: 2048000,
+            errors: 1,
+            caveats: 2,
+        },
+    ]
+    "#);
+    insta::assert_debug_snapshot!(store.phases(&Filter::default()).unwrap(), @r#"
+    [
+        PhaseRow {
+            run: "019b8d5e-0000-7001-8000-000000000001",
+            index: 0,
+            name: "rand-write",
+            op: Write,
+            ios: 500,
+            bytes: 2048000,
+            runtime_ns: 60000000000,
+        },
+    ]
+    "#);
+}
+
+#[test]
+fn a_unique_beginning_of_an_id_is_enough() {
+    let (_dir, store) = holding(&[record(0x1001), record(0x1002), record(0x2001)]);
+    assert_eq!(store.run("019b8d5e-0002").unwrap(), record(0x2001));
+    let refused = store.run("019b8d5e-0001").unwrap_err();
+    insta::assert_snapshot!(refused, @r#"
+    2 runs begin with "019b8d5e-0001"; type more of the one you mean:
+      019b8d5e-0001-7001-8000-000000001001  standard, SanDisk "Max" Endurance
+      019b8d5e-0001-7002-8000-000000001002  standard, SanDisk "Max" Endurance
+    "#);
+    assert!(matches!(store.run("ffff"), Err(FindError::NotFound { .. })));
+    assert!(matches!(store.run(""), Err(FindError::NotFound { .. })));
+    assert!(matches!(store.run("%"), Err(FindError::NotFound { .. })));
+    for row in store.runs(&Filter::default()).unwrap() {
+        assert_eq!(store.run(&row.short).unwrap().id, row.id, "{}", row.short);
+    }
+}
+
+#[test]
+fn a_whole_id_wins_over_longer_ones() {
+    let short = RunRecord { id: "a".into(), series: "a".into(), ..record(1) };
+    let long = RunRecord { id: "ab".into(), series: "ab".into(), ..record(2) };
+    let (_dir, store) = holding(&[long, short]);
+    assert_eq!(store.run("a").unwrap().id, "a");
+    assert_eq!(store.series("a").unwrap()[0].id, "a");
+}
+
+#[test]
+fn a_series_comes_in_the_order_of_its_runs() {
+    let first = record(0x1001);
+    let runs = [repeat_of(&first, 0x1003, 2), first.clone(), repeat_of(&first, 0x1002, 1), record(0x2001)];
+    let (_dir, store) = holding(&runs);
+    for name in [first.id.as_str(), "019b8d5e-0001", &runs[0].id] {
+        let repeats: Vec<u32> = store.series(name).unwrap().iter().map(|r| r.repeat).collect();
+        assert_eq!(repeats, [0, 1, 2], "{name}");
+    }
+    assert!(matches!(store.series("019b"), Err(FindError::Ambiguous { count: 2, .. })));
+    assert!(matches!(store.series("fff"), Err(FindError::NotFound { .. })));
+}
+
+#[test]
+fn derived_tables_can_be_built_anew() {
+    let (_dir, mut store) = holding(&[record(1), record(2)]);
+    let (runs, phases) = (store.runs(&Filter::default()).unwrap(), store.phases(&Filter::default()).unwrap());
+    let raw = rusqlite::Connection::open(store.path()).unwrap();
+    raw.execute_batch("DELETE FROM phase; DELETE FROM run; ").unwrap();
+    assert_eq!(store.count().unwrap(), 0);
+    assert_eq!(store.rebuild().unwrap(), 2);
+    assert_eq!(store.runs(&Filter::default()).unwrap(), runs);
+    assert_eq!(store.phases(&Filter::default()).unwrap(), phases);
+}
+
+#[test]
+fn counts_past_all_bounds_are_kept_in_the_record_and_clamped_in_lists() {
+    let mut huge = record(1);
+    huge.phases[0].workers[0].ops.write.bytes = u64::MAX;
+    let twin = huge.phases[0].workers[0].clone();
+    huge.phases[0].workers.push(twin);
+    let (_dir, store) = holding(std::slice::from_ref(&huge));
+    assert_eq!(store.run(&huge.id).unwrap(), huge);
+    assert_eq!(store.runs(&Filter::default()).unwrap()[0].bytes, i64::MAX as u64);
+}
+
+#[test]
+fn lists_read_no_record_and_need_no_sorting() {
+    let (_dir, store) = holding(&[record(1)]);
+    let raw = rusqlite::Connection::open(store.path()).unwrap();
+    let plan = |sql: &str| -> String {
+        let mut statement = raw.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let rows = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        rows.collect::<Result<Vec<_>, _>>().unwrap().join("; ")
+    };
+    let newest = plan("SELECT id, target FROM run WHERE TRUE ORDER BY started_unix_ms DESC, id DESC LIMIT 20");
+    assert!(newest.contains("run_by_start") && !newest.contains("TEMP B-TREE"), "{newest}");
+    let series = plan("SELECT body FROM run JOIN record USING (id) WHERE series = 'x' ORDER BY repeat");
+    assert!(series.contains("run_by_series"), "{series}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_record_survives_the_store(
+        name in any::<String>(), seed: u64, started: i64, theta in any::<f64>().prop_filter("finite", |f| f.is_finite()),
+        share in 0.0f64..=1.0, sum: u128, label in prop::option::of(any::<String>()), latency: u64,
+    ) {
+        let mut r = record(1);
+        r.scenario.name = name;
+        r.scenario.seed = seed;
+        r.started_unix_ms = started;
+        r.target.label = label;
+        let job = &mut r.scenario.phases[0].jobs[0];
+        job.access.distribution = hakaru_model::job::Distribution::Zipf(theta);
+        job.measure.percentiles = vec![hakaru_model::units::Quantile::new(share).unwrap()];
+        r.phases[0].workers[0].sync.record(hakaru_model::units::Nanos(latency));
+        r.phases[0].workers[0].sync.stat.sum = sum;
+        prop_assert_eq!(&import(&export(&r).unwrap()).unwrap(), &r);
+        let (_dir, store) = holding(std::slice::from_ref(&r));
+        prop_assert_eq!(store.run(&r.id).unwrap(), r);
+    }
+
+    #[test]
+    fn any_text_is_a_record_or_an_error(text in any::<String>()) {
+        let _ = import(&text);
+        let _ = import(&format!("{{\"format\":1,\"id\":{text:?}}}"));
+    }
+}

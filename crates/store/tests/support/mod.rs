@@ -1,0 +1,124 @@
+//! Records written by hand, with something in every field that has to survive.
+#![allow(dead_code, reason = "each test file uses the part of it that it needs")]
+
+use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::*;
+use hakaru_model::job::*;
+use hakaru_model::record::*;
+use hakaru_model::units::{Bytes, Nanos, Quantile};
+use std::path::PathBuf;
+
+/// 2026-01-05 10:00 UTC.
+pub(crate) const BEGUN: i64 = 1_767_607_200_000;
+
+/// A record of one random-write phase; `n` makes its id, moment and numbers.
+pub(crate) fn record(n: u64) -> RunRecord {
+    let id = id(n);
+    RunRecord {
+        format: FORMAT,
+        series: id.clone(),
+        id,
+        repeat: 0,
+        started_unix_ms: BEGUN + n as i64 * 60_000,
+        origin: Origin::Measured { version: "0.1.0".into() },
+        scenario: Scenario { name: "standard".into(), seed: u64::MAX - n, phases: vec![phase()] },
+        target: identity(),
+        environment: environment(),
+        phases: vec![phase_record(n)],
+        caveats: vec![Caveat::FewRuns { runs: 1 }, Caveat::SmallFile { size: Bytes(256 << 20) }],
+        outcome: Outcome::Completed,
+        overhead: Some(Overhead { per_io_ps: 81_250, samples: 100_000 }),
+    }
+}
+
+/// An id in the shape of a UUID version 7.
+pub(crate) fn id(n: u64) -> String {
+    format!("019b8d5e-{:04x}-7{:03x}-8000-{n:012x}", n >> 12 & 0xffff, n & 0xfff)
+}
+
+/// The same as run `repeat` of a series.
+pub(crate) fn repeat_of(first: &RunRecord, n: u64, repeat: u32) -> RunRecord {
+    RunRecord { series: first.series.clone(), repeat, ..record(n) }
+}
+
+fn phase() -> Phase {
+    let mut job =
+        Job::new("randwrite", Target::Paths(vec!["/mnt/card/測る.tmp".into()]), Access::only(Op::Write, true));
+    job.access.distribution = Distribution::Zipf(1.1);
+    job.durability.fsync_every = 1;
+    job.extent.size = Some(SizeSpec::Percent(50));
+    job.timing.runtime = Some(Nanos::from_secs(60));
+    job.measure.percentiles = vec![Quantile::P95, Quantile::P999, Quantile::new(0.1 + 0.2).unwrap()];
+    job.options = vec![("rw".into(), "randwrite".into())];
+    Phase { name: "rand-write".into(), jobs: vec![job] }
+}
+
+fn phase_record(n: u64) -> PhaseRecord {
+    let mut worker =
+        WorkerRecord { name: "randwrite".into(), pid: 4711, runtime: Nanos::from_secs(60), ..Default::default() };
+    worker.ops.write.clat = Latency::with_histogram();
+    worker.sync = Latency::with_histogram();
+    for i in 0..500 {
+        worker.ops.write.clat.record(Nanos(400_000 + i * i * (n % 7 + 1)));
+        worker.sync.record(Nanos(1_000_000 + i * 10_007));
+    }
+    worker.ops.write.ios = 500;
+    worker.ops.write.issued = 501;
+    worker.ops.write.bytes = 500 * 4096;
+    for i in 1..=20 {
+        let ops =
+            PerOp { write: IntervalOp { ios: 25, bytes: 25 * 4096, clat_sum: Nanos(9_000_000) }, ..Default::default() };
+        worker.intervals.push(Interval { at: Nanos::from_secs(3 * i), length: Nanos::from_secs(3), ops });
+    }
+    worker.errors.push(IoError {
+        action: "write".into(),
+        file: "/mnt/card/測る.tmp".into(),
+        offset: Bytes(8192),
+        len: Bytes(4096),
+        errno: 5,
+        at: Nanos(77),
+    });
+    let disk = DiskStats { name: "mmcblk0".into(), write_ios: 600, write_sectors: 9600, ..Default::default() };
+    PhaseRecord {
+        name: "rand-write".into(),
+        started_unix_ms: BEGUN + n as i64 * 60_000,
+        elapsed: Nanos::from_secs(61),
+        workers: vec![worker],
+        disks: vec![disk],
+    }
+}
+
+fn identity() -> Identity {
+    let filesystem = Filesystem {
+        fs_type: "ext4".into(),
+        mount_point: "/mnt/card".into(),
+        source: "/dev/mmcblk0p2".into(),
+        options: "rw,noatime".into(),
+        size: Bytes(31_000_000_000),
+        free: Bytes(20_000_000_000),
+    };
+    Identity {
+        path: "/mnt/card/測る.tmp".into(),
+        kind: TargetKind::File,
+        filesystem: Some(filesystem),
+        device: Fact::Unknown("sysfs is not mounted".into()),
+        system_disk: false,
+        label: Some("SanDisk \"Max\" Endurance".into()),
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        hostname: "pi4".into(),
+        kernel: "Linux 6.12.34".into(),
+        arch: "aarch64".into(),
+        board: Fact::Known("Raspberry Pi 4 Model B Rev 1.4".into()),
+        temperature_mc: Fact::Known(-1500),
+        ..Environment::default()
+    }
+}
+
+/// The folder of fixtures that every later build has to read.
+pub(crate) fn fixtures() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/store")
+}
