@@ -4,6 +4,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cliff;
+pub mod compare;
+pub mod estimate;
 pub mod stats;
+pub mod steady;
 #[cfg(test)]
 mod testing;
+
+pub use cliff::cliff;
+pub use compare::{compare, compare_family, compare_summaries};
+pub use estimate::estimate;
+pub use steady::steady_state;

@@ -1,0 +1,344 @@
+//! Whether two things differ, and by how much: a test, its correction over a family, and a verdict.
+//!
+//! The verdict rests on Welch's test after Holm's correction. Where it finds nothing, it says whether it could have:
+//! runs that would have shown a difference of [`RELEVANT`] size did show that there is none; fewer are too few.
+
+use crate::estimate::{estimate, published};
+use crate::stats::power::Design;
+use crate::stats::{self, Moments};
+use hakaru_model::finding::{Comparison, Estimate, PhaseSummary, Summary, Verdict};
+
+/// Level of a family of tests: one family in twenty of equal things holds a false alarm.
+pub const ALPHA: f64 = 0.05;
+
+/// The smallest difference that a reader would act upon, as a share of the mean: cards of one model differ as much.
+pub const RELEVANT: f64 = 0.05;
+
+/// How surely a difference has to be found before "none was seen" means "there is none" (Cohen 1988).
+pub const POWER: f64 = 0.8;
+
+/// Differences below this share are rounding: counts per time have about seven digits.
+const RESOLUTION: f64 = 1e-6;
+
+/// Percentiles are upper edges of buckets 1/128 wide: two edges apart may be one value and the next.
+const QUANTILE_RESOLUTION: f64 = 1.0 / 64.0;
+
+/// One side of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub enum Sample<'a> {
+    /// One value a run.
+    Values(&'a [f64]),
+    /// Mean and deviation, of which the values are not known.
+    Published(Moments),
+}
+
+/// Two samples of one quantity.
+#[derive(Clone, Debug)]
+pub struct Pair<'a> {
+    /// What is compared.
+    pub quantity: String,
+    /// Its unit.
+    pub unit: &'a str,
+    /// The first.
+    pub a: Sample<'a>,
+    /// The second.
+    pub b: Sample<'a>,
+    /// Differences up to this share of the mean cannot be told from rounding.
+    pub resolution: f64,
+}
+
+impl<'a> Pair<'a> {
+    /// Two samples of a quantity that is known to many digits.
+    pub fn new(quantity: impl Into<String>, unit: &'a str, a: Sample<'a>, b: Sample<'a>) -> Pair<'a> {
+        Pair { quantity: quantity.into(), unit, a, b, resolution: RESOLUTION }
+    }
+}
+
+/// Compares two samples, one value a run. `None` when one of them is empty.
+pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Comparison> {
+    compare_family(&[Pair::new(quantity, unit, Sample::Values(a), Sample::Values(b))]).pop()
+}
+
+/// Compares each pair, and judges them as one family: however many pairs of equals there are, a false "different"
+/// comes up among them with probability [`ALPHA`] at most. Pairs with an empty side are left out.
+pub fn compare_family(pairs: &[Pair<'_>]) -> Vec<Comparison> {
+    let mut tested: Vec<Tested> = pairs.iter().filter_map(Tested::of).collect();
+    let with_p: Vec<usize> = (0..tested.len()).filter(|&i| tested[i].comparison.p_value.is_some()).collect();
+    let p_values: Vec<f64> = with_p.iter().filter_map(|&i| tested[i].comparison.p_value).collect();
+    for (&i, adjusted) in with_p.iter().zip(stats::holm(&p_values)) {
+        tested[i].comparison.p_adjusted = Some(adjusted);
+    }
+    let family = with_p.len().max(1);
+    tested.into_iter().map(|t| t.judged(family)).collect()
+}
+
+/// A comparison on its way to a verdict.
+struct Tested {
+    comparison: Comparison,
+    a: Option<Moments>,
+    b: Option<Moments>,
+}
+
+impl Tested {
+    fn of(pair: &Pair<'_>) -> Option<Tested> {
+        let (a, b) = (side(&pair.a)?, side(&pair.b)?);
+        let (ma, mb) = (a.1, b.1);
+        let both = ma.zip(mb);
+        let ratio = if a.0.mean == b.0.mean { 1.0 } else { b.0.mean / a.0.mean };
+        let rounding = (ratio - 1.0).abs() <= pair.resolution;
+        let p_value = both.map(|(a, b)| if rounding { 1.0 } else { stats::welch(&a, &b).p });
+        let effect = both.and_then(|(a, b)| stats::hedges_g(&a, &b, stats::LEVEL));
+        let values = values_of(&pair.a).zip(values_of(&pair.b)).filter(|_| both.is_some());
+        let ratio_ci95 = match values {
+            Some((a, b)) => stats::ratio_of_means(a, b, stats::LEVEL),
+            None => both.and_then(|(a, b)| stats::fieller(&a, &b, stats::LEVEL)),
+        };
+        let comparison = Comparison {
+            quantity: pair.quantity.clone(),
+            unit: pair.unit.to_owned(),
+            a: a.0,
+            b: b.0,
+            ratio,
+            ratio_ci95,
+            p_value,
+            p_value_ranks: values.and_then(|(a, b)| stats::mann_whitney(a, b)).map(|found| found.p),
+            p_adjusted: None,
+            effect: effect.map(|e| e.g),
+            effect_ci95: effect.map(|e| e.interval),
+            delta: values.and_then(|(a, b)| stats::cliffs_delta(a, b)),
+            verdict: Verdict::NotDistinguished,
+        };
+        Some(Tested { comparison, a: ma, b: mb })
+    }
+
+    fn judged(mut self, family: usize) -> Comparison {
+        self.comparison.verdict = match (self.comparison.p_adjusted, self.a, self.b) {
+            (Some(p), ..) if p <= ALPHA => Verdict::Different,
+            (Some(_), Some(a), Some(b)) => undecided(&a, &b, family),
+            (_, a, b) => Verdict::TooFewRuns { needed: guess(&self.comparison, a.or(b), family) },
+        };
+        self.comparison
+    }
+}
+
+fn values_of<'a>(sample: &Sample<'a>) -> Option<&'a [f64]> {
+    match sample {
+        Sample::Values(values) => Some(values),
+        Sample::Published(_) => None,
+    }
+}
+
+fn side(sample: &Sample<'_>) -> Option<(Estimate, Option<Moments>)> {
+    match sample {
+        Sample::Values(values) => {
+            let estimate = estimate(values)?;
+            let moments = Moments::of(&estimate.values);
+            Some((estimate, moments))
+        }
+        Sample::Published(moments) => Some((published(moments), Some(*moments))),
+    }
+}
+
+/// Nothing was found: were there runs enough to find something?
+fn undecided(a: &Moments, b: &Moments, family: usize) -> Verdict {
+    if a.deviation == 0.0 && b.deviation == 0.0 {
+        return Verdict::NotDistinguished;
+    }
+    let relevant = RELEVANT * a.mean.abs().max(b.mean.abs());
+    // Holm's correction is at its strictest that of Bonferroni.
+    let alpha = ALPHA / family as f64;
+    let design = |difference| Design { difference, deviation_a: a.deviation, deviation_b: b.deviation, alpha };
+    let runs = a.n.min(b.n).min(u32::MAX as usize) as u32;
+    if stats::power(&design(relevant), runs).is_some_and(|power| power >= POWER) {
+        return Verdict::NotDistinguished;
+    }
+    let observed = (a.mean - b.mean).abs();
+    let needed = stats::runs_needed(&design(observed.max(relevant)), POWER);
+    Verdict::TooFewRuns { needed: needed.map(|n| n.max(runs.saturating_add(1))) }
+}
+
+/// With a single run on one side, the spread of the other has to do for both; without any, nothing can be said.
+fn guess(comparison: &Comparison, known: Option<Moments>, family: usize) -> Option<u32> {
+    let known = known?;
+    let spread = known.deviation / known.mean.abs();
+    let (a, b) = (comparison.a.mean, comparison.b.mean);
+    let design = Design {
+        difference: (a - b).abs().max(RELEVANT * a.abs().max(b.abs())),
+        deviation_a: spread * a.abs(),
+        deviation_b: spread * b.abs(),
+        alpha: ALPHA / family as f64,
+    };
+    stats::runs_needed(&design, POWER)
+}
+
+/// I/Os from this size on are judged by bandwidth, smaller ones by their number: with one block size, the two figures
+/// are one, and testing both would only make the family larger.
+const LARGE_BLOCK: f64 = 65_536.0;
+
+/// Compares all that two series have in common, as one family: of each phase and operation the rate (bandwidth of
+/// large blocks, IOPS of small ones), the 99th percentile of its latency, and the 99th and 99.9th of its `fsync`.
+///
+/// Phases belong together by name and operation; where no name of one occurs in the other, by what they do.
+pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
+    let phases: Vec<(&PhaseSummary, &PhaseSummary)> = common_phases(a, b);
+    let pairs: Vec<Pair<'_>> = phases.iter().flat_map(|(a, b)| phase_pairs(a, b)).collect();
+    compare_family(&pairs)
+}
+
+/// Phases of two series that belong together, in the order of the first.
+pub fn common_phases<'a>(a: &'a Summary, b: &'a Summary) -> Vec<(&'a PhaseSummary, &'a PhaseSummary)> {
+    let by_name = pair_up(a, b, |x, y| x.phase == y.phase && x.op == y.op);
+    if !by_name.is_empty() {
+        return by_name;
+    }
+    let work = |p: &PhaseSummary| p.detail.shape.map(|s| (s.random, s.read_percent, s.block, s.iodepth, s.sync_every));
+    pair_up(a, b, |x, y| x.op == y.op && work(x).is_some() && work(x) == work(y))
+}
+
+fn pair_up<'a>(
+    a: &'a Summary,
+    b: &'a Summary,
+    same: impl Fn(&PhaseSummary, &PhaseSummary) -> bool,
+) -> Vec<(&'a PhaseSummary, &'a PhaseSummary)> {
+    let partner = |x: &'a PhaseSummary| b.phases.iter().find(|y| same(x, y)).map(|y| (x, y));
+    a.phases.iter().filter_map(partner).collect()
+}
+
+/// The rate by which a phase is judged: its figure, its unit, its estimate.
+pub(crate) fn rate(a: &PhaseSummary, b: &PhaseSummary) -> Rate {
+    let large = |p: &PhaseSummary| p.bandwidth.mean >= LARGE_BLOCK * p.iops.mean;
+    if large(a) && large(b) { Rate::Bandwidth } else { Rate::Iops }
+}
+
+/// Which rate is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rate {
+    Bandwidth,
+    Iops,
+}
+
+impl Rate {
+    pub(crate) fn of(self, phase: &PhaseSummary) -> &Estimate {
+        match self {
+            Rate::Bandwidth => &phase.bandwidth,
+            Rate::Iops => &phase.iops,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Rate::Bandwidth => "bandwidth",
+            Rate::Iops => "IOPS",
+        }
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Rate::Bandwidth => "B/s",
+            Rate::Iops => "1/s",
+        }
+    }
+}
+
+/// The rate of two phases, ready to be compared.
+pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Pair<'a> {
+    let rate = rate(a, b);
+    let sample = |p: &'a PhaseSummary| Sample::Values(&rate.of(p).values);
+    Pair::new(format!("{} {} {}", a.phase, a.op.name(), rate.name()), rate.unit(), sample(a), sample(b))
+}
+
+fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<Pair<'a>> {
+    let mut pairs = vec![rate_pair(a, b)];
+    let mut percentile = |what: &str, share: f64, x: &'a [_], y: &'a [_]| {
+        let find = |list: &'a [(hakaru_model::units::Quantile, Estimate)]| {
+            list.iter().find(|(q, _)| q.share() == share).map(|(_, estimate)| Sample::Values(&estimate.values))
+        };
+        if let Some((x, y)) = find(x).zip(find(y)) {
+            let quantity = format!("{} {} {what} P{}", a.phase, a.op.name(), share * 100.0);
+            pairs.push(Pair { resolution: QUANTILE_RESOLUTION, ..Pair::new(quantity, "ns", x, y) });
+        }
+    };
+    percentile("latency", 0.99, &a.detail.latency_by_run, &b.detail.latency_by_run);
+    for share in [0.99, 0.999] {
+        percentile("sync", share, &a.detail.sync_by_run, &b.detail.sync_by_run);
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::runs;
+    use hakaru_model::rng::Rng;
+
+    fn verdict(a: &[f64], b: &[f64]) -> Verdict {
+        compare("x", "1/s", a, b).unwrap().verdict
+    }
+
+    #[test]
+    fn clear_differences_are_different_and_carry_their_ratio() {
+        let mut rng = Rng::new(3);
+        let (a, b) = (runs(&mut rng, 10, 100.0, 0.02), runs(&mut rng, 10, 200.0, 0.02));
+        let found = compare("seq write bandwidth", "B/s", &a, &b).unwrap();
+        assert_eq!(found.verdict, Verdict::Different);
+        let (low, high) = found.ratio_ci95.unwrap();
+        assert!(low < 2.0 && 2.0 < high && high - low < 0.1, "{low} {high}");
+        assert!(found.p_adjusted == found.p_value && found.effect.unwrap() > 10.0 && found.delta == Some(1.0));
+    }
+
+    #[test]
+    fn equal_things_with_runs_enough_are_not_distinguished() {
+        let mut rng = Rng::new(5);
+        let (a, b) = (runs(&mut rng, 10, 100.0, 0.02), runs(&mut rng, 10, 100.0, 0.02));
+        assert_eq!(verdict(&a, &b), Verdict::NotDistinguished);
+    }
+
+    #[test]
+    fn too_few_runs_say_how_many_would_do() {
+        // 10 % apart at about 6 % spread: two runs of each cannot tell.
+        let found = verdict(&[100.0, 109.0], &[110.0, 118.0]);
+        let Verdict::TooFewRuns { needed: Some(needed) } = found else { panic!("{found:?}") };
+        assert!((5..15).contains(&needed), "{needed}");
+        assert_eq!(verdict(&[100.0], &[110.0]), Verdict::TooFewRuns { needed: None });
+        // A single run borrows the spread of the other side.
+        assert!(matches!(verdict(&[100.0], &[110.0, 112.0, 108.0]), Verdict::TooFewRuns { needed: Some(_) }));
+    }
+
+    #[test]
+    fn two_against_two_of_the_f2fs_article() {
+        // ext4 337 and 348 IOPS, F2FS 695 and 644: the difference is large enough even for n = 2.
+        let found = compare("randwrite", "1/s", &[337.0, 348.0], &[695.0, 644.0]).unwrap();
+        assert_eq!(found.verdict, Verdict::Different);
+        assert!((found.ratio - 1.9547).abs() < 1e-3);
+        assert_eq!(found.p_value_ranks, Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn a_family_is_judged_together() {
+        // Alone, p = 0.04 is different; as one of three it is not.
+        let a = [337.0, 348.0];
+        let b = [695.0, 644.0];
+        let pair = |q: &str| Pair::new(q, "1/s", Sample::Values(&a), Sample::Values(&b));
+        let three = compare_family(&[pair("x"), pair("y"), pair("z")]);
+        assert!(three.iter().all(|c| c.verdict != Verdict::Different && c.p_adjusted > c.p_value));
+    }
+
+    #[test]
+    fn published_means_and_deviations_can_be_compared() {
+        // Two cards of a published table: 18.6 ± 0.6 and 18.1 ± 0.1 MB/s, ten runs each.
+        let side = |mean, deviation| Sample::Published(Moments::new(10, mean, deviation).unwrap());
+        let found = compare_family(&[Pair::new("seq write", "MB/s", side(18.6, 0.6), side(18.1, 0.1))]).pop().unwrap();
+        assert_eq!(found.verdict, Verdict::Different);
+        // scipy.stats.ttest_ind_from_stats(18.6, .6, 10, 18.1, .1, 10, equal_var=False).pvalue
+        assert!((found.p_value.unwrap() - 0.027_578_869_4).abs() < 1e-9, "{:?}", found.p_value);
+        assert_eq!(found.p_value_ranks, None);
+    }
+
+    #[test]
+    fn what_does_not_vary_is_judged_by_its_digits() {
+        assert_eq!(verdict(&[5.0; 3], &[5.000_000_1; 3]), Verdict::NotDistinguished);
+        assert_eq!(verdict(&[5.0; 3], &[5.1; 3]), Verdict::Different);
+        assert_eq!(verdict(&[0.0; 3], &[0.0; 3]), Verdict::NotDistinguished);
+        assert_eq!(compare("x", "1/s", &[], &[1.0]), None);
+    }
+}

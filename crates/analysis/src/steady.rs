@@ -1,0 +1,67 @@
+//! Steady state: whether rounds of a test have stopped changing.
+
+use crate::stats::{drift, mean};
+use hakaru_model::finding::SteadyState;
+
+/// Rounds in the measurement window.
+pub const WINDOW: usize = 5;
+/// Largest less smallest value of the window, at most, as a share of its average.
+pub const MAX_EXCURSION: f64 = 0.20;
+/// Rise or fall of the fitted line over the window, at most, as a share of its average.
+pub const MAX_SLOPE: f64 = 0.10;
+
+/// Finds the first window of five rounds in steady state: values within 20 % of their average from end to end, and a
+/// least-squares line that changes by at most 10 % of it over the window. `None` when no window is.
+///
+/// A round is one pass of the test (a run of a campaign, or a fixed stretch of a long one). The specification allows 25
+/// rounds to get there; that limit is the caller's.
+/// Source: SNIA Solid State Storage Performance Test Specification, "Steady State".
+pub fn steady_state(rounds: &[f64]) -> Option<SteadyState> {
+    rounds.windows(WINDOW).enumerate().find_map(|(first, window)| {
+        let found = measure(first, window)?;
+        (found.excursion <= MAX_EXCURSION && found.slope.abs() <= MAX_SLOPE).then_some(found)
+    })
+}
+
+fn measure(first: usize, window: &[f64]) -> Option<SteadyState> {
+    let average = mean(window).filter(|&m| m > 0.0)?;
+    let (low, high) = window.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| (low.min(v), high.max(v)));
+    let slope = drift(window)?.slope * (WINDOW - 1) as f64;
+    Some(SteadyState {
+        first_round: first.min(u32::MAX as usize) as u32,
+        rounds: WINDOW as u32,
+        average,
+        excursion: (high - low) / average,
+        slope: slope / average,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steady_state_begins_when_values_settle() {
+        let rounds = [400.0, 300.0, 220.0, 150.0, 120.0, 105.0, 103.0, 101.0, 104.0, 102.0];
+        let found = steady_state(&rounds).unwrap();
+        assert_eq!((found.first_round, found.rounds), (5, 5));
+        assert!((found.average - 103.0).abs() < 1e-9 && (found.excursion - 4.0 / 103.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_limits_are_inclusive() {
+        // 20 % of 100 from end to end, and no slope.
+        assert!(steady_state(&[110.0, 90.0, 100.0, 90.0, 110.0]).is_some());
+        assert!(steady_state(&[110.1, 90.0, 100.0, 89.9, 110.0]).is_none());
+        // A line that falls by 10 % over the window, and one that falls faster.
+        assert!(steady_state(&[105.0, 102.5, 100.0, 97.5, 95.0]).is_some());
+        assert!(steady_state(&[105.2, 102.6, 100.0, 97.4, 94.8]).is_none());
+    }
+
+    #[test]
+    fn too_few_rounds_and_no_speed_are_no_state() {
+        assert_eq!(steady_state(&[1.0; 4]), None);
+        assert_eq!(steady_state(&[0.0; 9]), None);
+        assert_eq!(steady_state(&[f64::NAN; 9]), None);
+    }
+}
