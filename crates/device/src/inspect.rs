@@ -148,7 +148,7 @@ fn not_a_folder(path: &Path) -> InspectError {
 fn inspect_folder(path: &Path, folder: &Path, kind: TargetKind) -> Result<TargetFacts, InspectError> {
     let mut facts = TargetFacts { free: free_space(folder), ..facts(path, kind) };
     facts.writable = may(folder, Access::WRITE_OK | Access::EXEC_OK);
-    let probe = facts.writable.then(|| probe_folder(folder)).unwrap_or_default();
+    let probe = if facts.writable { probe_folder(folder) } else { Probe::default() };
     facts.direct_io = probe.direct;
     facts.logical_block = probe.alignment.or_else(|| block_below(folder)).unwrap_or(512);
     // Permission bits promise what the file system may not keep.

@@ -6,13 +6,23 @@
 
 #![forbid(unsafe_code)]
 
+mod bus;
+mod card;
+mod chain;
+mod disk;
 mod environment;
+mod identify;
 mod inspect;
+mod makers;
 mod mounts;
+mod oddities;
 mod roots;
 #[cfg(test)]
 mod testtree;
 
+pub use bus::ceiling as bus_ceiling;
+pub use card::{RawCard, decode_card};
 pub use environment::environment;
+pub use identify::identify;
 pub use inspect::{InspectError, inspect};
 pub use roots::{DevNum, Roots};

@@ -128,7 +128,9 @@ pub(crate) fn parse_number<T: TryFrom<u64>>(text: &str) -> Option<T> {
 /// The text of a file as a fact: why there is none is told by the error of reading it.
 pub(crate) fn text_fact(path: &Path) -> Fact<String> {
     match read(path) {
-        Ok(text) if text.is_empty() => Fact::Unknown(format!("{} is empty", path.display())),
+        Ok(text) if text.is_empty() => {
+            Fact::Unknown(format!("`{}` is empty", path.file_name().unwrap_or_default().display()))
+        }
         Ok(text) => Fact::Known(text),
         Err(error) => Fact::Unknown(why_unread(path, &error)),
     }
@@ -138,7 +140,8 @@ pub(crate) fn text_fact(path: &Path) -> Fact<String> {
 pub(crate) fn number_fact<T: TryFrom<u64>>(path: &Path) -> Fact<T> {
     match text_fact(path) {
         Fact::Known(text) => {
-            Fact::or_because(parse_number(&text), format!("{} says `{text}`, which is no such number", path.display()))
+            let name = path.file_name().unwrap_or_default().display();
+            Fact::or_because(parse_number(&text), format!("`{name}` says `{text}`, which is no such number"))
         }
         Fact::Unknown(because) => Fact::Unknown(because),
     }
@@ -146,10 +149,12 @@ pub(crate) fn number_fact<T: TryFrom<u64>>(path: &Path) -> Fact<T> {
 
 /// The second half of "unknown, because …" for a file that cannot be read.
 pub(crate) fn why_unread(path: &Path, error: &std::io::Error) -> String {
+    // The name alone: whole paths of sysfs are long, and differ from host to host.
+    let name = path.file_name().unwrap_or_default().display();
     match error.kind() {
-        ErrorKind::NotFound => format!("the kernel shows no {}", path.display()),
-        ErrorKind::PermissionDenied => format!("{} is for root only", path.display()),
-        _ => format!("{} cannot be read ({error})", path.display()),
+        ErrorKind::NotFound => format!("the kernel shows no `{name}`"),
+        ErrorKind::PermissionDenied => format!("`{name}` is for root only"),
+        _ => format!("`{name}` cannot be read ({error})"),
     }
 }
 
@@ -191,6 +196,6 @@ mod tests {
         std::fs::write(&path, b"\xff\xfe").unwrap();
         assert!(number_fact::<u8>(&path).known().is_none());
         let absent = text_fact(&folder.path().join("none"));
-        assert!(absent.to_string().starts_with("unknown, because the kernel shows no "), "{absent}");
+        assert!(absent.to_string().starts_with("unknown, because the kernel shows no `none`"), "{absent}");
     }
 }

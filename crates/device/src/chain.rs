@@ -1,0 +1,275 @@
+//! How block devices stand on one another: partition on disk, mapper and RAID on their members, loop on its file.
+//!
+//! Only the shape is told here; what a disk is, `disk` tells.
+
+use crate::mounts::{self, Mount};
+use crate::roots::{self, DevNum, Roots};
+use std::path::{Path, PathBuf};
+
+/// Deeper than any real stack of devices; a made-up sysfs could otherwise send us round in circles.
+const DEEPEST: usize = 64;
+
+/// One block device, found in sysfs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// Kernel name, such as `mmcblk0p2`.
+    pub(crate) kname: String,
+    /// Number.
+    pub(crate) number: DevNum,
+    /// Its folder in sysfs, links resolved.
+    pub(crate) folder: PathBuf,
+}
+
+impl Node {
+    fn at(folder: PathBuf) -> Option<Node> {
+        let number = DevNum::parse(&roots::text(&folder.join("dev"))?)?;
+        // sysfs writes the slash in names such as `cciss/c0d0` as an exclamation mark.
+        let kname = folder.file_name()?.to_str()?.replace('!', "/");
+        Some(Node { kname, number, folder })
+    }
+
+    /// By its number.
+    pub(crate) fn by_number(number: DevNum, roots: &Roots) -> Option<Node> {
+        Node::at(roots.sysfs_of(number)?)
+    }
+
+    /// By the path of its device node, or of a link to it.
+    pub(crate) fn by_path(path: &Path, roots: &Roots) -> Option<Node> {
+        Node::by_number(roots.device_number(path)?, roots)
+    }
+
+    /// Its device node.
+    pub(crate) fn node(&self, roots: &Roots) -> PathBuf {
+        roots.dev.join(&self.kname)
+    }
+
+    /// Number of the partition on its disk, when it is one.
+    pub(crate) fn partition(&self) -> Option<u32> {
+        roots::number(&self.folder.join("partition"))
+    }
+
+    /// The disk of a partition; itself for all else.
+    pub(crate) fn disk(&self) -> Node {
+        let parent = self.partition().and_then(|_| Node::at(self.folder.parent()?.to_owned()));
+        parent.unwrap_or_else(|| self.clone())
+    }
+
+    /// The partitions on it, in the order of their numbers.
+    pub(crate) fn partitions(&self) -> Vec<Node> {
+        let below = roots::names(&self.folder).into_iter().filter_map(|name| Node::at(self.folder.join(name)));
+        let mut found: Vec<_> = below.filter_map(|node| Some((node.partition()?, node))).collect();
+        found.sort_by_key(|(number, _)| *number);
+        found.into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// The devices it is made of: members of a mapping or RAID.
+    pub(crate) fn slaves(&self) -> Vec<Node> {
+        self.linked("slaves")
+    }
+
+    /// The devices that are made of it.
+    pub(crate) fn holders(&self) -> Vec<Node> {
+        self.linked("holders")
+    }
+
+    fn linked(&self, name: &str) -> Vec<Node> {
+        let folder = self.folder.join(name);
+        let targets = roots::names(&folder).into_iter().filter_map(|name| folder.join(name).canonicalize().ok());
+        targets.filter_map(Node::at).collect()
+    }
+
+    /// The file or device behind a loop device.
+    pub(crate) fn backing_file(&self) -> Option<PathBuf> {
+        let text = roots::text(&self.folder.join("loop/backing_file"))?;
+        Some(PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text)))
+    }
+
+    /// Whether there is no hardware of its own below it.
+    pub(crate) fn is_virtual(&self) -> bool {
+        self.folder.components().any(|part| part.as_os_str() == "virtual") && !self.kname.starts_with("nvme")
+    }
+
+    /// What it is, in a few words, for a list that goes from the top to the bottom.
+    pub(crate) fn role(&self) -> String {
+        let name = &self.kname;
+        let attribute = |path: &str| roots::text(&self.folder.join(path)).filter(|text| !text.is_empty());
+        if let Some(partition) = self.partition() {
+            return format!("{name} (partition {partition} of {})", self.disk().kname);
+        }
+        if let Some(file) = self.backing_file() {
+            return format!("{name} (loop over {})", file.display());
+        }
+        if let Some(mapping) = attribute("dm/name") {
+            let kind = attribute("dm/uuid").and_then(|uuid| Some(uuid.split_once('-')?.0.to_lowercase()));
+            return format!("{name} ({} {mapping})", kind.as_deref().unwrap_or("mapping"));
+        }
+        match attribute("md/level") {
+            Some(level) => format!("{name} ({level})"),
+            None => format!("{name} (disk)"),
+        }
+    }
+}
+
+/// Whether loop devices are followed to the file system their file lies on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loops {
+    /// A loop device is a bottom.
+    Stop,
+    /// What its file lies on is below it.
+    Follow,
+}
+
+/// A device and all that it stands on, from the top to the bottom, each once.
+pub(crate) fn down_from(node: &Node, loops: Loops, roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+    let mut found = Vec::new();
+    descend(node, loops, roots, mounts, &mut found);
+    found
+}
+
+fn descend(node: &Node, loops: Loops, roots: &Roots, mounts: &[Mount], found: &mut Vec<Node>) {
+    if found.contains(node) || found.len() >= DEEPEST {
+        return;
+    }
+    found.push(node.clone());
+    let mut below = node.slaves();
+    if node.partition().is_some() {
+        below.push(node.disk());
+    }
+    if let (Loops::Follow, Some(file)) = (loops, node.backing_file()) {
+        below.extend(nodes_of_path(&file, roots, mounts));
+    }
+    for next in &below {
+        descend(next, loops, roots, mounts, found);
+    }
+}
+
+/// The devices a file lies on, or the device itself when it is one.
+fn nodes_of_path(path: &Path, roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+    if let Some(node) = Node::by_path(&in_dev(path, roots), roots) {
+        return vec![node];
+    }
+    mounts::mount_of(path, mounts).map(|mount| nodes_of_mount(mount, roots, mounts)).unwrap_or_default()
+}
+
+/// The devices of a mounted file system; none for those in memory or on a network.
+pub(crate) fn nodes_of_mount(mount: &Mount, roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+    nodes_of_mount_within(mount, roots, mounts, 8)
+}
+
+fn nodes_of_mount_within(mount: &Mount, roots: &Roots, mounts: &[Mount], depth: u32) -> Vec<Node> {
+    if mount.number.major != 0 {
+        return Node::by_number(mount.number, roots).into_iter().collect();
+    }
+    let named = Node::by_path(&in_dev(Path::new(&mount.source), roots), roots);
+    if let Some(node) = named {
+        return with_btrfs_siblings(node, roots);
+    }
+    if mount.fs_type != "overlay" || depth == 0 {
+        return Vec::new();
+    }
+    // An overlay lies on the folders it is made of, as far as they can be seen from here.
+    let layers = ["upperdir", "lowerdir"].iter().filter_map(|name| mount.option(name)).flat_map(|list| list.split(':'));
+    let mut found: Vec<Node> = Vec::new();
+    for layer in layers.filter(|layer| layer.starts_with('/')) {
+        let below = mounts::mount_of(Path::new(layer), mounts).filter(|below| *below != mount);
+        let nodes = below.map(|below| nodes_of_mount_within(below, roots, mounts, depth - 1)).unwrap_or_default();
+        found.extend(nodes.into_iter().filter(|node| !found.contains(node)).collect::<Vec<_>>());
+    }
+    found
+}
+
+/// The other devices of a btrfs that has several: its mount names only one.
+fn with_btrfs_siblings(node: Node, roots: &Roots) -> Vec<Node> {
+    let folder = roots.sys.join("fs/btrfs");
+    for filesystem in roots::names(&folder) {
+        let devices = folder.join(filesystem).join("devices");
+        let links = roots::names(&devices).into_iter().filter_map(|name| devices.join(name).canonicalize().ok());
+        let nodes: Vec<_> = links.filter_map(Node::at).collect();
+        if nodes.contains(&node) {
+            return nodes;
+        }
+    }
+    vec![node]
+}
+
+/// The place of a path such as `/dev/sda1`, which kernel tables name, under the roots in use.
+pub(crate) fn in_dev(path: &Path, roots: &Roots) -> PathBuf {
+    path.strip_prefix("/dev").map_or_else(|_| path.to_owned(), |name| roots.dev.join(name))
+}
+
+/// Where the system itself is mounted from.
+fn is_system(mount_point: &Path) -> bool {
+    let whole = ["/", "/usr", "/efi"].iter().any(|system| mount_point == Path::new(system));
+    whole || mount_point.starts_with("/boot")
+}
+
+/// Every device that the running system stands on: its root, /usr and /boot, and all that is below them.
+pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+    let mut found: Vec<Node> = Vec::new();
+    for mount in mounts.iter().filter(|mount| is_system(&mount.mount_point)) {
+        for top in nodes_of_mount(mount, roots, mounts) {
+            for node in down_from(&top, Loops::Follow, roots, mounts) {
+                if !found.contains(&node) {
+                    found.push(node);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testtree::{Tree, tree};
+
+    fn roles(tree: &Tree, name: &str, loops: Loops) -> Vec<String> {
+        let mounts = mounts::mounts(&tree.roots);
+        let node = Node::by_path(&tree.path("/dev").join(name), &tree.roots).unwrap();
+        down_from(&node, loops, &tree.roots, &mounts).iter().map(Node::role).collect()
+    }
+
+    fn system(tree: &Tree) -> Vec<String> {
+        system_nodes(&tree.roots, &mounts::mounts(&tree.roots)).into_iter().map(|node| node.kname).collect()
+    }
+
+    #[test]
+    fn an_encrypted_volume_stands_on_its_partition_and_disk() {
+        insta::assert_snapshot!(roles(&tree("nvme-luks"), "mapper/vg-root", Loops::Stop).join("\n"), @r"
+        dm-1 (lvm vg-root)
+        dm-0 (crypt nvme0n1p3_crypt)
+        nvme0n1p3 (partition 3 of nvme0n1)
+        nvme0n1 (disk)
+        ");
+    }
+
+    #[test]
+    fn a_loop_is_followed_to_all_members_of_the_mirror_below() {
+        let server = tree("server");
+        assert_eq!(roles(&server, "loop0", Loops::Stop), ["loop0 (loop over /srv/disk.img)"]);
+        insta::assert_snapshot!(roles(&server, "loop0", Loops::Follow).join("\n"), @r"
+        loop0 (loop over /srv/disk.img)
+        md0 (raid1)
+        sda1 (partition 1 of sda)
+        sda (disk)
+        sdb1 (partition 1 of sdb)
+        sdb (disk)
+        ");
+        assert_eq!(roles(&server, "loop1", Loops::Follow).last().unwrap(), "sdc (disk)");
+    }
+
+    #[test]
+    fn the_system_stands_on_every_device_of_its_root() {
+        assert_eq!(system(&tree("pi4-sd")), ["mmcblk0p2", "mmcblk0", "mmcblk0p1"]);
+        assert_eq!(system(&tree("server")), ["vda1", "vda", "vdc"]);
+        assert_eq!(system(&tree("nvme-luks")), ["dm-1", "dm-0", "nvme0n1p3", "nvme0n1", "nvme0n1p2", "nvme0n1p1"]);
+        assert_eq!(system(&tree("empty")), [""; 0]);
+    }
+
+    #[test]
+    fn an_overlay_stands_on_its_layers() {
+        let live = tree("usb-reader");
+        live.write("/proc/self/mountinfo", "20 1 0:20 / / rw - overlay overlay rw,lowerdir=/run/live/a:/run/live/b,upperdir=/cow/up\n21 20 8:17 / /run/live rw - exfat /dev/sdb1 rw\n22 20 0:30 / /cow rw - tmpfs tmpfs rw\n");
+        assert_eq!(system(&live), ["sdb1", "sdb"]);
+    }
+}

@@ -1,0 +1,187 @@
+//! Whose card or disk a path leads to, and which file system is in between.
+
+use crate::chain::{self, Loops, Node};
+use crate::disk;
+use crate::inspect;
+use crate::mounts::{self, Mount};
+use crate::roots::Roots;
+use hakaru_model::facts::{DeviceIdentity, Fact, Filesystem, Identity, TargetKind};
+use hakaru_model::units::Bytes;
+use std::path::{Path, PathBuf};
+
+/// Tells what a path leads to: the file system, the devices below it down to the disk, and what that disk is.
+///
+/// Nothing is opened but pseudo files, so anybody may ask; what is closed to the user comes as "unknown, because …".
+pub fn identify(path: &Path, roots: &Roots) -> Identity {
+    let mounts = mounts::mounts(roots);
+    let kind = kind_of(path, roots);
+    let mount = (kind != TargetKind::BlockDevice).then(|| mounts::mount_of(&real_path(path, roots), &mounts)).flatten();
+    let tops = match mount {
+        Some(mount) => chain::nodes_of_mount(mount, roots, &mounts),
+        None => Node::by_path(path, roots).into_iter().collect(),
+    };
+    Identity {
+        path: path.to_owned(),
+        kind,
+        filesystem: mount.map(|mount| filesystem(path, mount, roots)),
+        device: device(path, &tops, mount, roots, &mounts),
+        system_disk: shares_system_disk(&tops, roots, &mounts),
+        label: None,
+    }
+}
+
+fn kind_of(path: &Path, roots: &Roots) -> TargetKind {
+    if roots.device_number(path).is_some() {
+        return TargetKind::BlockDevice;
+    }
+    path.metadata().map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata))
+}
+
+/// The path without links, as far as it exists: what is absent lies where its nearest existing folder is.
+fn real_path(path: &Path, roots: &Roots) -> PathBuf {
+    if !roots.is_live() {
+        return path.to_owned();
+    }
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = absolute.ancestors().find_map(|part| {
+        let rest = absolute.strip_prefix(part).ok()?;
+        Some(part.canonicalize().ok()?.join(rest))
+    });
+    real.unwrap_or(absolute)
+}
+
+fn filesystem(path: &Path, mount: &Mount, roots: &Roots) -> Filesystem {
+    let place = if path.exists() { path } else { inspect::folder_of(path) };
+    let stat = roots.is_live().then(|| rustix::fs::statvfs(place).ok()).flatten();
+    let bytes = |blocks: u64, of: u64| Bytes(blocks.saturating_mul(of));
+    Filesystem {
+        fs_type: mount.fs_type.clone(),
+        mount_point: mount.mount_point.clone(),
+        source: mount.source.clone(),
+        options: mount.options.clone(),
+        size: stat.as_ref().map_or(Bytes(0), |stat| bytes(stat.f_blocks, stat.f_frsize)),
+        free: stat.as_ref().map_or(Bytes(0), |stat| bytes(stat.f_bavail, stat.f_frsize)),
+    }
+}
+
+/// The one device at the bottom. Where there are several, as under a mirror, the device that joins them is described.
+fn device(path: &Path, tops: &[Node], mount: Option<&Mount>, roots: &Roots, mounts: &[Mount]) -> Fact<DeviceIdentity> {
+    let Some(top) = tops.first() else { return Fact::Unknown(why_no_device(path, mount)) };
+    let below = chain::down_from(top, Loops::Stop, roots, mounts);
+    let is_bottom = |node: &&Node| node.slaves().is_empty() && node.partition().is_none();
+    let bottoms: Vec<&Node> = below.iter().filter(is_bottom).collect();
+    let joined = || below.iter().rev().find(|node| node.slaves().len() > 1).unwrap_or(top);
+    let disk = if let [bottom] = bottoms[..] { bottom } else { joined() };
+    let all = chain::down_from(top, Loops::Follow, roots, mounts);
+    let mut names: Vec<String> = all.iter().map(Node::role).collect();
+    names.extend(tops.iter().skip(1).map(|other| format!("and {}", other.role())));
+    Fact::Known(disk::describe(disk, names, roots))
+}
+
+fn why_no_device(path: &Path, mount: Option<&Mount>) -> String {
+    match mount {
+        Some(mount) if mount.number.major == 0 && !mount.source.starts_with("/dev") => {
+            format!("a {} file system has no block device of its own that can be seen from here", mount.fs_type)
+        }
+        Some(mount) => format!("sysfs does not show the device of {} ({})", mount.source, mount.number),
+        None => format!("sysfs shows no block device for {}", path.display()),
+    }
+}
+
+/// Whether the system runs from a disk that these nodes stand on, even by way of a loop device over a file.
+fn shares_system_disk(tops: &[Node], roots: &Roots, mounts: &[Mount]) -> bool {
+    let system = chain::system_nodes(roots, mounts);
+    let below = tops.iter().flat_map(|top| chain::down_from(top, Loops::Follow, roots, mounts));
+    below.into_iter().any(|node| system.contains(&node) || system.contains(&node.disk()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testtree::{Tree, tree};
+
+    fn identity(tree: &Tree, path: &str) -> Identity {
+        let path = if path.starts_with("/dev") { tree.path(path) } else { PathBuf::from(path) };
+        identify(&path, &tree.roots)
+    }
+
+    #[track_caller]
+    fn check(name: &str, machine: &str, path: &str) {
+        let tree = tree(machine);
+        insta::with_settings!({ snapshot_suffix => name, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!("identity", tree.masked(&identity(&tree, path)));
+        });
+    }
+
+    #[test]
+    fn a_file_on_the_card_of_a_pi() {
+        check("pi4-file", "pi4-sd", "/home/pi/data");
+    }
+
+    #[test]
+    fn a_worn_emmc_whose_bus_is_hidden() {
+        check("emmc", "emmc-tv-box", "/dev/mmcblk1");
+    }
+
+    #[test]
+    fn the_card_that_qemu_emulates() {
+        check("qemu-partition", "qemu-sd", "/dev/mmcblk0p1");
+    }
+
+    #[test]
+    fn a_card_in_a_usb_reader() {
+        check("usb-reader", "usb-reader", "/media/me/my card/photos");
+    }
+
+    #[test]
+    fn a_sata_disk() {
+        check("sata", "usb-reader", "/dev/sda");
+    }
+
+    #[test]
+    fn an_encrypted_root_on_nvme() {
+        check("nvme-root", "nvme-luks", "/");
+    }
+
+    #[test]
+    fn a_loop_over_a_file_on_a_mirror() {
+        check("loop", "server", "/mnt/image/x");
+    }
+
+    #[test]
+    fn a_virtual_disk() {
+        check("virtio", "server", "/dev/vdb");
+    }
+
+    #[test]
+    fn the_system_disk_is_known_as_such() {
+        let pi = tree("pi4-sd");
+        assert!(identity(&pi, "/home/pi/data").system_disk);
+        let server = tree("server");
+        assert!(identity(&server, "/tmp").system_disk);
+        assert!(!identity(&server, "/dev/vdb").system_disk);
+        assert!(!identity(&server, "/dev/loop0").system_disk);
+        // A spare partition on the disk of the system shares its bandwidth.
+        assert!(identity(&tree("nvme-luks"), "/dev/nvme0n1p4").system_disk);
+        assert!(!identity(&tree("usb-reader"), "/dev/sdb1").system_disk);
+    }
+
+    #[test]
+    fn what_has_no_device_says_why() {
+        let pi = tree("pi4-sd");
+        let said = identity(&pi, "/run/user/1000").device.known().is_none();
+        assert!(said);
+        insta::assert_snapshot!(identity(&tree("emmc-tv-box"), "/tmp").device.known().is_none(), @"true");
+        let Fact::Unknown(because) = identity(&pi, "/run/x").device else { panic!("a tmpfs has no device") };
+        insta::assert_snapshot!(because, @"a tmpfs file system has no block device of its own that can be seen from here");
+    }
+
+    #[test]
+    fn this_very_place_is_identified() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = identify(&folder.path().join("absent"), &Roots::live());
+        assert_eq!(here.kind, TargetKind::Absent);
+        let filesystem = here.filesystem.unwrap();
+        assert!(filesystem.size.0 > 0 && folder.path().starts_with(&filesystem.mount_point), "{filesystem:?}");
+    }
+}
