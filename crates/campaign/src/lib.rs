@@ -1,1 +1,13 @@
-//! placeholder
+//! The conductor: calls the verbs, and owns their order.
+//!
+//! [`suite`] says what the standard measurements are; [`run_once`] carries one run from the look at its target to the
+//! stored record; [`bench`] repeats the suite on one target.
+
+#![forbid(unsafe_code)]
+
+pub mod bench;
+mod once;
+pub mod scratch;
+pub mod suite;
+
+pub use once::{Once, OnceError, Ran, Series, inspect_all, new_id, now_unix_ms, run_once};

@@ -1,1 +1,27 @@
-fn main() {}
+//! The command line: one file a subcommand, and `argv[0]` as `fio`.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cmd;
+mod exit;
+mod live;
+mod place;
+mod stop;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let argv: Vec<OsString> = std::env::args_os().collect();
+    let called_as = argv.first().and_then(|name| Path::new(name).file_name()).unwrap_or_default().to_owned();
+    // The dialects have their own grammars, which our parser must not see.
+    if called_as == "fio" {
+        return cmd::fio::main(&argv[1..]).into();
+    }
+    if argv.get(1).is_some_and(|word| word == "fio") {
+        return cmd::fio::main(&argv[2..]).into();
+    }
+    args::main(&argv).into()
+}

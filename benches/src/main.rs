@@ -1,0 +1,233 @@
+//! Bare loops: what the machine can do when a program does nothing but issue the I/O.
+//!
+//! Offsets are computed before the clock starts. Each loop prints one line of JSON: I/Os, elapsed time, and time in user
+//! space and in the kernel, of the thread that did it. Usage: `hakaru-bare LOOP [FILE] [SECONDS]`.
+
+#![forbid(unsafe_code)]
+
+use hakaru_model::histogram::Histogram;
+use hakaru_model::rng::Rng;
+use hakaru_model::stream::Permutation;
+use hakaru_model::units::Nanos;
+use hakaru_sys::aio::AioQueue;
+use hakaru_sys::buffer::{AlignedBuffer, Slots};
+use hakaru_sys::clock;
+use hakaru_sys::ring::{Ring, RingOptions};
+use hakaru_sys::thread::usage;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use std::error::Error;
+use std::hint::black_box;
+
+/// How many I/Os pass between two looks at the clock that ends a loop.
+const CHUNK: u64 = 1024;
+/// Offsets computed beforehand; a loop goes through them again and again.
+const OFFSETS: usize = 1 << 16;
+const DEPTH: usize = 32;
+
+type Outcome = Result<u64, Box<dyn Error>>;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let name = words.first().map_or("", String::as_str);
+    let file = words.get(1).map_or("", String::as_str);
+    let seconds: f64 = words.get(2).map_or(Ok(1.0), |text| text.parse())?;
+    let span = (seconds * 1e9) as u64;
+    let mut meter = Meter::new(span);
+    let ios = match name {
+        "empty" => meter.run(|_| Ok(()))?,
+        "clock1" => meter.run(|_| {
+            black_box(clock::monotonic_raw());
+            Ok(())
+        })?,
+        "clock2" => meter.run(|_| {
+            black_box((clock::monotonic_raw(), clock::monotonic_raw()));
+            Ok(())
+        })?,
+        "counter1" => meter.run(|_| {
+            black_box(clock::counter());
+            Ok(())
+        })?,
+        "counter2" => meter.run(|_| {
+            black_box((clock::counter(), clock::counter()));
+            Ok(())
+        })?,
+        "recorded" => recorded(&mut meter)?,
+        "pread" | "pread-direct" => pread(&mut meter, file, name.ends_with("direct"), 4096, true)?,
+        "pwrite" | "pwrite-direct" => pwrite(&mut meter, file, name.ends_with("direct"), 4096, true)?,
+        "pread-1m" => pread(&mut meter, file, false, 1 << 20, false)?,
+        "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, false)?,
+        "uring" | "uring-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH)?,
+        "uring1" | "uring1-direct" => uring(&mut meter, file, name.ends_with("direct"), 1)?,
+        "uring-nop" => nop(&mut meter)?,
+        "libaio" | "libaio-direct" => libaio(&mut meter, file, name.ends_with("direct"))?,
+        _ => return Err(format!("unknown loop `{name}`").into()),
+    };
+    meter.print(ios);
+    Ok(())
+}
+
+/// Times a loop from its first I/O to its last.
+struct Meter {
+    span: u64,
+    begun: u64,
+    ended: u64,
+    before: hakaru_sys::thread::Usage,
+    after: hakaru_sys::thread::Usage,
+}
+
+impl Meter {
+    fn new(span: u64) -> Meter {
+        Meter { span, begun: 0, ended: 0, before: usage(), after: usage() }
+    }
+
+    /// Calls `io` with 0, 1, 2, … until the time is over.
+    #[inline]
+    fn run(&mut self, mut io: impl FnMut(u64) -> Result<(), Box<dyn Error>>) -> Outcome {
+        self.begin();
+        let mut count = 0;
+        while !self.over() {
+            for i in count..count + CHUNK {
+                io(black_box(i))?;
+            }
+            count += CHUNK;
+        }
+        self.end();
+        Ok(count)
+    }
+
+    fn begin(&mut self) {
+        self.before = usage();
+        self.begun = clock::monotonic_raw();
+    }
+
+    fn over(&self) -> bool {
+        clock::monotonic_raw() - self.begun >= self.span
+    }
+
+    fn end(&mut self) {
+        self.ended = clock::monotonic_raw();
+        self.after = usage();
+    }
+
+    fn print(&self, ios: u64) {
+        println!(
+            "{{\"ios\":{ios},\"elapsed_ns\":{},\"user_ns\":{},\"system_ns\":{}}}",
+            self.ended - self.begun,
+            self.after.user_ns - self.before.user_ns,
+            self.after.system_ns - self.before.system_ns
+        );
+    }
+}
+
+fn open(file: &str, direct: bool, write: bool) -> Result<(OwnedFd, u64), Box<dyn Error>> {
+    let mut flags = OFlags::CLOEXEC | if write { OFlags::RDWR } else { OFlags::RDONLY };
+    if direct {
+        flags |= OFlags::DIRECT;
+    }
+    let fd = rustix::fs::open(file, flags, Mode::empty()).map_err(|e| format!("{file}: {e}"))?;
+    let size = rustix::fs::seek(&fd, rustix::fs::SeekFrom::End(0))?;
+    Ok((fd, size))
+}
+
+/// Offsets in the order of the loop: random ones of which each comes once, or one after another.
+fn offsets(size: u64, block: u64, random: bool) -> Vec<u64> {
+    let blocks = (size / block).max(1);
+    let mut permutation = Permutation::new(blocks, Rng::new(1));
+    (0..OFFSETS as u64).map(|i| if random { permutation.draw() } else { i % blocks } * block).collect()
+}
+
+fn pread(meter: &mut Meter, file: &str, direct: bool, block: u64, random: bool) -> Outcome {
+    let (fd, size) = open(file, direct, false)?;
+    let offsets = offsets(size, block, random);
+    let mut buffer = AlignedBuffer::new(block as usize)?;
+    meter.run(|i| {
+        let moved = rustix::io::pread(&fd, buffer.as_mut_slice(), offsets[i as usize % OFFSETS])?;
+        if moved == 0 { Err("read past the end".into()) } else { Ok(()) }
+    })
+}
+
+fn pwrite(meter: &mut Meter, file: &str, direct: bool, block: u64, random: bool) -> Outcome {
+    let (fd, size) = open(file, direct, true)?;
+    let offsets = offsets(size, block, random);
+    let mut buffer = AlignedBuffer::new(block as usize)?;
+    let mut rng = Rng::new(2);
+    buffer.as_mut_slice().chunks_exact_mut(8).for_each(|w| w.copy_from_slice(&rng.next_u64().to_le_bytes()));
+    meter.run(|i| {
+        rustix::io::pwrite(&fd, buffer.as_slice(), offsets[i as usize % OFFSETS])?;
+        Ok(())
+    })
+}
+
+/// Everything a result needs, without the I/O: two stamps, a histogram, and each block once.
+fn recorded(meter: &mut Meter) -> Outcome {
+    let mut histogram = Histogram::new();
+    let mut permutation = Permutation::new(1 << 18, Rng::new(1));
+    let count = meter.run(|_| {
+        let start = clock::counter();
+        black_box(permutation.draw());
+        histogram.record(Nanos(clock::counter() - start));
+        Ok(())
+    })?;
+    black_box(histogram.count());
+    Ok(count)
+}
+
+fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
+    let (fd, size) = open(file, direct, false)?;
+    let offsets = offsets(size, 4096, true);
+    let options = RingOptions { fixed_buffers: true, fixed_files: true, ..RingOptions::default() };
+    let mut ring = Ring::new(Slots::new(depth, 4096)?, vec![fd], options)?;
+    let mut free: Vec<u32> = (0..depth as u32).collect();
+    let (mut issued, mut count) = (0usize, 0u64);
+    meter.begin();
+    while !meter.over() {
+        for _ in 0..CHUNK as usize / depth {
+            for slot in free.drain(..) {
+                ring.prepare(slot, 0, false, offsets[issued % OFFSETS], 4096);
+                issued += 1;
+            }
+            ring.submit(1)?;
+            count += ring.reap(depth, |done| free.push(done.slot)) as u64;
+        }
+    }
+    meter.end();
+    Ok(count)
+}
+
+fn nop(meter: &mut Meter) -> Outcome {
+    let mut ring = Ring::new(Slots::new(DEPTH, 8)?, Vec::new(), RingOptions::default())?;
+    let mut free: Vec<u32> = (0..DEPTH as u32).collect();
+    let mut count = 0;
+    meter.begin();
+    while !meter.over() {
+        for _ in 0..CHUNK as usize / DEPTH {
+            free.drain(..).for_each(|slot| ring.prepare_nop(slot));
+            ring.submit(1)?;
+            count += ring.reap(DEPTH, |done| free.push(done.slot)) as u64;
+        }
+    }
+    meter.end();
+    Ok(count)
+}
+
+fn libaio(meter: &mut Meter, file: &str, direct: bool) -> Outcome {
+    let (fd, size) = open(file, direct, false)?;
+    let offsets = offsets(size, 4096, true);
+    let mut queue = AioQueue::new(Slots::new(DEPTH, 4096)?)?;
+    let mut free: Vec<u32> = (0..DEPTH as u32).collect();
+    let (mut issued, mut count) = (0usize, 0u64);
+    meter.begin();
+    while !meter.over() {
+        for _ in 0..CHUNK as usize / DEPTH {
+            for slot in free.drain(..) {
+                queue.prepare(slot, &fd, false, offsets[issued % OFFSETS], 4096);
+                issued += 1;
+            }
+            queue.submit(usize::MAX)?;
+            count += queue.reap(1, DEPTH, None, |done| free.push(done.slot))? as u64;
+        }
+    }
+    meter.end();
+    Ok(count)
+}

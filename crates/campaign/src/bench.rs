@@ -1,0 +1,278 @@
+//! `bench`: the standard suite on one target, as often as asked, each round a record of its own.
+
+use crate::once::{Once, OnceError, Ran, Series, run_once, was_interrupted};
+use crate::scratch::{Scratch, ScratchError};
+use crate::suite::{Pace, Suite, Workload};
+use hakaru_device::{InspectError, Roots};
+use hakaru_engine::{ClockChoice, Observer, RunOptions};
+use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
+use hakaru_model::job::{IoEngine, Target};
+use hakaru_model::record::RunRecord;
+use hakaru_model::units::Bytes;
+use hakaru_store::Store;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Under this size a suite says nothing.
+const SMALLEST: Bytes = Bytes(16 << 20);
+/// A quick suite writes its file for so long at most.
+const QUICK_FILL: Duration = Duration::from_secs(6);
+
+/// What somebody asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// A directory or a block device.
+    pub path: PathBuf,
+    /// How long it may take; `None` for what suits the target.
+    pub pace: Option<Pace>,
+    /// Rounds; `None` for what suits the pace.
+    pub repeats: Option<u32>,
+    /// Bytes to work on; `None` for what suits the pace.
+    pub size: Option<Bytes>,
+    /// Workloads; empty for all that can be done without losing data.
+    pub only: Vec<Workload>,
+    /// Where all offsets come from.
+    pub seed: u64,
+    /// How I/O is issued.
+    pub ioengine: IoEngine,
+    /// Whether the content of the device may be destroyed. Only a guard may say so.
+    pub erase: bool,
+}
+
+/// What was decided before anything runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decided {
+    /// What will be measured.
+    pub suite: Suite,
+    /// How often.
+    pub repeats: u32,
+    /// Whose storage it is.
+    pub identity: Identity,
+    /// Whether it is a directory, in which a temporary file is made.
+    pub in_folder: bool,
+    /// What the user should know about the choice.
+    pub remarks: Vec<String>,
+}
+
+/// Why there is nothing to measure.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // Each field is named in its message.
+pub enum BenchError {
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+    #[error("{} is a {what}, which cannot be measured: name a directory, or a block device", .path.display())]
+    NotATarget { path: PathBuf, what: &'static str },
+    #[error("{} is a file: name the directory it is in ({}), so that its content is left alone", .path.display(), .folder.display())]
+    File { path: PathBuf, folder: PathBuf },
+    #[error("{} cannot be written: choose a directory you may write to, or run as its owner", .path.display())]
+    NotWritable { path: PathBuf },
+    #[error("{} has {free} free, and {needed} are needed: free some space, or use --size={fits}", .path.display())]
+    NoSpace { path: PathBuf, free: Bytes, needed: Bytes, fits: Bytes },
+    #[error("{} has {free} free, and a measurement needs {SMALLEST} at least", .path.display())]
+    Full { path: PathBuf, free: Bytes },
+    #[error("--size={size} is too small: a measurement needs {SMALLEST} at least")]
+    TooSmall { size: Bytes },
+    #[error("{} of {workload} would destroy what is on {}: only reads are done on a device without --erase", "writing", .path.display())]
+    WouldDestroy { path: PathBuf, workload: &'static str },
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+    #[error(transparent)]
+    Once(#[from] OnceError),
+}
+
+/// Somebody who watches a suite.
+pub trait Watcher: Observer {
+    /// The temporary file is being written.
+    fn filling(&mut self, _done: u64, _total: u64) {}
+    /// A round begins.
+    fn round(&mut self, _number: u32, _of: u32) {}
+    /// A round is over and stored.
+    fn stored(&mut self, _record: &RunRecord) {}
+}
+
+/// Looks at the target and decides what suits it. Changes nothing.
+///
+/// # Errors
+/// [`BenchError`]: the path is nothing that can be measured, or has no room.
+pub fn decide(wish: &Wish) -> Result<Decided, BenchError> {
+    let facts = hakaru_device::inspect(&wish.path)?;
+    let in_folder = check_kind(wish, &facts)?;
+    let identity = hakaru_device::identify(&wish.path, &Roots::live());
+    let mut remarks = Vec::new();
+    let pace = wish.pace.unwrap_or_else(|| default_pace(in_folder, &identity, &mut remarks));
+    let size = choose_size(wish, pace, &facts, in_folder, &mut remarks)?;
+    let workloads = choose_workloads(wish, in_folder, &mut remarks)?;
+    let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: wish.ioengine };
+    Ok(Decided { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, in_folder, remarks })
+}
+
+fn check_kind(wish: &Wish, facts: &TargetFacts) -> Result<bool, BenchError> {
+    let path = wish.path.clone();
+    match facts.kind {
+        TargetKind::Directory if !facts.writable => Err(BenchError::NotWritable { path }),
+        TargetKind::Directory => Ok(true),
+        TargetKind::BlockDevice => Ok(false),
+        TargetKind::File | TargetKind::Absent => {
+            let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+            match facts.kind {
+                TargetKind::File => Err(BenchError::File { path, folder }),
+                _ => Err(BenchError::NotATarget { path, what: "path that does not exist" }),
+            }
+        }
+        TargetKind::CharDevice => Err(BenchError::NotATarget { path, what: "character device" }),
+        TargetKind::Other => Err(BenchError::NotATarget { path, what: "socket, pipe or the like" }),
+    }
+}
+
+fn default_pace(in_folder: bool, identity: &Identity, remarks: &mut Vec<String>) -> Pace {
+    if in_folder && identity.system_disk {
+        remarks.push(
+            "quick suite, because the system runs from this disk (--standard measures as long as it takes)".into(),
+        );
+        return Pace::Quick;
+    }
+    Pace::Standard
+}
+
+fn choose_size(
+    wish: &Wish,
+    pace: Pace,
+    facts: &TargetFacts,
+    in_folder: bool,
+    remarks: &mut Vec<String>,
+) -> Result<Bytes, BenchError> {
+    let path = || wish.path.clone();
+    if let Some(size) = wish.size.filter(|size| *size < SMALLEST) {
+        return Err(BenchError::TooSmall { size });
+    }
+    if !in_folder {
+        let wanted = wish.size.unwrap_or(Bytes(16 << 30));
+        return Ok(whole_mib(wanted.min(facts.size)));
+    }
+    let free = facts.free.unwrap_or_default();
+    // A file system that is filled to the brim answers more slowly: a twentieth stays free.
+    let usable = Bytes(free.0 - free.0 / 20);
+    if usable < SMALLEST {
+        return Err(BenchError::Full { path: path(), free });
+    }
+    match wish.size {
+        Some(size) if size > usable => {
+            Err(BenchError::NoSpace { path: path(), free, needed: size, fits: whole_mib(usable) })
+        }
+        Some(size) => Ok(whole_mib(size)),
+        None if pace.size() > usable => {
+            let size = whole_mib(usable);
+            remarks.push(format!("{size} rather than {}, because only {free} are free", pace.size()));
+            Ok(size)
+        }
+        None => Ok(pace.size()),
+    }
+}
+
+fn whole_mib(size: Bytes) -> Bytes {
+    Bytes(size.0 - size.0 % (1 << 20))
+}
+
+fn choose_workloads(wish: &Wish, in_folder: bool, remarks: &mut Vec<String>) -> Result<Vec<Workload>, BenchError> {
+    let may_write = in_folder || wish.erase;
+    if let Some(writing) = wish.only.iter().find(|w| w.writes() && !may_write) {
+        return Err(BenchError::WouldDestroy { path: wish.path.clone(), workload: writing.name() });
+    }
+    if !wish.only.is_empty() {
+        return Ok(wish.only.clone());
+    }
+    if !may_write {
+        remarks.push("reads only, because writing would destroy what is on the device (--erase allows it)".into());
+    }
+    Ok(Workload::ALL.into_iter().filter(|w| may_write || !w.writes()).collect())
+}
+
+/// Carries out what was decided. Each round is stored before the next begins; a stop keeps what was measured.
+///
+/// # Errors
+/// [`BenchError`], when not even one round was measured.
+pub fn run(
+    decided: &Decided,
+    path: &Path,
+    mut store: Option<&mut Store>,
+    stop: &AtomicBool,
+    watcher: &mut dyn Watcher,
+) -> Result<Vec<RunRecord>, BenchError> {
+    let clock = ClockChoice::best();
+    let overhead = hakaru_engine::measure_overhead(clock);
+    let mut suite = decided.suite.clone();
+    let scratch = if decided.in_folder { Some(fill_scratch(&mut suite, path, stop, watcher)?) } else { None };
+    let target = Target::Paths(vec![scratch.as_ref().map_or_else(|| path.to_owned(), Scratch::path)]);
+    let mut records: Vec<RunRecord> = Vec::new();
+    for repeat in 0..decided.repeats {
+        watcher.round(repeat, decided.repeats);
+        // Each round draws other offsets, so that no round profits from what the one before left in a cache.
+        let round = Suite { seed: suite.seed.wrapping_add(u64::from(repeat)), ..suite.clone() };
+        let scenario = round.scenario(&target);
+        let options =
+            RunOptions { clock, stop, direct_fallback: true, replace_engines: true, wall_clock: crate::now_unix_ms };
+        let series = Series { id: records.first().map(|first| first.series.clone()), repeat };
+        let once = Once { scenario: &scenario, identity: &decided.identity, series, options, overhead };
+        let ran = match run_once(once, store.as_deref_mut(), &mut AsObserver(watcher)) {
+            Ok(ran) => ran,
+            // What was measured before is worth more than the error, which the record of the next run would repeat.
+            Err(error) if records.is_empty() => return Err(error.into()),
+            Err(_) => break,
+        };
+        watcher.stored(&ran.record);
+        let Ran { record, error } = &ran;
+        let over = was_interrupted(&ran) || error.is_some() || record.phases.len() < scenario.phases.len();
+        records.push(ran.record);
+        if over {
+            break;
+        }
+    }
+    Ok(records)
+}
+
+fn fill_scratch(
+    suite: &mut Suite,
+    folder: &Path,
+    stop: &AtomicBool,
+    watcher: &mut dyn Watcher,
+) -> Result<Scratch, BenchError> {
+    let mut scratch = Scratch::make(folder)?;
+    let patience = (suite.pace == Pace::Quick).then_some(QUICK_FILL);
+    let total = suite.size.0;
+    scratch.fill(suite.size, SMALLEST, patience, &mut |done| {
+        watcher.filling(done, total);
+        !stop.load(std::sync::atomic::Ordering::Relaxed)
+    })?;
+    suite.size = scratch.size();
+    Ok(scratch)
+}
+
+/// A watcher where an observer is wanted.
+struct AsObserver<'a>(&'a mut dyn Watcher);
+
+impl Observer for AsObserver<'_> {
+    fn phase_begins(&mut self, index: usize, phase: &hakaru_model::plan::PhasePlan) {
+        self.0.phase_begins(index, phase);
+    }
+
+    fn laying_out(&mut self, layout: &hakaru_engine::Layout<'_>) -> hakaru_engine::Flow {
+        self.0.laying_out(layout)
+    }
+
+    fn progress(
+        &mut self,
+        phase: &hakaru_model::plan::PhasePlan,
+        progress: &hakaru_engine::Progress,
+    ) -> hakaru_engine::Flow {
+        self.0.progress(phase, progress)
+    }
+
+    fn interval(&mut self, worker: usize, interval: &hakaru_model::record::Interval) {
+        self.0.interval(worker, interval);
+    }
+
+    fn phase_ends(&mut self, record: &hakaru_model::record::PhaseRecord) {
+        self.0.phase_ends(record);
+    }
+}

@@ -1,0 +1,135 @@
+//! One run, from the look at its target to the stored record.
+
+use hakaru_device::{InspectError, Roots};
+use hakaru_engine::{EngineReport, Observer, RunError, RunOptions};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::Identity;
+use hakaru_model::job::Scenario;
+use hakaru_model::plan::{Facts, Plan, PlanError};
+use hakaru_model::record::{FORMAT, Origin, Outcome, Overhead, RunRecord};
+use hakaru_store::{AppendError, Store};
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Which repeat of what a run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Id that all repeats share; `None` starts a new series.
+    pub id: Option<String>,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+}
+
+/// Everything one run needs.
+#[derive(Debug)]
+pub struct Once<'a> {
+    /// What to measure.
+    pub scenario: &'a Scenario,
+    /// Whose storage it is, as found before the run.
+    pub identity: &'a Identity,
+    /// Which repeat it is.
+    pub series: Series,
+    /// Clock, stop flag and what may be replaced.
+    pub options: RunOptions<'a>,
+    /// Our own cost, as measured before the run.
+    pub overhead: Option<Overhead>,
+}
+
+/// A run that was carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// What came of it; it is in the store already.
+    pub record: RunRecord,
+    /// What kept it from going on, if anything did.
+    pub error: Option<RunError>,
+}
+
+/// Why a run could not even begin, or its record not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum OnceError {
+    /// The target could not be looked at.
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+    /// The scenario does not fit the target.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Nothing was measured.
+    #[error(transparent)]
+    Run(RunError),
+    /// The record could not be stored. It is not lost: it comes along.
+    #[error("measured, but the record could not be stored: {source}")]
+    Store {
+        /// Why not.
+        source: AppendError,
+        /// What was measured.
+        record: Box<RunRecord>,
+    },
+}
+
+/// An id that sorts by time (UUID version 7, RFC 9562).
+pub fn new_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
+/// Milliseconds since 1970 UTC.
+pub fn now_unix_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as i64)
+}
+
+/// Looks at every path of a scenario.
+///
+/// # Errors
+/// The first path that cannot be looked at.
+pub fn inspect_all(scenario: &Scenario) -> Result<Facts, InspectError> {
+    let look = |path: PathBuf| Ok((path.clone(), hakaru_device::inspect(&path)?));
+    scenario.paths().into_iter().map(look).collect()
+}
+
+/// Inspects, plans, runs, and appends the record before anybody computes anything from it.
+///
+/// # Errors
+/// [`OnceError`]: nothing was measured, or what was measured could not be stored.
+pub fn run_once(once: Once<'_>, store: Option<&mut Store>, observer: &mut dyn Observer) -> Result<Ran, OnceError> {
+    let Once { scenario, identity, series, options, overhead } = once;
+    let facts = inspect_all(scenario)?;
+    let plan = Plan::resolve(scenario, &facts)?;
+    let environment = hakaru_device::environment(&Roots::live(), options.clock.name());
+    let started_unix_ms = now_unix_ms();
+    let report = hakaru_engine::run(&plan, &options, observer);
+    let EngineReport { phases, mut caveats, outcome, error } = report;
+    if phases.is_empty()
+        && let Some(error) = error
+    {
+        return Err(OnceError::Run(error));
+    }
+    if identity.system_disk {
+        caveats.push(Caveat::SystemDisk);
+    }
+    let id = new_id();
+    let record = RunRecord {
+        format: FORMAT,
+        series: series.id.unwrap_or_else(|| id.clone()),
+        id,
+        repeat: series.repeat,
+        started_unix_ms,
+        origin: Origin::Measured { version: env!("CARGO_PKG_VERSION").to_owned() },
+        scenario: scenario.clone(),
+        target: identity.clone(),
+        environment,
+        phases,
+        caveats,
+        outcome,
+        overhead,
+    };
+    if let Some(store) = store
+        && let Err(source) = store.append(&record)
+    {
+        return Err(OnceError::Store { source, record: Box::new(record) });
+    }
+    Ok(Ran { record, error })
+}
+
+/// Whether a run ended because somebody stopped it.
+pub(crate) fn was_interrupted(ran: &Ran) -> bool {
+    ran.record.outcome == Outcome::Interrupted
+}

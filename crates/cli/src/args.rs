@@ -1,0 +1,71 @@
+//! Our own command line.
+
+use crate::cmd;
+use crate::exit::{Exit, complain};
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Measures cards, disks and file systems: repeats, compares, and says what each is good for.
+#[derive(Debug, Parser)]
+#[command(name = "hakaru", version, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 refused because data would be lost, \
+                        130 interrupted (what was measured is kept).")]
+pub(crate) struct Cli {
+    /// The database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]
+    #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
+    pub(crate) db: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure a directory or device with the standard suite
+    Bench(cmd::bench::Args),
+    /// List stored runs, newest first
+    List(cmd::list::Args),
+    /// Show one stored run or series
+    Show(cmd::show::Args),
+    /// Write a report of stored runs
+    Report(cmd::report::Args),
+    /// Run a fio command line or job file on our own engine
+    #[command(disable_help_flag = true)]
+    Fio {
+        /// Anything fio takes; `hakaru fio --help` tells what
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+}
+
+/// Parses and dispatches.
+pub(crate) fn main(argv: &[OsString]) -> Exit {
+    let cli = match Cli::try_parse_from(argv) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe is no error of ours.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+        }
+    };
+    let db = cli.db.as_deref();
+    let result = match cli.command {
+        Command::Bench(args) => cmd::bench::main(&args, db),
+        Command::List(args) => cmd::list::main(&args, db),
+        Command::Show(args) => cmd::show::main(&args, db),
+        Command::Report(args) => cmd::report::main(&args, db),
+        Command::Fio { args } => Ok(cmd::fio::main(&args)),
+    };
+    result.unwrap_or_else(|error| {
+        if is_closed_pipe(&error) {
+            return Exit::Ok;
+        }
+        complain(&error);
+        Exit::Failed
+    })
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

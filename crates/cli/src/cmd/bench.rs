@@ -1,0 +1,138 @@
+//! `hakaru bench`: measures what is in front of you.
+
+use super::{print, width};
+use crate::exit::{Exit, complain};
+use crate::{live::Live, place, stop};
+use anyhow::Result;
+use clap::builder::PossibleValuesParser;
+use hakaru_campaign::bench::{self, BenchError, Decided, Wish};
+use hakaru_campaign::suite::{Pace, Workload};
+use hakaru_model::job::IoEngine;
+use hakaru_model::record::{Outcome, RunRecord};
+use hakaru_model::units::{Bytes, SizeRules, parse_size};
+use std::path::{Path, PathBuf};
+
+const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
+mixed (1 MiB, half reads), durable (4 KiB writes, an fsync each), sustained (1 MiB writes for long).\n\
+In a directory a temporary file is used that has no name, so nothing is left behind. A device is only read.";
+
+/// What to measure.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// A directory on the file system to measure, or a block device
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Under a minute: three short rounds (the default on the disk of the system)
+    #[arg(long, conflicts_with = "standard")]
+    quick: bool,
+    /// As published comparisons do it: a minute a workload
+    #[arg(long)]
+    standard: bool,
+    /// Rounds; each is stored as a run [default: 3 quick, 1 standard]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: Option<u32>,
+    /// Bytes to work on, such as 512MiB [default: 256 MiB quick, 1 GiB standard, 16 GiB of a device]
+    #[arg(long, value_parser = size)]
+    size: Option<Bytes>,
+    /// Only these workloads, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "WORKLOAD",
+          value_parser = PossibleValuesParser::new(Workload::ALL.map(Workload::name)))]
+    only: Vec<String>,
+    /// Where all offsets come from: the same seed repeats them
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How I/O is issued
+    #[arg(long, default_value = "psync", value_parser = ["psync", "sync", "pvsync2", "libaio", "io_uring"])]
+    ioengine: String,
+    /// Tell nothing while it runs
+    #[arg(long, short)]
+    quiet: bool,
+    /// Where to write the HTML report [default: beside the database]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    parse_size(text, SizeRules::Iec).map_err(|e| e.to_string())
+}
+
+fn engine(name: &str) -> IoEngine {
+    let known = [IoEngine::Sync, IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring];
+    known.into_iter().find(|e| e.name() == name).unwrap_or(IoEngine::Psync)
+}
+
+/// Decides, measures, shows, and writes the report.
+pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    let wish = Wish {
+        path: args.path.clone(),
+        pace: match (args.quick, args.standard) {
+            (true, _) => Some(Pace::Quick),
+            (_, true) => Some(Pace::Standard),
+            _ => None,
+        },
+        repeats: args.repeat,
+        size: args.size,
+        only: args.only.iter().filter_map(|name| Workload::from_name(name)).collect(),
+        seed: args.seed,
+        ioengine: engine(&args.ioengine),
+        erase: false,
+    };
+    let decided = match bench::decide(&wish) {
+        Ok(decided) => decided,
+        Err(error) => return Ok(refuse(error)),
+    };
+    let mut store = place::open(db)?;
+    if !args.quiet {
+        announce(&decided, &wish.path);
+    }
+    let mut live = Live::new(args.quiet, decided.suite.workloads.len());
+    let measured = bench::run(&decided, &wish.path, Some(&mut store), stop::flag(), &mut live);
+    live.end();
+    let records = match measured {
+        Ok(records) => records,
+        Err(error) => return Ok(refuse(error)),
+    };
+    let summary = hakaru_analysis::summarize(&records);
+    print(&hakaru_report::terminal(&summary, width(), true))?;
+    let path = place::write_report(&store, args.output.as_deref(), &summary.series, &hakaru_report::html(&[summary]))?;
+    print(&format!("\nReport: {}\n", path.display()))?;
+    Ok(verdict(&records))
+}
+
+fn announce(decided: &Decided, path: &Path) {
+    let Decided { suite, repeats, identity, remarks, .. } = decided;
+    let place = if path == Path::new(".") { "the current directory".to_owned() } else { path.display().to_string() };
+    anstream::eprintln!("Measuring {} in {place} with {}", identity.display_name(), suite.size);
+    for remark in remarks {
+        anstream::eprintln!("  {remark}");
+    }
+    let time = hakaru_model::units::Nanos(suite.duration().0 * u64::from(*repeats));
+    anstream::eprintln!("  {} round(s) of {} workload(s), about {} in all\n", repeats, suite.workloads.len(), time);
+}
+
+/// Says why not, with the exit code that fits.
+fn refuse(error: BenchError) -> Exit {
+    let code = match &error {
+        BenchError::WouldDestroy { .. } => Exit::Refused,
+        BenchError::Scratch(hakaru_campaign::scratch::ScratchError::Stopped) => Exit::Interrupted,
+        BenchError::Scratch(_) | BenchError::Once(_) => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    complain(&error.into());
+    code
+}
+
+fn verdict(records: &[RunRecord]) -> Exit {
+    let outcomes = || records.iter().map(|record| &record.outcome);
+    if outcomes().any(|o| *o == Outcome::Interrupted) {
+        return Exit::Interrupted;
+    }
+    match outcomes().find_map(|o| if let Outcome::Failed { error } = o { Some(error.clone()) } else { None }) {
+        Some(error) => {
+            complain(&anyhow::anyhow!("{error}; what was measured until then is kept"));
+            Exit::Failed
+        }
+        None => Exit::Ok,
+    }
+}

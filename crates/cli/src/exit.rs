@@ -1,0 +1,33 @@
+//! Exit codes. They are part of the interface: scripts rely on them.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// All was done.
+    Ok = 0,
+    /// The run failed, or the device answered with errors. What was measured is kept.
+    Failed = 1,
+    /// The command line was not understood, or asks for what cannot be.
+    Usage = 2,
+    /// Refused, because data would be lost.
+    Refused = 3,
+    /// Stopped by Ctrl-C or a signal. What was measured is kept.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Says what went wrong, with its causes, on standard error.
+pub(crate) fn complain(error: &anyhow::Error) {
+    anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {error}");
+    for cause in error.chain().skip(1) {
+        anstream::eprintln!("  cause: {cause}");
+    }
+}

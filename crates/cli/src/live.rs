@@ -1,0 +1,133 @@
+//! Progress: one live line on a terminal, a plain line a phase elsewhere, nothing when asked to be quiet.
+
+use hakaru_campaign::bench::Watcher;
+use hakaru_engine::{Flow, Layout, Observer, Progress};
+use hakaru_model::job::Op;
+use hakaru_model::plan::PhasePlan;
+use hakaru_model::record::{PhaseRecord, RunRecord};
+use hakaru_model::units::{Bytes, BytesPerSec, Iops};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Live,
+    Lines,
+    Quiet,
+}
+
+/// Tells the user how a suite comes along, on standard error.
+pub(crate) struct Live {
+    mode: Mode,
+    bar: ProgressBar,
+    round: u32,
+    rounds: u32,
+    phases: u32,
+    phase: u32,
+    /// Tenth of the file that was told of last, where there is no live line.
+    told: u64,
+}
+
+impl Live {
+    pub(crate) fn new(quiet: bool, phases: usize) -> Live {
+        let mode = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Mode::Quiet,
+            (false, true) => Mode::Live,
+            (false, false) => Mode::Lines,
+        };
+        let target = if mode == Mode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(1000), target);
+        let style = ProgressStyle::with_template("{prefix} {bar:20} {msg}").map(|s| s.progress_chars("━╸─"));
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Live { mode, bar, round: 0, rounds: 1, phases: phases as u32, phase: 0, told: 0 }
+    }
+
+    /// Leaves the terminal as it was.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn say(&self, line: &str) {
+        match self.mode {
+            Mode::Live => self.bar.println(line),
+            Mode::Lines => anstream::eprintln!("{line}"),
+            Mode::Quiet => {}
+        }
+    }
+
+    fn place(&self) -> String {
+        let phase = format!("{}/{}", self.phase, self.phases);
+        if self.rounds > 1 { format!("round {}/{} {phase}", self.round, self.rounds) } else { phase }
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    let s = time.as_secs_f64().ceil() as u64;
+    if s >= 60 { format!("{}m{:02}s", s / 60, s % 60) } else { format!("{s}s") }
+}
+
+impl Observer for Live {
+    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
+        self.phase = index as u32 + 1;
+        self.bar.set_prefix(format!("{} {:<10}", self.place(), phase.name));
+        self.bar.set_position(0);
+        self.bar.set_message("");
+    }
+
+    fn laying_out(&mut self, layout: &Layout<'_>) -> Flow {
+        self.filling(layout.done, layout.file.size.0);
+        Flow::Continue
+    }
+
+    fn progress(&mut self, _phase: &PhasePlan, progress: &Progress) -> Flow {
+        let mut words = Vec::new();
+        for op in Op::ALL.into_iter().filter(|&op| progress.ios[op] > 0) {
+            let speed = BytesPerSec(progress.bytes_per_s[op] as f64);
+            words.push(format!("{} {speed:>10} {:>7} IOPS", op.name(), Iops(progress.iops[op] as f64)));
+        }
+        if !progress.measuring {
+            words.push("(lead-in)".to_owned());
+        }
+        if let Some(left) = progress.remaining {
+            words.push(format!("{} left", seconds(left)));
+        }
+        self.bar.set_position(progress.permille.unwrap_or(0).into());
+        self.bar.set_message(words.join("  "));
+        Flow::Continue
+    }
+
+    fn phase_ends(&mut self, record: &PhaseRecord) {
+        let mut words = Vec::new();
+        for op in Op::ALL {
+            let longest = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
+            let (ios, bytes) =
+                record.workers.iter().fold((0, 0), |sum, w| (sum.0 + w.ops[op].ios, sum.1 + w.ops[op].bytes));
+            if let (true, Some(speed)) = (ios > 0, Bytes(bytes).per(longest)) {
+                let iops = Iops(ios as f64 / longest.as_secs_f64());
+                words.push(format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name()));
+            }
+        }
+        self.say(&format!("{} {:<10} {}", self.place(), record.name, words.join("   ")));
+    }
+}
+
+impl Watcher for Live {
+    fn filling(&mut self, done: u64, total: u64) {
+        self.bar.set_prefix(format!("{:<18}", "laying out file"));
+        self.bar.set_position(done * 1000 / total.max(1));
+        self.bar.set_message(format!("{} of {}", Bytes(done), Bytes(total)));
+        let tenth = done * 10 / total.max(1);
+        if self.mode == Mode::Lines && done > 0 && tenth / 5 > self.told / 5 {
+            anstream::eprintln!("laying out the file: {} of {}", Bytes(done), Bytes(total));
+        }
+        self.told = tenth;
+    }
+
+    fn round(&mut self, number: u32, of: u32) {
+        (self.round, self.rounds) = (number + 1, of);
+    }
+
+    fn stored(&mut self, _record: &RunRecord) {}
+}
