@@ -9,6 +9,7 @@ pub mod compare;
 pub mod estimate;
 pub mod stats;
 pub mod steady;
+pub mod summarize;
 #[cfg(test)]
 mod testing;
 
@@ -16,3 +17,4 @@ pub use cliff::cliff;
 pub use compare::{compare, compare_family, compare_summaries};
 pub use estimate::estimate;
 pub use steady::steady_state;
+pub use summarize::summarize;

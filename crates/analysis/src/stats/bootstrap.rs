@@ -66,11 +66,10 @@ impl Bootstrap {
         draws.retain(|d| d.is_finite());
         draws.sort_by(f64::total_cmp);
         let z = self.tail_z(n)?;
-        let ends = (!draws.is_empty()).then(|| {
-            let at = |z| quantile_sorted(&draws, normal_cdf(z));
-            (at(-z), at(z))
-        });
-        ends
+        if draws.is_empty() {
+            return None;
+        }
+        Some((quantile_sorted(&draws, normal_cdf(-z)), quantile_sorted(&draws, normal_cdf(z))))
     }
 
     /// The statistic of each resample, in rising order.

@@ -1,0 +1,235 @@
+//! Caveats of a series: those its records carry, once each, and those that follow from the figures.
+
+use super::latency::enough_samples;
+use crate::stats;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
+use hakaru_model::job::Op;
+use hakaru_model::record::RunRecord;
+use hakaru_model::units::{Bytes, Nanos, Quantile};
+
+/// A phase measured for less is short: a stall of half a second, as collecting garbage costs, weighs 5 % of this.
+pub const SHORT: Nanos = Nanos::from_secs(10);
+
+/// Runs below this number give an interval of the mean that is more than 1.24 deviations wide to either side.
+pub const FEW_RUNS: u32 = 5;
+
+/// Writes to less may stay in a cache of the device: small drives have 1 GiB of memory or of fast flash.
+pub const SMALL_FILE: Bytes = Bytes(1 << 30);
+
+/// Load of the host as the first run began, in hundredths of a processor, from which on it was busy. Later runs are not
+/// asked: Linux counts a process that waits for a disk as load, so they see the run before.
+pub const HOST_BUSY_PERCENT: u32 = 50;
+
+/// Our own cost is told from this share of the median latency on, in thousandths: less is within the spread of runs.
+pub const OVERHEAD_PERMILLE: u32 = 10;
+
+/// Governors that let the processor fall asleep between two I/Os: a device that answers in 100 µs is slower by the time
+/// the processor takes to speed up again.
+pub const SLOW_GOVERNORS: [&str; 4] = ["powersave", "ondemand", "conservative", "schedutil"];
+
+/// A drift is told from this change over the series on, as a share of the mean, and only when it is not chance.
+pub const WORTHWHILE_DRIFT: f64 = 0.02;
+
+/// An outlier is told from this distance to the median on, as a share of it.
+pub const WORTHWHILE_OUTLIER: f64 = 0.02;
+
+/// Probability of chance below which drift and dependence are told. There are many phases, so this is strict.
+const UNLIKELY: f64 = 0.01;
+
+/// Bits of the Pi's flags that speak of now (under-voltage, capped, throttled, hot); the rest are memories of the boot.
+const THROTTLED_NOW: u32 = 0xf;
+
+/// All caveats of a series in order of appearance, each once.
+pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
+    let mut list = Collected::default();
+    series.iter().flat_map(|run| &run.caveats).for_each(|caveat| list.add(caveat.clone()));
+    if let Some(first) = series.first() {
+        circumstances(first, series, summary, &mut list);
+    }
+    for phase in &summary.phases {
+        of_phase(phase, summary, &mut list);
+    }
+    for run in series {
+        errors(run, &mut list);
+    }
+    let runs = summary.runs.len() as u32;
+    if (1..FEW_RUNS).contains(&runs) {
+        list.add(Caveat::FewRuns { runs });
+    }
+    list.0
+}
+
+/// Caveats in order, where one that says the same of the same thing takes the place of a weaker one.
+#[derive(Default)]
+struct Collected(Vec<Caveat>);
+
+impl Collected {
+    fn add(&mut self, caveat: Caveat) {
+        match self.0.iter_mut().find(|known| same_thing(known, &caveat)) {
+            Some(known) => *known = worse(known, caveat),
+            None => self.0.push(caveat),
+        }
+    }
+}
+
+/// Whether two caveats speak of one thing, perhaps with other figures.
+fn same_thing(a: &Caveat, b: &Caveat) -> bool {
+    use Caveat::*;
+    match (a, b) {
+        (Short { phase: x, .. }, Short { phase: y, .. })
+        | (FewSamples { phase: x, .. }, FewSamples { phase: y, .. })
+        | (DeviceErrors { phase: x, .. }, DeviceErrors { phase: y, .. })
+        | (Interrupted { phase: x, .. }, Interrupted { phase: y, .. })
+        | (Overhead { phase: x, .. }, Overhead { phase: y, .. })
+        | (Cliff { phase: x, .. }, Cliff { phase: y, .. }) => x == y,
+        (HostBusy { .. }, HostBusy { .. })
+        | (HostThrottled { .. }, HostThrottled { .. })
+        | (FewRuns { .. }, FewRuns { .. })
+        | (SmallFile { .. }, SmallFile { .. }) => true,
+        _ => a == b,
+    }
+}
+
+/// The worse of two that speak of one thing.
+fn worse(known: &Caveat, new: Caveat) -> Caveat {
+    use Caveat::*;
+    match (known, new) {
+        (Short { measured: x, .. }, new @ Short { measured: y, .. }) if y < *x => new,
+        (Interrupted { measured: x, .. }, new @ Interrupted { measured: y, .. }) if y < *x => new,
+        (Overhead { share_permille: x, .. }, new @ Overhead { share_permille: y, .. }) if y > *x => new,
+        (HostBusy { load_percent: x }, new @ HostBusy { load_percent: y }) if y > *x => new,
+        (HostThrottled { flags: x }, HostThrottled { flags: y }) => HostThrottled { flags: x | y },
+        (SmallFile { size: x }, new @ SmallFile { size: y }) if y < *x => new,
+        (DeviceErrors { phase, count, first }, DeviceErrors { count: more, .. }) => {
+            DeviceErrors { phase: phase.clone(), count: count.saturating_add(more), first: first.clone() }
+        }
+        (known, _) => known.clone(),
+    }
+}
+
+fn circumstances(first: &RunRecord, series: &[RunRecord], summary: &Summary, list: &mut Collected) {
+    let environment = &first.environment;
+    let simulated = list.0.contains(&Caveat::Simulated);
+    if first.target.system_disk {
+        list.add(Caveat::SystemDisk);
+    }
+    if simulated {
+        // Virtual time knows nothing of this host.
+        return;
+    }
+    if let Some(&load_percent) = environment.load_percent.known().filter(|&&load| load > HOST_BUSY_PERCENT) {
+        list.add(Caveat::HostBusy { load_percent });
+    }
+    for &flags in series.iter().filter_map(|run| run.environment.throttled.known()) {
+        if flags & THROTTLED_NOW != 0 {
+            list.add(Caveat::HostThrottled { flags });
+        }
+    }
+    if let Some(governor) = environment.governor.known().filter(|g| SLOW_GOVERNORS.contains(&g.as_str())) {
+        list.add(Caveat::PowerSaving { governor: governor.clone() });
+    }
+    let cached = first.target.device.known().and_then(|device| device.write_cache.known());
+    if cached.is_some_and(|mode| mode == "write back") && summary.phases.iter().any(writes_without_sync) {
+        list.add(Caveat::WriteCache);
+    }
+}
+
+fn writes_without_sync(phase: &PhaseSummary) -> bool {
+    phase.op == Op::Write && phase.detail.shape.is_none_or(|s| s.sync_every == 0 && !s.sync_open)
+}
+
+fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
+    let name = || phase.phase.clone();
+    let measured = phase.detail.measured;
+    if measured < SHORT {
+        list.add(Caveat::Short { phase: name(), measured, wanted: SHORT });
+    }
+    few_samples(phase, list);
+    sizes(phase, summary, list);
+    if let Some(cliff) = phase.sustained.as_ref().and_then(|s| s.cliff.as_ref()) {
+        let mb = |speed: f64| (speed / 1e6).round() as u64;
+        let (before, after) = (mb(cliff.before.0), mb(cliff.after.0));
+        list.add(Caveat::Cliff { phase: name(), at: cliff.at, before, after });
+    }
+    overhead(phase, summary, list);
+    stability(phase, list);
+}
+
+/// Of I/Os the 99th percentile is expected, of `fsync` the 99.9th: it decides about databases.
+fn few_samples(phase: &PhaseSummary, list: &mut Collected) {
+    let mut check = |latency: &Option<LatencySummary>, share: f64, text: &str| {
+        let (Some(latency), Ok(q)) = (latency, Quantile::new(share)) else { return };
+        // Without a curve there is no histogram, and no percentile to be missed.
+        if !latency.curve.is_empty() && !enough_samples(q, latency.count) {
+            let (phase, percentile) = (phase.phase.clone(), text.to_owned());
+            list.add(Caveat::FewSamples { phase, samples: latency.count, percentile });
+        }
+    };
+    check(&phase.latency, 0.99, "99th");
+    check(&phase.sync, 0.999, "99.9th");
+}
+
+fn sizes(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
+    let Some((shape, size)) = phase.detail.shape.and_then(|s| Some((s, s.extent?))) else { return };
+    let memory = summary.environment.memory;
+    if phase.op == Op::Write && size < SMALL_FILE {
+        list.add(Caveat::SmallFile { size });
+    }
+    if phase.op == Op::Read && !shape.direct && memory.0 > 0 && size < memory {
+        list.add(Caveat::FitsInMemory { size, memory });
+    }
+}
+
+fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
+    let median = |latency: &LatencySummary| {
+        latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN).map_or(latency.mean_ns, |(_, v)| v.0 as f64)
+    };
+    let (Some(cost), Some(usual)) = (summary.overhead_ns, phase.latency.as_ref().map(median)) else { return };
+    let permille = if usual > 0.0 { cost / usual * 1e3 } else { 1e3 };
+    if permille > f64::from(OVERHEAD_PERMILLE) {
+        let (per_io, share_permille) = (Nanos(cost.round() as u64), permille.round() as u32);
+        list.add(Caveat::Overhead { phase: phase.phase.clone(), per_io, share_permille });
+    }
+}
+
+fn stability(phase: &PhaseSummary, list: &mut Collected) {
+    let Some(found) = &phase.detail.stability else { return };
+    let values = &phase.bandwidth.values;
+    let runs = values.len() as u32;
+    let distance = |v: f64| ((v - phase.bandwidth.median) / phase.bandwidth.median).abs();
+    let far =
+        stats::outliers(values).iter().filter(|o| o.far && distance(values[o.index]) > WORTHWHILE_OUTLIER).count();
+    if far > 0 {
+        list.add(Caveat::Outliers { phase: phase.phase.clone(), count: far as u32, runs });
+    }
+    let permille = |share: f64| (share * 1e3).round() as i32;
+    let drifts = found.drift.filter(|d| d.abs() >= WORTHWHILE_DRIFT && found.drift_p.is_some_and(|p| p < UNLIKELY));
+    if let Some(change) = drifts {
+        list.add(Caveat::Drift { phase: phase.phase.clone(), change_permille: permille(change) });
+        // A drift makes neighbours alike: once is enough.
+        return;
+    }
+    // The correlation of independent runs is about normal around -1/n with deviation 1/√n (Box and Jenkins 1976).
+    let n = f64::from(runs);
+    let limit = stats::student::normal_quantile(1.0 - UNLIKELY) / n.sqrt() - 1.0 / n;
+    let spread = phase.bandwidth.deviation.unwrap_or(0.0);
+    let worthwhile = spread > WORTHWHILE_DRIFT / 2.0 * phase.bandwidth.mean;
+    if let Some(lag1) = found.lag1.filter(|&r| runs >= 8 && worthwhile && r > limit) {
+        list.add(Caveat::Dependent { phase: phase.phase.clone(), lag1_permille: permille(lag1) });
+    }
+}
+
+/// Errors of the device, where the record does not tell of them itself.
+fn errors(run: &RunRecord, list: &mut Collected) {
+    let told =
+        |name: &str| run.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { phase, .. } if phase == name));
+    for phase in run.phases.iter().filter(|phase| !told(&phase.name)) {
+        let count = phase.workers.iter().map(|w| w.errors.total).fold(0, u64::saturating_add);
+        if count > 0 {
+            let first = phase.workers.iter().find_map(|w| w.errors.first.first());
+            let first = first.map_or_else(|| "no details".to_owned(), |e| format!("{}, error {}", e.action, e.errno));
+            list.add(Caveat::DeviceErrors { phase: phase.name.clone(), count, first });
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Latencies of many workers and runs: merged, then asked for their percentiles.
+
+use super::phases::PhaseRun;
+use crate::estimate::estimate;
+use hakaru_model::finding::{Estimate, LatencySummary};
+use hakaru_model::histogram::upper_edge;
+use hakaru_model::job::Op;
+use hakaru_model::record::{Latency, OpRecord};
+use hakaru_model::units::{Nanos, Quantile};
+
+/// The usual percentiles; those the author of a job asks for come on top.
+pub const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
+/// Percentiles that are kept for each run, so that runs can be compared.
+const BY_RUN: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
+
+/// A curve for a chart gains a point for each hundredth of the distribution …
+const CURVE_STEP: f64 = 0.01;
+/// … and in either tail for each fall of what is left by this share, so that a logarithmic axis is as dense.
+const CURVE_TAIL: f64 = 0.2;
+
+/// Whether so many samples say anything of a percentile.
+///
+/// The distribution-free 95 % confidence interval of the quantile `q` has both its ends among the samples only if
+/// `q^n` and `(1-q)^n` are at most 2.5 %: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th,
+/// 36,887 for the 99.99th. I/Os resemble their neighbours, so this is the least. Source: David and Nagaraja (2003),
+/// section 7.1.
+pub fn enough_samples(q: Quantile, samples: u64) -> bool {
+    let outer = q.share().max(1.0 - q.share());
+    outer >= 1.0 || samples as f64 * outer.ln() <= 0.025_f64.ln()
+}
+
+/// The latencies of one operation: all of them together, and some percentiles of each run.
+#[derive(Default)]
+pub(super) struct Latencies {
+    all: Latency,
+    /// One value a run for each of [`BY_RUN`]; `None` once a run had too few samples.
+    by_run: [Option<Vec<f64>>; BY_RUN.len()],
+    wanted: Vec<Quantile>,
+}
+
+impl Latencies {
+    pub(super) fn of(runs: &[&PhaseRun<'_>], op: Op) -> Latencies {
+        Latencies::gather(runs, wanted(runs, op), |run| run.workers(op).map(|w| usual(&w.ops[op])).collect())
+    }
+
+    pub(super) fn of_sync(runs: &[&PhaseRun<'_>]) -> Latencies {
+        Latencies::gather(runs, wanted(runs, Op::Write), |run| run.phase.workers.iter().map(|w| &w.sync).collect())
+    }
+
+    /// Merges run by run, so that thousands of runs need the memory of two histograms.
+    fn gather<'a>(
+        runs: &[&PhaseRun<'a>],
+        wanted: Vec<Quantile>,
+        pick: impl Fn(&PhaseRun<'a>) -> Vec<&'a Latency>,
+    ) -> Latencies {
+        let mut all = Latency::default();
+        let mut by_run = std::array::from_fn(|_| Some(Vec::with_capacity(runs.len())));
+        for run in runs {
+            let workers = pick(run);
+            let together;
+            let one = match workers.as_slice() {
+                [one] => one,
+                many => {
+                    together = merged(many);
+                    &together
+                }
+            };
+            all.merge(one);
+            for (list, value) in by_run.iter_mut().zip(values_at(one, &by_run_quantiles())) {
+                *list = list.take().zip(value).map(|(mut list, value)| {
+                    list.push(value.0 as f64);
+                    list
+                });
+            }
+        }
+        Latencies { all, by_run, wanted }
+    }
+
+    /// All runs together. `None` when nothing was timed.
+    pub(super) fn summary(&self) -> Option<LatencySummary> {
+        let stat = self.all.stat;
+        let values = values_at(&self.all, &self.wanted);
+        Some(LatencySummary {
+            count: stat.count,
+            min: Nanos(stat.min),
+            max: Nanos(stat.max),
+            mean_ns: stat.mean()?,
+            deviation_ns: stat.deviation()?,
+            quantiles: self.wanted.iter().zip(values).filter_map(|(&q, value)| Some((q, value?))).collect(),
+            curve: curve(&self.all),
+        })
+    }
+
+    /// Some percentiles, one value a run; only those that every run has samples enough for.
+    pub(super) fn by_run(&self) -> Vec<(Quantile, Estimate)> {
+        let of = |(q, values): (Quantile, &Option<Vec<f64>>)| Some((q, estimate(values.as_ref()?)?));
+        by_run_quantiles().into_iter().zip(&self.by_run).filter_map(of).collect()
+    }
+}
+
+/// Completion latency; imports of programs that print only total latency have no other than that.
+fn usual(record: &OpRecord) -> &Latency {
+    if record.clat.stat.count > 0 { &record.clat } else { &record.lat }
+}
+
+fn by_run_quantiles() -> Vec<Quantile> {
+    BY_RUN.into_iter().filter_map(|percent| Quantile::new(percent / 100.0).ok()).collect()
+}
+
+fn merged(latencies: &[&Latency]) -> Latency {
+    latencies.iter().fold(Latency::default(), |mut all, one| {
+        all.merge(one);
+        all
+    })
+}
+
+/// The usual percentiles and those the job asks for, rising.
+fn wanted(runs: &[&PhaseRun<'_>], op: Op) -> Vec<Quantile> {
+    let usual = PERCENTILES.into_iter().filter_map(|p| Quantile::new(p / 100.0).ok());
+    let own = runs.iter().flat_map(|run| run.jobs_doing(op)).flat_map(|job| job.measure.percentiles.iter().copied());
+    let mut all: Vec<Quantile> = usual.chain(own).collect();
+    all.sort_by(|a, b| a.share().total_cmp(&b.share()));
+    // 0.999 and 99.9 / 100 differ in their last digit.
+    all.dedup_by(|a, b| (a.share() - b.share()).abs() < 1e-9);
+    all
+}
+
+/// Percentiles in rising order, in one pass; `None` for those with too few samples. Never above the largest value: that
+/// one is known exactly. Type 1 of Hyndman and Fan (1996), as [`Histogram::value_at`] has it.
+///
+/// [`Histogram::value_at`]: hakaru_model::histogram::Histogram::value_at
+fn values_at(latency: &Latency, quantiles: &[Quantile]) -> Vec<Option<Nanos>> {
+    let mut found = vec![None; quantiles.len()];
+    let Some(histogram) = &latency.histogram else { return found };
+    let total = histogram.count();
+    let rank = |q: &Quantile| ((total as f64 * q.share()).ceil() as u64).clamp(1, total.max(1));
+    let mut open = quantiles.iter().zip(&mut found).peekable();
+    let mut seen = 0;
+    for (index, count) in histogram.buckets() {
+        seen += count;
+        while let Some((q, value)) = open.next_if(|(q, _)| rank(q) <= seen) {
+            let edge = Nanos(upper_edge(index).min(latency.stat.max).max(latency.stat.min));
+            *value = enough_samples(*q, total).then_some(edge);
+        }
+    }
+    found
+}
+
+/// The distribution as `(share not exceeding, value)`, thinned out for a chart.
+fn curve(latency: &Latency) -> Vec<(f64, Nanos)> {
+    let Some(histogram) = &latency.histogram else { return Vec::new() };
+    let total = histogram.count();
+    let mut points: Vec<(f64, Nanos)> = Vec::new();
+    let (mut seen, mut drawn) = (0, 0.0);
+    for (index, count) in histogram.buckets() {
+        seen += count;
+        let share = seen as f64 / total as f64;
+        let tail = share.min(1.0 - drawn);
+        if points.is_empty() || share - drawn >= CURVE_STEP.min(CURVE_TAIL * tail) || seen == total {
+            points.push((share, Nanos(upper_edge(index).min(latency.stat.max).max(latency.stat.min))));
+            drawn = share;
+        }
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::rng::Rng;
+
+    #[test]
+    fn sample_sizes_are_those_of_the_rule() {
+        for (share, least) in [(0.5, 6), (0.9, 36), (0.99, 368), (0.01, 368), (0.999, 3_688), (0.9999, 36_887)] {
+            let q = Quantile::new(share).unwrap();
+            assert!(enough_samples(q, least) && !enough_samples(q, least - 1), "{share}");
+        }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_histogram() {
+        let mut rng = Rng::new(6);
+        let mut latency = Latency::with_histogram();
+        (0..50_000).for_each(|i| latency.record(Nanos(rng.below(1 << (10 + i % 20)))));
+        let quantiles: Vec<Quantile> = PERCENTILES.iter().map(|p| Quantile::new(p / 100.0).unwrap()).collect();
+        let histogram = latency.histogram.as_ref().unwrap();
+        for (q, value) in quantiles.iter().zip(values_at(&latency, &quantiles)) {
+            assert_eq!(value.unwrap().0, histogram.value_at(*q).unwrap().0.min(latency.stat.max), "{q:?}");
+        }
+    }
+
+    #[test]
+    fn curves_are_dense_in_the_tail_and_short() {
+        let mut rng = Rng::new(5);
+        let mut latency = Latency::with_histogram();
+        for _ in 0..300_000 {
+            latency.record(Nanos((2e5 * (1.0 - rng.unit()).powf(-0.7)) as u64));
+        }
+        let curve = curve(&latency);
+        assert!(curve.len() <= 250, "{}", curve.len());
+        assert!(curve.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1));
+        assert_eq!(curve.last().unwrap(), &(1.0, Nanos(latency.stat.max)));
+        assert!(curve.iter().filter(|p| p.0 > 0.999).count() >= 10);
+    }
+}

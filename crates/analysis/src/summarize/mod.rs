@@ -1,0 +1,156 @@
+//! From the runs of a series to its summary: what a table, a chart and a comparison need.
+//!
+//! Nothing is averaged that must not be: percentiles come from merged histograms, rates from bytes and time.
+
+mod caveats;
+mod latency;
+mod phases;
+mod timeline;
+mod workload;
+
+use crate::cliff::{MIN_INTERVALS, cliff, whole_speeds};
+use crate::estimate::estimate;
+use crate::stats::{self, Moments};
+use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
+use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint};
+use hakaru_model::job::Op;
+use hakaru_model::record::{Origin, RunRecord};
+use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
+use phases::{PhaseRun, PhaseRuns};
+use std::path::PathBuf;
+
+pub use caveats::{
+    FEW_RUNS, HOST_BUSY_PERCENT, OVERHEAD_PERMILLE, SHORT, SLOW_GOVERNORS, SMALL_FILE, WORTHWHILE_DRIFT,
+    WORTHWHILE_OUTLIER,
+};
+pub use latency::{PERCENTILES, enough_samples};
+
+/// Sums up the runs of one series, in the order given.
+///
+/// Of a phase that some run finished, stopped runs are left out of the figures and named in the caveats; where none
+/// finished it, what there is counts. An empty series gives an empty summary.
+pub fn summarize(series: &[RunRecord]) -> Summary {
+    let phases: Vec<PhaseSummary> = phases::collect(series).iter().flat_map(summarize_phase).collect();
+    let first = series.first();
+    let mut summary = Summary {
+        series: first.map(|r| r.series.clone()).unwrap_or_default(),
+        runs: series.iter().map(|r| r.id.clone()).collect(),
+        scenario: first.map(|r| r.scenario.name.clone()).unwrap_or_default(),
+        started_unix_ms: first.map_or(0, |r| r.started_unix_ms),
+        origin: first.map(|r| origin(&r.origin)).unwrap_or_default(),
+        target: first.map_or_else(nothing, |r| r.target.clone()),
+        environment: first.map_or_else(Environment::default, |r| r.environment.clone()),
+        phases,
+        caveats: Vec::new(),
+        overhead_ns: overhead(series),
+    };
+    summary.caveats = caveats::collect(series, &summary);
+    summary
+}
+
+fn origin(origin: &Origin) -> String {
+    match origin {
+        Origin::Measured { version } => format!("hakaru {version}"),
+        Origin::Imported { program, .. } => format!("{program} (imported)"),
+    }
+}
+
+fn nothing() -> Identity {
+    let (path, device) = (PathBuf::new(), Default::default());
+    Identity { path, kind: TargetKind::Absent, filesystem: None, device, system_disk: false, label: None }
+}
+
+/// Our own cost an I/O: the median of the runs.
+fn overhead(series: &[RunRecord]) -> Option<f64> {
+    let costs: Vec<f64> = series.iter().filter_map(|r| r.overhead).map(|o| o.per_io_ps as f64 / 1e3).collect();
+    stats::median(&costs)
+}
+
+fn summarize_phase(runs: &PhaseRuns<'_>) -> Vec<PhaseSummary> {
+    Op::ALL.into_iter().filter_map(|op| summarize_op(runs, op)).collect()
+}
+
+fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
+    let runs: Vec<&PhaseRun<'_>> = phase.runs.iter().filter(|run| run.did(op)).collect();
+    let rates: Vec<phases::Rates> = runs.iter().filter_map(|run| run.rates(op)).collect();
+    let bandwidth = estimate(&rates.iter().map(|r| r.bytes_per_s).collect::<Vec<_>>())?;
+    let iops = estimate(&rates.iter().map(|r| r.ios_per_s).collect::<Vec<_>>())?;
+    let timelines: Vec<Vec<TimelinePoint>> =
+        runs.iter().map(|run| timeline::timeline(run, op)).filter(|points| !points.is_empty()).collect();
+    let amplification: Vec<f64> = runs.iter().filter_map(|run| amplification(run, op)).collect();
+    // Writes carry the `fsync`s; where a phase does not write, whatever it syncs goes with its first operation.
+    let syncs =
+        op == Op::Write || !runs.iter().any(|run| run.did(Op::Write)) && runs.iter().all(|run| run.first_op() == op);
+    let sustained = (op == Op::Write).then(|| sustained(&timelines)).flatten();
+    let latencies = latency::Latencies::of(&runs, op);
+    let sync = if syncs { latency::Latencies::of_sync(&runs) } else { latency::Latencies::default() };
+    Some(PhaseSummary {
+        phase: phase.name.clone(),
+        op,
+        workload: workload::describe(runs.first()?, op),
+        latency: latencies.summary(),
+        sync: sync.summary(),
+        timelines,
+        sustained,
+        amplification: estimate(&amplification),
+        errors: runs.iter().map(|run| run.errors(op)).sum(),
+        detail: PhaseDetail {
+            shape: workload::shape(runs.first()?, op),
+            measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),
+            moved: Bytes(runs.iter().map(|run| run.bytes(op)).min().unwrap_or(0)),
+            latency_by_run: latencies.by_run(),
+            sync_by_run: sync.by_run(),
+            stability: stability(&bandwidth),
+        },
+        bandwidth,
+        iops,
+    })
+}
+
+/// Bytes the device moved per byte of the application, from the counters of the disk.
+///
+/// The counters run over the whole phase, the bytes over its measured part only: a lead-in is taken to be as fast as
+/// the rest. Of stacked devices the one at the bottom counts, each byte once.
+fn amplification(run: &PhaseRun<'_>, op: Op) -> Option<f64> {
+    let kname = run.record.target.device.known().map(|device| device.kname.as_str());
+    let sectors = |disk: &DiskStats| match op {
+        Op::Read => disk.read_sectors,
+        Op::Write => disk.write_sectors,
+        Op::Trim => 0,
+    };
+    let disks = &run.phase.disks;
+    let bottom = disks.iter().find(|disk| Some(disk.name.as_str()) == kname);
+    let moved = bottom.or_else(|| disks.iter().max_by_key(|disk| sectors(disk))).map(sectors)? as f64 * 512.0;
+    let asked = run.bytes_with_ramp(op);
+    (asked > 0.0 && op != Op::Trim).then(|| moved / asked)
+}
+
+/// How even a write is, over the intervals of all runs. The cliff is that of the first run that has one.
+fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
+    let long: Vec<Vec<f64>> = timelines.iter().map(|points| whole_speeds(points)).collect();
+    let speeds: Vec<f64> = long.into_iter().filter(|speeds| speeds.len() >= MIN_INTERVALS).flatten().collect();
+    let Moments { mean, deviation, .. } = Moments::of(&speeds)?;
+    Some(Sustained {
+        min: BytesPerSec(speeds.iter().copied().fold(f64::MAX, f64::min)),
+        max: BytesPerSec(speeds.iter().copied().fold(0.0, f64::max)),
+        mean: BytesPerSec(mean),
+        deviation: BytesPerSec(deviation),
+        cliff: timelines.iter().find_map(|points| cliff(points)),
+    })
+}
+
+/// Whether the runs repeat one state. `None` under three runs.
+fn stability(bandwidth: &Estimate) -> Option<Stability> {
+    let values = &bandwidth.values;
+    let drift = stats::drift(values)?;
+    let change = drift.slope * (values.len() - 1) as f64 / bandwidth.mean;
+    Some(Stability {
+        outliers: stats::outliers(values).iter().map(|outlier| outlier.index as u32).collect(),
+        drift: change.is_finite().then_some(change),
+        drift_p: Some(drift.p),
+        lag1: stats::lag1(values),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Which workers of which runs belong to one phase, and the rates they reached together.
+
+use hakaru_model::job::{Job, Op};
+use hakaru_model::record::{PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::units::Nanos;
+use std::collections::BTreeMap;
+
+/// One phase over all runs that did it.
+pub(super) struct PhaseRuns<'a> {
+    pub(super) name: String,
+    pub(super) runs: Vec<PhaseRun<'a>>,
+}
+
+/// One phase of one run.
+#[derive(Clone, Copy)]
+pub(super) struct PhaseRun<'a> {
+    pub(super) record: &'a RunRecord,
+    pub(super) phase: &'a PhaseRecord,
+    /// Its jobs, as far as the scenario knows them.
+    jobs: &'a [Job],
+}
+
+/// What a phase reached in one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rates {
+    pub(super) bytes_per_s: f64,
+    pub(super) ios_per_s: f64,
+}
+
+/// Phases by name, and by how often the name came before within its run, in order of first appearance.
+pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
+    let mut phases: Vec<PhaseRuns<'_>> = Vec::new();
+    let mut index: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+    for record in series {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for (position, phase) in record.phases.iter().enumerate() {
+            let occurrence = seen.entry(&phase.name).and_modify(|n| *n += 1).or_insert(0);
+            let place = *index.entry((&phase.name, *occurrence)).or_insert_with(|| {
+                phases.push(PhaseRuns { name: phase.name.clone(), runs: Vec::new() });
+                phases.len() - 1
+            });
+            phases[place].runs.push(PhaseRun { record, phase, jobs: jobs_of(record, phase, position) });
+        }
+    }
+    phases.iter_mut().for_each(drop_stopped);
+    phases
+}
+
+/// The jobs of a phase: at the same position of the scenario when the names agree, else by name.
+fn jobs_of<'a>(record: &'a RunRecord, phase: &PhaseRecord, position: usize) -> &'a [Job] {
+    let planned = &record.scenario.phases;
+    let same = planned.get(position).filter(|p| p.name == phase.name);
+    same.or_else(|| planned.iter().find(|p| p.name == phase.name)).map_or(&[], |p| &p.jobs)
+}
+
+/// A stopped run is no repeat of a finished one.
+fn drop_stopped(phase: &mut PhaseRuns<'_>) {
+    if phase.runs.iter().any(|run| !run.was_stopped()) {
+        phase.runs.retain(|run| !run.was_stopped());
+    }
+}
+
+/// Which operation an error belongs to: what is neither read nor trim, such as `fsync`, serves writing.
+fn op_of(action: &str) -> Op {
+    Op::ALL.into_iter().find(|op| op.name() == action).unwrap_or(Op::Write)
+}
+
+impl<'a> PhaseRun<'a> {
+    pub(super) fn was_stopped(&self) -> bool {
+        self.phase.workers.iter().any(|w| w.stop == StopReason::Stopped)
+    }
+
+    pub(super) fn workers(&self, op: Op) -> impl Iterator<Item = &'a WorkerRecord> + use<'a> {
+        self.phase.workers.iter().filter(move |w| w.ops[op].ios > 0)
+    }
+
+    pub(super) fn did(&self, op: Op) -> bool {
+        self.workers(op).next().is_some()
+    }
+
+    /// The first operation it did.
+    pub(super) fn first_op(&self) -> Op {
+        Op::ALL.into_iter().find(|&op| self.did(op)).unwrap_or(Op::Read)
+    }
+
+    pub(super) fn job(&self, worker: &WorkerRecord) -> Option<&'a Job> {
+        self.jobs.get(worker.job as usize)
+    }
+
+    /// The jobs whose workers did the operation, each once.
+    pub(super) fn jobs_doing(&self, op: Op) -> Vec<&'a Job> {
+        let mut indices: Vec<u32> = self.workers(op).map(|w| w.job).collect();
+        indices.dedup();
+        indices.sort_unstable();
+        indices.dedup();
+        indices.into_iter().filter_map(|i| self.jobs.get(i as usize)).collect()
+    }
+
+    pub(super) fn bytes(&self, op: Op) -> u64 {
+        self.workers(op).map(|w| w.ops[op].bytes).sum()
+    }
+
+    /// I/Os that failed. Only the first errors are kept in full: the rest are shared out as those are.
+    pub(super) fn errors(&self, op: Op) -> u64 {
+        let of = |w: &WorkerRecord| {
+            let kept = w.errors.first.len() as u128;
+            let ours = w.errors.first.iter().filter(|e| op_of(&e.action) == op).count() as u128;
+            (u128::from(w.errors.total) * ours).checked_div(kept).unwrap_or(0) as u64
+        };
+        self.phase.workers.iter().map(of).sum()
+    }
+
+    /// Longest measured time of its workers.
+    pub(super) fn measured(&self, op: Op) -> Nanos {
+        self.workers(op).map(|w| w.runtime).max().unwrap_or_default()
+    }
+
+    /// Unmeasured time of a worker before its measurement, counted from the start of the phase's workers.
+    pub(super) fn lead_in(&self, worker: &WorkerRecord) -> (Nanos, Nanos) {
+        self.job(worker).map_or((Nanos(0), Nanos(0)), |job| (job.timing.startdelay, job.timing.ramp_time))
+    }
+
+    /// Bytes of the whole phase: those measured, and as many for each second of the lead-in.
+    pub(super) fn bytes_with_ramp(&self, op: Op) -> f64 {
+        let of = |w: &WorkerRecord| {
+            let ramp = self.lead_in(w).1.0 as f64;
+            let stretch = if w.runtime.0 > 0 { 1.0 + ramp / w.runtime.0 as f64 } else { 1.0 };
+            w.ops[op].bytes as f64 * stretch
+        };
+        self.workers(op).map(of).sum()
+    }
+
+    /// Rates of the phase. The workers of a reporting group add up over the longest of their times, as fio has it;
+    /// groups run side by side, so their rates add up. `None` when no time has passed.
+    pub(super) fn rates(&self, op: Op) -> Option<Rates> {
+        let mut groups: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
+        for worker in self.workers(op) {
+            let group = groups.entry(self.job(worker).map_or(worker.job, |job| job.group)).or_default();
+            group.0 += worker.ops[op].bytes;
+            group.1 += worker.ops[op].ios;
+            group.2 = group.2.max(worker.runtime.0);
+        }
+        let per_s = |amount: u64, time: u64| amount as f64 * 1e9 / time as f64;
+        let rates = groups
+            .values()
+            .filter(|(.., time)| *time > 0)
+            .map(|&(bytes, ios, time)| Rates { bytes_per_s: per_s(bytes, time), ios_per_s: per_s(ios, time) });
+        rates.reduce(|a, b| Rates { bytes_per_s: a.bytes_per_s + b.bytes_per_s, ios_per_s: a.ios_per_s + b.ios_per_s })
+    }
+}

@@ -1,0 +1,217 @@
+//! Summaries of records made by hand: the figures are worked out beside them.
+
+use super::*;
+use crate::testing::{records, write_run};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::Fact;
+use hakaru_model::record::{IoError, StopReason};
+use hakaru_model::units::Quantile;
+
+#[test]
+fn rates_are_bytes_over_time_one_value_a_run() {
+    let summary = summarize(&records(&[40e6, 50e6, 60e6]));
+    let [phase] = summary.phases.as_slice() else { panic!("{summary:?}") };
+    assert_eq!((phase.phase.as_str(), phase.op), ("write", Op::Write));
+    assert_eq!(phase.workload, "sequential write, 1 MiB, queue depth 1");
+    for (got, want) in phase.bandwidth.values.iter().zip([40e6, 50e6, 60e6]) {
+        assert!((got - want).abs() < 1e-3 * want, "{got} {want}");
+    }
+    assert!((phase.bandwidth.mean / phase.iops.mean - 1_048_576.0).abs() < 1e-3);
+    assert_eq!(phase.latency.as_ref().unwrap().count, total_ios(&[40e6, 50e6, 60e6]));
+}
+
+fn total_ios(speeds: &[f64]) -> u64 {
+    records(speeds).iter().map(|r| r.phases[0].workers[0].ops.write.ios).sum()
+}
+
+#[test]
+fn workers_of_a_group_add_up_over_the_longest_time() {
+    let mut run = write_run(0, 20e6, 20);
+    let mut second = run.phases[0].workers[0].clone();
+    second.clone = 1;
+    second.runtime = Nanos(second.runtime.0 / 2);
+    run.phases[0].workers.push(second);
+    let bytes = run.phases[0].workers[0].ops.write.bytes as f64;
+    let want = 2.0 * bytes / run.phases[0].workers[0].runtime.as_secs_f64();
+    let summary = summarize(&[run.clone()]);
+    assert!((summary.phases[0].bandwidth.mean - want).abs() < 1.0);
+    // Two groups side by side each have their own time.
+    let mut other = run.scenario.phases[0].jobs[0].clone();
+    other.group = 1;
+    run.scenario.phases[0].jobs.push(other);
+    run.phases[0].workers[1].job = 1;
+    let summary = summarize(&[run]);
+    assert!((summary.phases[0].bandwidth.mean - 1.5 * want).abs() < 1.0);
+}
+
+#[test]
+fn timelines_of_workers_are_added_on_one_grid() {
+    let mut run = write_run(0, 20e6, 20);
+    let mut second = run.phases[0].workers[0].clone();
+    // The second worker's intervals are shifted by a quarter of a second against the first's.
+    for interval in &mut second.intervals {
+        interval.at.0 -= 250_000_000;
+    }
+    second.intervals[0].length.0 -= 250_000_000;
+    let halved = second.intervals[0].ops.write.bytes / 2;
+    second.intervals[0].ops.write.bytes = halved;
+    run.phases[0].workers.push(second);
+    let summary = summarize(&[run]);
+    let points = &summary.phases[0].timelines[0];
+    assert_eq!(points.len(), 40);
+    for point in &points[..39] {
+        assert!((point.bandwidth.0 - 40e6).abs() < 0.05 * 40e6, "{point:?}");
+    }
+    assert!(points.windows(2).all(|w| w[0].at_s < w[1].at_s));
+}
+
+#[test]
+fn a_long_write_has_its_evenness_and_a_short_one_has_none() {
+    let summary = summarize(&[write_run(0, 30e6, 20)]);
+    let even = summary.phases[0].sustained.clone().unwrap();
+    assert!((even.mean.0 - 30e6).abs() < 0.5e6 && even.cliff.is_none());
+    let short = summarize(&[write_run(0, 30e6, 8)]);
+    assert_eq!(short.phases[0].sustained, None);
+    assert!(short.caveats.iter().any(|c| matches!(c, Caveat::Short { .. })));
+}
+
+#[test]
+fn a_cliff_becomes_a_caveat() {
+    let mut run = write_run(0, 30e6, 40);
+    for interval in &mut run.phases[0].workers[0].intervals[30..] {
+        interval.ops.write.bytes /= 3;
+    }
+    let summary = summarize(&[run]);
+    let cliff = summary.phases[0].sustained.as_ref().unwrap().cliff.clone().unwrap();
+    assert!((cliff.after_time.as_secs_f64() - 15.0).abs() < 0.5, "{cliff:?}");
+    assert!(
+        summary.caveats.iter().any(|c| matches!(c, Caveat::Cliff { before: 30, after: 10, .. })),
+        "{:?}",
+        summary.caveats
+    );
+}
+
+#[test]
+fn percentiles_are_merged_and_only_where_samples_suffice() {
+    let few = summarize(&records(&[5e6]));
+    let latency = few.phases[0].latency.clone().unwrap();
+    assert!(latency.count < 368 && latency.quantiles.iter().all(|(q, _)| q.share() < 0.99), "{latency:?}");
+    assert!(few.caveats.iter().any(|c| matches!(c, Caveat::FewSamples { percentile, .. } if percentile == "99th")));
+    let many = summarize(&records(&[40e6; 4]));
+    let latency = many.phases[0].latency.clone().unwrap();
+    let of = |share: f64| latency.quantiles.iter().find(|(q, _)| q.share() == share).unwrap().1;
+    assert!(of(0.5) <= of(0.99) && of(0.99) <= latency.max);
+    assert_eq!(latency.curve.last().unwrap(), &(1.0, latency.max));
+    assert_eq!(many.phases[0].detail.latency_by_run[0].0, Quantile::MEDIAN);
+    assert_eq!(many.phases[0].detail.latency_by_run[0].1.values.len(), 4);
+}
+
+#[test]
+fn amplification_counts_the_disk_at_the_bottom_once() {
+    let mut run = write_run(0, 30e6, 20);
+    let bytes = run.phases[0].workers[0].ops.write.bytes;
+    let disk = |name: &str, sectors| DiskStats { name: name.into(), write_sectors: sectors, ..DiskStats::default() };
+    run.phases[0].disks = vec![disk("dm-0", bytes / 512), disk("mmcblk0", bytes / 512 * 3)];
+    let found = summarize(&[run]).phases[0].amplification.clone().unwrap();
+    assert!((found.mean - 3.0).abs() < 1e-3, "{found:?}");
+}
+
+#[test]
+fn lead_in_time_counts_for_amplification() {
+    let mut run = write_run(0, 30e6, 20);
+    run.scenario.phases[0].jobs[0].timing.ramp_time = Nanos::from_secs(5);
+    let bytes = run.phases[0].workers[0].ops.write.bytes;
+    let disk = DiskStats { name: "x".into(), write_sectors: bytes / 512 * 5 / 4, ..DiskStats::default() };
+    run.phases[0].disks = vec![disk];
+    let found = summarize(&[run]).phases[0].amplification.clone().unwrap();
+    assert!((found.mean - 1.0).abs() < 1e-3, "{found:?}");
+}
+
+#[test]
+fn stopped_runs_do_not_count_where_others_finished() {
+    let mut runs = records(&[40e6, 41e6, 12e6]);
+    runs[2].phases[0].workers[0].stop = StopReason::Stopped;
+    let summary = summarize(&runs);
+    assert_eq!(summary.phases[0].bandwidth.values.len(), 2);
+    assert_eq!(summary.runs.len(), 3);
+    let alone = summarize(&runs[2..]);
+    assert_eq!(alone.phases[0].bandwidth.values.len(), 1);
+}
+
+#[test]
+fn caveats_come_once_each_and_the_worst_of_a_kind_stays() {
+    let mut runs = records(&[40e6, 41e6]);
+    runs[0].caveats = vec![Caveat::Buffered, Caveat::NoDiskStats { because: "x".into() }];
+    runs[1].caveats = vec![Caveat::Buffered, Caveat::HostBusy { load_percent: 60 }];
+    runs[0].environment.load_percent = Fact::Known(180);
+    runs[0].environment.governor = Fact::Known("powersave".into());
+    let summary = summarize(&runs);
+    let count = |f: &dyn Fn(&Caveat) -> bool| summary.caveats.iter().filter(|c| f(c)).count();
+    assert_eq!(count(&|c| *c == Caveat::Buffered), 1);
+    assert_eq!(count(&|c| matches!(c, Caveat::HostBusy { load_percent: 180 })), 1);
+    assert_eq!(count(&|c| matches!(c, Caveat::PowerSaving { .. })), 1);
+    assert_eq!(count(&|c| matches!(c, Caveat::FewRuns { runs: 2 })), 1);
+    assert_eq!(summary.caveats[0], Caveat::Buffered);
+}
+
+#[test]
+fn our_own_cost_is_told_when_it_shows() {
+    let mut runs = records(&[40e6]);
+    let median = summarize(&runs).phases[0].latency.as_ref().unwrap().mean_ns;
+    runs[0].overhead = Some(hakaru_model::record::Overhead { per_io_ps: (median * 20.0) as u64, samples: 1000 });
+    let summary = summarize(&runs);
+    assert!(
+        summary.caveats.iter().any(|c| matches!(c, Caveat::Overhead { share_permille: 19..=21, .. })),
+        "{:?}",
+        summary.caveats
+    );
+}
+
+#[test]
+fn drift_and_outliers_are_flagged_and_kept() {
+    let falling: Vec<f64> = (0..10).map(|i| 50e6 - 1e6 * f64::from(i)).collect();
+    let summary = summarize(&records(&falling));
+    assert!(
+        summary.caveats.iter().any(|c| matches!(c, Caveat::Drift { change_permille: -210..=-180, .. })),
+        "{:?}",
+        summary.caveats
+    );
+    let odd = [26e6, 26.1e6, 26.2e6, 26e6, 26.1e6, 26.05e6, 26.15e6, 16e6, 26e6, 26.1e6];
+    let summary = summarize(&records(&odd));
+    assert!(
+        summary.caveats.iter().any(|c| matches!(c, Caveat::Outliers { count: 1, runs: 10, .. })),
+        "{:?}",
+        summary.caveats
+    );
+    assert_eq!(summary.phases[0].detail.stability.as_ref().unwrap().outliers, [7]);
+    assert_eq!(summary.phases[0].bandwidth.values.len(), 10);
+}
+
+#[test]
+fn errors_of_the_device_are_counted_and_told() {
+    let mut run = write_run(0, 30e6, 20);
+    let error = IoError {
+        action: "write".into(),
+        file: "x".into(),
+        offset: Bytes(0),
+        len: Bytes(4096),
+        errno: 5,
+        at: Nanos(1),
+    };
+    run.phases[0].workers[0].errors.push(error);
+    run.phases[0].workers[0].errors.total = 40;
+    let summary = summarize(&[run]);
+    assert_eq!(summary.phases[0].errors, 40);
+    assert!(summary.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { count: 40, .. })));
+}
+
+#[test]
+fn an_empty_series_and_a_record_of_zeroes_are_no_panic() {
+    assert_eq!(summarize(&[]).phases.len(), 0);
+    let mut run = write_run(0, 30e6, 20);
+    let worker = &mut run.phases[0].workers[0];
+    worker.runtime = Nanos(0);
+    worker.job = u32::MAX;
+    worker.intervals.iter_mut().for_each(|i| i.length = Nanos(0));
+    assert_eq!(summarize(&[run]).phases.len(), 0);
+}

@@ -1,0 +1,93 @@
+//! Bandwidth over time of one run: the intervals of its workers on one grid, added up.
+
+use super::phases::PhaseRun;
+use hakaru_model::finding::TimelinePoint;
+use hakaru_model::job::Op;
+use hakaru_model::record::Interval;
+use hakaru_model::units::BytesPerSec;
+
+/// The most cells a grid may have: what a bad record claims must not cost memory.
+const MAX_CELLS: f64 = 100_000.0;
+
+/// Bandwidth and completions over time of one operation.
+///
+/// A single worker keeps its own intervals. Several are laid on a grid as coarse as the coarsest of them, each interval
+/// shared out by the time it has in common with each cell. Workers that begin later by plan are moved to their place.
+pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
+    let workers: Vec<_> = run.workers(op).filter(|w| !w.intervals.is_empty()).collect();
+    let delay = |w| {
+        let (startdelay, ramp) = run.lead_in(w);
+        startdelay.0.saturating_add(ramp.0) as f64 / 1e9
+    };
+    let first = workers.iter().map(|w| delay(w)).fold(f64::MAX, f64::min);
+    match workers.as_slice() {
+        [] => Vec::new(),
+        [one] => one.intervals.iter().filter_map(|interval| point(interval, op)).collect(),
+        many => {
+            let pieces: Vec<Piece> =
+                many.iter().flat_map(|w| w.intervals.iter().map(move |i| Piece::of(i, op, delay(w) - first))).collect();
+            let coarsest = many.iter().map(|w| usual_length(&w.intervals)).fold(0.0, f64::max);
+            on_grid(&pieces, coarsest)
+        }
+    }
+}
+
+fn point(interval: &Interval, op: Op) -> Option<TimelinePoint> {
+    let length = interval.length.as_secs_f64();
+    let done = interval.ops[op];
+    (length > 0.0).then(|| TimelinePoint {
+        at_s: interval.at.as_secs_f64(),
+        bandwidth: BytesPerSec(done.bytes as f64 / length),
+        iops: done.ios as f64 / length,
+    })
+}
+
+fn usual_length(intervals: &[Interval]) -> f64 {
+    let lengths: Vec<f64> = intervals.iter().map(|i| i.length.as_secs_f64()).collect();
+    crate::stats::median(&lengths).unwrap_or(0.0)
+}
+
+/// What one worker did in one interval, in seconds from the start of the phase.
+struct Piece {
+    start: f64,
+    end: f64,
+    bytes: f64,
+    ios: f64,
+}
+
+impl Piece {
+    fn of(interval: &Interval, op: Op, delay: f64) -> Piece {
+        let end = interval.at.as_secs_f64() + delay;
+        let done = interval.ops[op];
+        Piece { start: end - interval.length.as_secs_f64(), end, bytes: done.bytes as f64, ios: done.ios as f64 }
+    }
+}
+
+fn on_grid(pieces: &[Piece], step: f64) -> Vec<TimelinePoint> {
+    let end = pieces.iter().map(|p| p.end).fold(0.0, f64::max);
+    // A hair less, so that an end on a border does not open one more cell.
+    let cells = (end / step - 1e-6).ceil();
+    if !(step > 0.0 && (1.0..=MAX_CELLS).contains(&cells)) {
+        return Vec::new();
+    }
+    let cells = cells as usize;
+    let mut sums = vec![(0.0, 0.0); cells];
+    for piece in pieces.iter().filter(|p| p.end > p.start) {
+        let first = ((piece.start / step).max(0.0) as usize).min(cells - 1);
+        let last = ((piece.end / step) as usize).min(cells - 1);
+        for (cell, sum) in sums.iter_mut().enumerate().take(last + 1).skip(first) {
+            let (from, to) = (cell as f64 * step, (cell + 1) as f64 * step);
+            // What lies past the last border by rounding belongs to the last cell.
+            let to = if cell + 1 == cells { to.max(end) } else { to };
+            let share = (piece.end.min(to) - piece.start.max(from)).max(0.0) / (piece.end - piece.start);
+            sum.0 += piece.bytes * share;
+            sum.1 += piece.ios * share;
+        }
+    }
+    let cell = |(i, (bytes, ios)): (usize, (f64, f64))| {
+        let from = i as f64 * step;
+        let to = if i + 1 == cells { end } else { from + step };
+        TimelinePoint { at_s: to, bandwidth: BytesPerSec(bytes / (to - from)), iops: ios / (to - from) }
+    };
+    sums.into_iter().enumerate().map(cell).collect()
+}

@@ -1,0 +1,107 @@
+//! What a phase does, in figures and in a few words.
+
+use super::phases::PhaseRun;
+use hakaru_model::finding::WorkloadShape;
+use hakaru_model::job::{BlockSize, Job, Op, SizeSpec, Target};
+use hakaru_model::units::Bytes;
+
+/// The figures of the first job that does the operation, with the workers of all that do.
+pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
+    let jobs = run.jobs_doing(op);
+    let job = jobs.first()?;
+    let extents: Option<Vec<u64>> = jobs.iter().map(|job| extent(run, job)).collect();
+    Some(WorkloadShape {
+        random: job.access.random,
+        read_percent: job.access.mix.read,
+        block: job.block[op].max(),
+        iodepth: depth(job),
+        workers: run.workers(op).count().min(u32::MAX as usize) as u32,
+        sync_every: sync_every(job),
+        sync_open: job.durability.sync || job.durability.dsync,
+        direct: jobs.iter().all(|job| job.files.direct || matches!(job.target, Target::Sim(_) | Target::Nothing)),
+        extent: extents.map(|sizes| Bytes(sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(size)))),
+    })
+}
+
+fn depth(job: &Job) -> u32 {
+    if job.ioengine.is_synchronous() { 1 } else { job.queue.iodepth }
+}
+
+/// Writes between two syncs, whichever kind comes oftener; 0 for none.
+fn sync_every(job: &Job) -> u32 {
+    let both = [job.durability.fsync_every, job.durability.fdatasync_every];
+    both.into_iter().filter(|&n| n > 0).min().unwrap_or(0)
+}
+
+/// Bytes that all clones of a job work on: clones share named paths, and have formatted files of their own.
+fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
+    let whole = match &job.target {
+        Target::Sim(prices) => Some(prices.announced().0),
+        Target::Nothing => return None,
+        Target::Paths(_) if run.record.target.filesystem.is_none() => {
+            run.record.target.device.known().map(|device| device.size.0)
+        }
+        Target::Paths(_) | Target::Formatted { .. } => None,
+    };
+    let files = match &job.target {
+        Target::Paths(paths) => paths.len() as u64,
+        Target::Formatted { nrfiles, .. } => u64::from(*nrfiles),
+        Target::Sim(_) | Target::Nothing => 1,
+    };
+    let one = match (job.extent.size, job.extent.filesize) {
+        (Some(SizeSpec::Bytes(size)), _) => Some(size.0),
+        (Some(SizeSpec::Percent(percent)), _) => whole.map(|w| w / 100 * u64::from(percent)),
+        (None, Some(filesize)) => filesize.0.checked_mul(files),
+        (None, None) => whole,
+    }?;
+    let clones = if matches!(job.target, Target::Formatted { .. }) { u64::from(job.numjobs) } else { 1 };
+    Some(one.saturating_mul(clones))
+}
+
+/// `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`.
+pub(super) fn describe(run: &PhaseRun<'_>, op: Op) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for job in run.jobs_doing(op) {
+        let text = describe_job(job, op);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() { op.name().to_owned() } else { texts.join(" + ") }
+}
+
+fn describe_job(job: &Job, op: Op) -> String {
+    let order = if job.access.random { "random" } else { "sequential" };
+    let share = job.access.mix[op];
+    let mut parts = vec![match share {
+        0 | 100 => format!("{order} {}", op.name()),
+        _ => format!("{order} {}, {share} % of a mix", op.name()),
+    }];
+    parts.push(block(&job.block[op]));
+    parts.push(format!("queue depth {}", depth(job)));
+    if job.numjobs > 1 {
+        parts.push(format!("{} workers", job.numjobs));
+    }
+    if op == Op::Write {
+        match sync_every(job) {
+            0 => {}
+            1 => parts.push("fsync after each".to_owned()),
+            n => parts.push(format!("fsync after {n}")),
+        }
+        if job.durability.sync || job.durability.dsync {
+            parts.push("O_SYNC".to_owned());
+        }
+    }
+    if !job.files.direct && matches!(job.target, Target::Paths(_) | Target::Formatted { .. }) {
+        parts.push("through the page cache".to_owned());
+    }
+    parts.join(", ")
+}
+
+fn block(block: &BlockSize) -> String {
+    match block {
+        BlockSize::Fixed(size) => size.to_string(),
+        BlockSize::Range { min, max } => format!("{min} to {max}"),
+        BlockSize::Split(parts) => parts.iter().map(|(size, _)| size.to_string()).collect::<Vec<_>>().join("/"),
+    }
+}
