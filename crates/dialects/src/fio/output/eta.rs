@@ -1,6 +1,10 @@
 //! The status line: `Jobs: 1 (f=1): [W(1)][100.0%][w=616KiB/s][w=154 IOPS][eta 00m:00s]`.
+//!
+//! Leaves out when it is shown, and the carriage return in front of the next one.
 
-use hakaru_model::job::PerOp;
+use super::number::{Base, Style, Unit, scaled};
+use crate::fio::JobExtras;
+use hakaru_model::job::{Access, Op, PerOp};
 
 /// What the status line is made from.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +13,7 @@ pub struct Progress {
     pub running: u32,
     /// Files they hold open.
     pub open_files: u32,
-    /// One letter a worker, in order: see [`WorkerState`].
+    /// What each worker does, in order.
     pub states: Vec<WorkerState>,
     /// Hundredths done; `None` while nobody can tell.
     pub percent: Option<f64>,
@@ -17,12 +21,40 @@ pub struct Progress {
     pub bytes_per_s: PerOp<u64>,
     /// I/Os per second since the line before.
     pub iops: PerOp<u64>,
-    /// Seconds left; `None` while nobody can tell.
+    /// Seconds left; `None` while nobody can tell, which shows the first part of the line only.
     pub eta_s: Option<u64>,
     /// 1024 or 1000, as `kb_base`.
     pub kb_base: u32,
     /// 1 shows bits, anything else bytes, as `unit_base`.
     pub unit_base: u32,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress {
+            running: 0,
+            open_files: 0,
+            states: Vec::new(),
+            percent: None,
+            bytes_per_s: PerOp::default(),
+            iops: PerOp::default(),
+            eta_s: None,
+            kb_base: 1024,
+            unit_base: 8,
+        }
+    }
+}
+
+/// Rates that were asked for, added up over the jobs: at least, at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// As fast as it goes.
+    #[default]
+    None,
+    /// Bytes per second (`rate_min`, `rate`).
+    BytesPerSec(u64, u64),
+    /// I/Os per second (`rate_iops_min`, `rate_iops`).
+    Iops(u64, u64),
 }
 
 /// What a worker does at the moment, by the letter fio has for it.
@@ -50,7 +82,143 @@ pub enum WorkerState {
     Reaped,
 }
 
-/// The status line, without newline or carriage return.
+impl WorkerState {
+    /// A worker of this access that runs.
+    pub fn running(access: &Access) -> WorkerState {
+        let letter = match (access.does(Op::Read), access.does(Op::Write), access.does(Op::Trim)) {
+            (true, true, _) => 'M',
+            (false, true, _) => 'W',
+            (false, false, true) => 'D',
+            _ => 'R',
+        };
+        WorkerState::Running(if access.random { letter.to_ascii_lowercase() } else { letter })
+    }
+
+    fn letter(self) -> char {
+        match self {
+            WorkerState::NotBegun => 'P',
+            WorkerState::Initialized => 'I',
+            WorkerState::Ramping => '/',
+            WorkerState::PreReading => 'p',
+            WorkerState::Running(letter) => letter,
+            WorkerState::Fsyncing => 'F',
+            WorkerState::Verifying => 'V',
+            WorkerState::Finishing => 'f',
+            WorkerState::Exited => 'E',
+            WorkerState::Reaped => '_',
+        }
+    }
+}
+
+/// The status line of jobs that go as fast as they can, without newline or carriage return.
 pub fn status_line(progress: &Progress) -> String {
-    format!("Jobs: {} (f={})", progress.running, progress.open_files)
+    limited_status_line(progress, Limit::None)
+}
+
+/// The status line of jobs that are held back.
+pub fn limited_status_line(progress: &Progress, limit: Limit) -> String {
+    let Progress { running, open_files, states, percent, bytes_per_s, iops, eta_s, kb_base, unit_base } = progress;
+    let style = Style::of(&JobExtras {
+        kb_base: *kb_base,
+        unit_base: *unit_base,
+        significant_figures: 4,
+        ..JobExtras::default()
+    });
+    let mut line = format!("Jobs: {running} (f={open_files}){}", limit_text(limit, style));
+    let Some(eta_s) = eta_s else { return line };
+    line += &format!(": [{}]", runs(states));
+    line += &percent.map_or("[-.-%]".to_owned(), |percent| format!("[{percent:.1}%]"));
+    line += &by_op(bytes_per_s, |rate| style.rate(rate), "");
+    line += &by_op(iops, |rate| style.count(rate), " IOPS");
+    line + &format!("[eta {}]", eta_text(*eta_s))
+}
+
+fn limit_text(limit: Limit, style: Style) -> String {
+    match limit {
+        Limit::None => String::new(),
+        Limit::BytesPerSec(least, most) => format!(", {}-{}", style.rate(least), style.rate(most)),
+        Limit::Iops(least, most) => {
+            // Here fio does not scale below 100000.
+            let show = |iops| scaled(iops, 5, Base::Decimal, Unit::Count);
+            format!(", {}-{} IOPS", show(least), show(most))
+        }
+    }
+}
+
+/// `W(16)`, or `_(2),W(1)`: neighbours in the same state are counted.
+fn runs(states: &[WorkerState]) -> String {
+    let groups: Vec<String> = states
+        .chunk_by(|a, b| a.letter() == b.letter())
+        .map(|group| format!("{}({})", group[0].letter(), group.len()))
+        .collect();
+    groups.join(",")
+}
+
+/// `[r=21.0MiB/s,w=24.0MiB/s]`: what is nothing is left out, and all of it when everything is nothing.
+fn by_op(rates: &PerOp<u64>, show: impl Fn(u64) -> String, unit: &str) -> String {
+    let shown: Vec<String> = rates
+        .iter()
+        .filter(|(_, rate)| **rate > 0)
+        .map(|(op, rate)| format!("{}={}", &op.name()[..1], show(*rate)))
+        .collect();
+    if shown.is_empty() { String::new() } else { format!("[{}{unit}]", shown.join(",")) }
+}
+
+/// `00m:07s`, with hours and days in front where there are any.
+fn eta_text(seconds: u64) -> String {
+    let (days, hours, minutes, seconds) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let mut text = String::new();
+    if days > 0 {
+        text += &format!("{days:02}d:");
+    }
+    if days > 0 || hours > 0 {
+        text += &format!("{hours:02}h:");
+    }
+    text + &format!("{minutes:02}m:{seconds:02}s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use WorkerState::{NotBegun, Ramping, Reaped, Running};
+
+    #[test]
+    fn the_line_of_a_durable_write() {
+        let progress = Progress {
+            running: 1,
+            open_files: 1,
+            states: vec![WorkerState::running(&Access::only(Op::Write, false))],
+            percent: Some(100.0),
+            bytes_per_s: PerOp { write: 616 << 10, ..PerOp::default() },
+            iops: PerOp { write: 154, ..PerOp::default() },
+            eta_s: Some(0),
+            ..Progress::default()
+        };
+        assert_eq!(status_line(&progress), "Jobs: 1 (f=1): [W(1)][100.0%][w=616KiB/s][w=154 IOPS][eta 00m:00s]");
+    }
+
+    #[test]
+    fn several_jobs_in_several_states() {
+        let progress = Progress {
+            running: 3,
+            open_files: 3,
+            states: vec![Reaped, Reaped, Running('m'), Ramping, NotBegun],
+            bytes_per_s: PerOp { read: 21 << 20, write: 24 << 20, trim: 0 },
+            iops: PerOp { read: 7_753_000, write: 24, trim: 0 },
+            eta_s: Some(90_061),
+            kb_base: 1000,
+            unit_base: 1,
+            ..Progress::default()
+        };
+        assert_eq!(
+            limited_status_line(&progress, Limit::BytesPerSec(0, 38 << 20)),
+            "Jobs: 3 (f=3), 0bit/s-319Mbit/s: [_(2),m(1),/(1),P(1)][-.-%][r=176Mbit/s,w=201Mbit/s][r=7753k,w=24 IOPS][eta 01d:01h:01m:01s]"
+        );
+    }
+
+    #[test]
+    fn before_anybody_can_tell() {
+        let progress = Progress { running: 2, ..Progress::default() };
+        assert_eq!(limited_status_line(&progress, Limit::Iops(0, 12_345)), "Jobs: 2 (f=0), 0-12345 IOPS");
+    }
 }

@@ -1,9 +1,238 @@
-//! The JSON outputs.
+//! The JSON outputs: keys, their order and their types as fio has them.
+//!
+//! Strict readers tell `0` from `0.000000`, so that each number is written as the kind of number fio writes there.
 
-use super::view::RunView;
+use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
+use super::merge::{Group, GroupOp, OpTotals, Report, Spread, groups, reports, share_of_group};
+use super::normal::busy_share;
+use super::percentile::Wanted;
+use super::time::ctime;
+use super::value::{Object, Value};
+use super::view::{CpuIdleness, DiskView, RunView};
+use crate::fio::UnifiedReporting;
+use hakaru_model::histogram::{Histogram, folded_middle};
+use hakaru_model::job::Op;
+use hakaru_model::record::{Latency, Samples};
+use hakaru_model::units::Nanos;
 
 /// The results as `--output-format=json`, or `json+` with the bins of the histograms. Ends with a newline.
 pub fn json(view: &RunView<'_>, plus: bool) -> String {
-    let _ = plus;
-    format!("{{\n  \"fio version\" : \"{}\"\n}}\n", view.version)
+    let reports = reports(view);
+    let groups = groups(&reports);
+    let mut root = Object::default();
+    root.set("fio version", view.version)
+        .set("timestamp", view.shown_unix_ms.div_euclid(1000))
+        .set("timestamp_ms", view.shown_unix_ms)
+        .set("time", ctime(view.shown_unix_ms, view.utc_offset_s).as_str());
+    if !view.global_options.is_empty() {
+        root.set("global options", options(view.global_options));
+    }
+    let jobs = reports.iter().filter_map(|report| {
+        let group = groups.iter().find(|group| group.number == report.group)?;
+        Some(Printer { view, report, group, plus }.job())
+    });
+    root.set("jobs", Value::List(jobs.collect()));
+    if let Some(idleness) = &view.idleness {
+        root.set("cpu_idleness", cpu_idleness(idleness));
+    }
+    if !view.disks.is_empty() {
+        root.set("disk_util", Value::List(view.disks.iter().map(|disk| disk_util(view, disk)).collect()));
+    }
+    Value::from(root).print()
+}
+
+/// Options as typed. One that stands without a value is left out, as fio does.
+fn options(options: &[(String, String)]) -> Object {
+    let mut object = Object::default();
+    for (name, value) in options.iter().filter(|(_, value)| !value.is_empty()) {
+        object.set(name, value.as_str());
+    }
+    object
+}
+
+/// Everything that the pieces of one job need.
+struct Printer<'a> {
+    view: &'a RunView<'a>,
+    report: &'a Report<'a>,
+    group: &'a Group<'a>,
+    plus: bool,
+}
+
+impl Printer<'_> {
+    fn job(&self) -> Value {
+        let report = self.report;
+        let mut job = Object::default();
+        job.set("jobname", report.job.name.as_str()).set("groupid", report.group);
+        if self.view.shows_sectors() {
+            job.set("job_start", report.started_unix_ms);
+        }
+        job.set("error", report.fatal.map_or(0, |error| error.errno))
+            .set("eta", self.view.eta_s)
+            .set("elapsed", self.view.elapsed.0.div_ceil(Nanos::SECOND.0));
+        if !report.job.options.is_empty() {
+            job.set("job options", options(&report.job.options));
+        }
+        self.operations(&mut job);
+        self.host(&mut job);
+        job.into()
+    }
+
+    fn operations(&self, job: &mut Object) {
+        let unified = self.report.extras.unified;
+        if unified != UnifiedReporting::Mixed {
+            for op in Op::ALL {
+                job.set(op.name(), self.operation(&self.report.ops[op], &self.group.ops[op]));
+            }
+            job.set("sync", self.sync());
+        }
+        if unified != UnifiedReporting::None {
+            job.set("mixed", self.operation(&self.report.mixed(), &self.group.mixed));
+        }
+    }
+
+    fn operation(&self, op: &OpTotals, group: &GroupOp) -> Object {
+        let extras = self.report.extras;
+        let mut object = Object::default();
+        object
+            .set("io_bytes", op.bytes)
+            .set("io_kbytes", op.bytes >> 10)
+            .set("bw_bytes", op.bytes_per_s())
+            .set("bw", op.bytes_per_s() >> 10)
+            .set("iops", op.iops_exact())
+            .set("runtime", op.runtime_ms)
+            .set("total_ios", op.ios)
+            .set("short_ios", op.short)
+            .set("drop_ios", 0u64)
+            .set("slat_ns", self.latency(&op.slat, extras.slat_percentiles))
+            .set("clat_ns", self.latency(&op.clat, extras.clat_percentiles))
+            .set("lat_ns", self.latency(&op.lat, extras.lat_percentiles));
+        samples(&mut object, &op.bw, &op.iops, group);
+        object
+    }
+
+    fn sync(&self) -> Object {
+        let mut object = Object::default();
+        object.set("total_ios", self.report.sync.stat.count).set("lat_ns", self.latency(&self.report.sync, true));
+        object
+    }
+
+    /// Extremes, mean and deviation; percentiles and bins where they are asked for and there is anything to tell.
+    fn latency(&self, latency: &Latency, percentiles: bool) -> Object {
+        let stat: &Samples = &latency.stat;
+        let mut object = Object::default();
+        object
+            .set("min", stat.min)
+            .set("max", stat.max)
+            .set("mean", stat.mean().unwrap_or(0.0))
+            .set("stddev", stat.deviation().unwrap_or(0.0))
+            .set("N", stat.count);
+        let histogram = latency.histogram.as_ref().filter(|h| percentiles && h.count() > 0);
+        if let Some(histogram) = histogram {
+            object.set("percentile", self.percentiles(histogram));
+            if self.plus {
+                object.set("bins", bins(histogram));
+            }
+        }
+        object
+    }
+
+    fn percentiles(&self, histogram: &Histogram) -> Object {
+        let wanted = Wanted::of(self.report.job);
+        let mut object = Object::default();
+        for (percent, value) in wanted.list.iter().zip(wanted.values(histogram)) {
+            object.set(&format!("{percent:.6}"), value);
+        }
+        object
+    }
+
+    /// Processor, depths, latencies by size, errors and the latency target.
+    fn host(&self, job: &mut Object) {
+        let Report { cpu, depth, ops, job_runtime, .. } = self.report;
+        let shares = LatencyShares::of(self.report);
+        let issued = ops.read.ios + ops.write.ios + ops.trim.ios;
+        let mut steps: Vec<String> = STEPS.iter().map(u64::to_string).collect();
+        job.set("job_runtime", job_runtime.as_millis())
+            .set("usr_cpu", self.report.cpu_share(cpu.user))
+            .set("sys_cpu", self.report.cpu_share(cpu.system))
+            .set("ctx", cpu.ctx)
+            .set("majf", cpu.majf)
+            .set("minf", cpu.minf)
+            .set("iodepth_level", shares_by_name(&DEPTHS, &depth_shares(&depth.level, issued)))
+            .set("iodepth_submit", shares_by_name(&BATCHES, &depth_shares(&depth.submit, depth.submit_calls)))
+            .set("iodepth_complete", shares_by_name(&BATCHES, &depth_shares(&depth.complete, depth.complete_calls)))
+            .set("latency_ns", shares_by_name(&steps, &shares.ns))
+            .set("latency_us", shares_by_name(&steps, &shares.us));
+        steps.extend(["2000".to_owned(), ">=2000".to_owned()]);
+        job.set("latency_ms", shares_by_name(&steps, &shares.ms));
+        if self.report.continues_on_errors() {
+            let first = self.report.first_error.map_or(0, |error| error.errno);
+            job.set("total_err", self.report.errors).set("first_error", first);
+        }
+        job.set("latency_depth", depth.iodepth)
+            .set("latency_target", 0u64)
+            .set("latency_percentile", 100.0)
+            .set("latency_window", 0u64);
+        if let Some(description) = &self.report.extras.description {
+            job.set("desc", description.as_str());
+        }
+    }
+}
+
+/// Bandwidth in KiB/s and I/Os per second over time.
+fn samples(object: &mut Object, bw: &Spread, iops: &Spread, group: &GroupOp) {
+    object
+        .set("bw_min", bw.min)
+        .set("bw_max", bw.max)
+        .set("bw_agg", if bw.count > 0 { share_of_group(bw, group) } else { 0.0 })
+        .set("bw_mean", bw.mean)
+        .set("bw_dev", bw.deviation())
+        .set("bw_samples", bw.count)
+        .set("iops_min", iops.min)
+        .set("iops_max", iops.max)
+        .set("iops_mean", iops.mean)
+        .set("iops_stddev", iops.deviation())
+        .set("iops_samples", iops.count);
+}
+
+fn bins(histogram: &Histogram) -> Object {
+    let mut object = Object::default();
+    for (index, &count) in histogram.fold().iter().enumerate().filter(|(_, count)| **count > 0) {
+        object.set(&folded_middle(index).to_string(), count);
+    }
+    object
+}
+
+fn shares_by_name<S: AsRef<str>>(names: &[S], shares: &[f64]) -> Object {
+    let mut object = Object::default();
+    for (name, &share) in names.iter().zip(shares) {
+        object.set(name.as_ref(), share);
+    }
+    object
+}
+
+fn cpu_idleness(idleness: &CpuIdleness) -> Object {
+    let mut object = Object::default();
+    object.set("system", idleness.system);
+    for (number, &percent) in idleness.per_cpu.iter().enumerate() {
+        object.set(&format!("cpu-{number}"), percent);
+    }
+    object.set("unit_mean", idleness.unit_mean_us).set("unit_stddev", idleness.unit_deviation_us);
+    object
+}
+
+fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Value {
+    let stats = &disk.stats;
+    let mut object = Object::default();
+    object.set("name", stats.name.as_str()).set("read_ios", stats.read_ios).set("write_ios", stats.write_ios);
+    if view.shows_sectors() {
+        object.set("read_sectors", stats.read_sectors).set("write_sectors", stats.write_sectors);
+    }
+    object
+        .set("read_merges", stats.read_merges)
+        .set("write_merges", stats.write_merges)
+        .set("read_ticks", stats.read_ticks.as_millis())
+        .set("write_ticks", stats.write_ticks.as_millis())
+        .set("in_queue", stats.queued.as_millis())
+        .set("util", busy_share(stats));
+    object.into()
 }

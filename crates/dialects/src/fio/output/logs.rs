@@ -1,22 +1,26 @@
 //! Log files: their names and lines.
+//!
+//! Leaves out how entries are gathered and averaged.
 
+use hakaru_model::histogram::{FOLDED_BUCKETS, Histogram};
 use hakaru_model::job::Op;
+use std::fmt::Write;
 
 /// One line of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// Milliseconds since the start (or since 1970 where that was asked for).
     pub msec: u64,
-    /// KiB/s, IOPS or nanoseconds, by kind of log.
+    /// KiB/s, I/Os per second or nanoseconds, by kind of log.
     pub value: u64,
     /// What was done.
     pub op: Op,
-    /// Bytes of the I/O; 0 in logs of bandwidth and IOPS that average.
+    /// Bytes of the I/O; 0 in logs that average.
     pub bs: u64,
-    /// Offset of the I/O, shown where asked for.
+    /// Offset of the I/O; 0 in logs that average.
     pub offset: u64,
     /// Priority of the I/O.
-    pub prio: u32,
+    pub prio: u16,
 }
 
 /// What a log is of.
@@ -32,12 +36,21 @@ pub enum LogKind {
     Clat,
     /// Total latency, ns.
     Lat,
+    /// Histograms of completion latency.
+    ClatHist,
 }
 
 impl LogKind {
-    /// The file's name: `<prefix>_bw.<job>.log`, or without the number when jobs share one.
+    /// The file's name: `<prefix>_bw.<number>.log` with the job's number from 1, or without it when all share one file.
     pub fn file_name(self, prefix: &str, job: Option<u32>) -> String {
-        let kind = ["bw", "iops", "slat", "clat", "lat"][self as usize];
+        let kind = match self {
+            LogKind::Bw => "bw",
+            LogKind::Iops => "iops",
+            LogKind::Slat => "slat",
+            LogKind::Clat => "clat",
+            LogKind::Lat => "lat",
+            LogKind::ClatHist => "clat_hist",
+        };
         match job {
             Some(number) => format!("{prefix}_{kind}.{number}.log"),
             None => format!("{prefix}_{kind}.log"),
@@ -45,16 +58,75 @@ impl LogKind {
     }
 }
 
-/// The lines of a log.
-pub fn log_text(entries: &[LogEntry], with_offset: bool) -> String {
+/// Which columns a log has besides time, value, direction and block size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogColumns {
+    /// The offset (`log_offset`).
+    pub offset: bool,
+    /// The priority in full (`log_prio`); otherwise only whether it is a high one.
+    pub prio: bool,
+}
+
+/// The lines of a log: `msec, value, direction, block size[, offset], priority`.
+pub fn log_text(entries: &[LogEntry], columns: LogColumns) -> String {
     let mut text = String::new();
     for LogEntry { msec, value, op, bs, offset, prio } in entries {
-        let op = *op as u32;
-        if with_offset {
-            text += &format!("{msec}, {value}, {op}, {bs}, {offset}, {prio}\n");
-        } else {
-            text += &format!("{msec}, {value}, {op}, {bs}, {prio}\n");
+        let _ = write!(text, "{msec}, {value}, {}, {bs}", *op as u8);
+        if columns.offset {
+            let _ = write!(text, ", {offset}");
         }
+        let _ = match columns.prio {
+            true => writeln!(text, ", 0x{prio:04x}"),
+            false => writeln!(text, ", {}", u8::from(is_high(*prio))),
+        };
     }
     text
+}
+
+/// Class 1 of the kernel's I/O priorities, "real time".
+fn is_high(prio: u16) -> bool {
+    prio >> 13 == 1
+}
+
+/// One line of a histogram log: `msec, direction, block size, count, count, …`, 2^`coarseness` buckets a count.
+pub fn histogram_line(msec: u64, op: Op, bs: u64, histogram: &Histogram, coarseness: u32) -> String {
+    let joined = 1 << coarseness.min(FOLDED_BUCKETS.ilog2());
+    let folded = histogram.fold();
+    let counts: Vec<String> = folded.chunks(joined).map(|chunk| chunk.iter().sum::<u64>().to_string()).collect();
+    format!("{msec}, {}, {bs}, {}\n", op as u8, counts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::units::Nanos;
+
+    #[test]
+    fn lines_with_and_without_their_optional_columns() {
+        let entries = [
+            LogEntry { msec: 0, value: 18_965, op: Op::Read, bs: 4096, offset: 8192, prio: 0 },
+            LogEntry { msec: 20, value: 140, op: Op::Write, bs: 0, offset: 0, prio: 1 << 13 | 4 },
+        ];
+        assert_eq!(log_text(&entries, LogColumns::default()), "0, 18965, 0, 4096, 0\n20, 140, 1, 0, 1\n");
+        let all = LogColumns { offset: true, prio: true };
+        assert_eq!(log_text(&entries, all), "0, 18965, 0, 4096, 8192, 0x0000\n20, 140, 1, 0, 0, 0x2004\n");
+    }
+
+    #[test]
+    fn names_number_jobs_from_one() {
+        assert_eq!(LogKind::Bw.file_name("x", Some(1)), "x_bw.1.log");
+        assert_eq!(LogKind::ClatHist.file_name("dir/y", None), "dir/y_clat_hist.log");
+    }
+
+    #[test]
+    fn histogram_lines_keep_every_count() {
+        let mut histogram = Histogram::new();
+        histogram.record_n(Nanos(5_000), 17);
+        histogram.record(Nanos(u64::MAX));
+        let line = histogram_line(520, Op::Read, 4096, &histogram, 6);
+        let fields: Vec<&str> = line.trim_end().split(", ").collect();
+        assert_eq!(fields.len(), 3 + 1856 / 64);
+        assert_eq!(&fields[..3], ["520", "0", "4096"]);
+        assert_eq!(fields[3..].iter().map(|n| n.parse::<u64>().unwrap()).sum::<u64>(), 18);
+    }
 }

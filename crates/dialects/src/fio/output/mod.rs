@@ -9,17 +9,23 @@
 //! beside it        LogKind::file_name(..), log_text(..)
 //! ```
 
+mod distribution;
 mod eta;
 mod json;
 mod logs;
+mod merge;
 mod normal;
+mod number;
+mod percentile;
 mod start;
 mod terse;
+mod time;
+mod value;
 mod view;
 
-pub use eta::{Progress, WorkerState, status_line};
+pub use eta::{Limit, Progress, WorkerState, limited_status_line, status_line};
 pub use json::json;
-pub use logs::{LogEntry, LogKind, log_text};
+pub use logs::{LogColumns, LogEntry, LogKind, histogram_line, log_text};
 pub use normal::normal;
 pub use start::{DEPTH_NOTE, banner, laying_out};
 pub use terse::terse;

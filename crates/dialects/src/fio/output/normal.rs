@@ -1,8 +1,348 @@
-//! The text output.
+//! The text output: what each job did, what its group did, and what the disks saw.
+//!
+//! Leaves out what is printed before the run (`start`) and while it goes (`eta`).
 
-use super::view::RunView;
+use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
+use super::merge::{Group, GroupOp, OpTotals, Report, groups, reports, share_of_group};
+use super::number::{Style, latency};
+use super::percentile::Wanted;
+use super::time::ctime;
+use super::view::{CpuIdleness, DiskView, RunView};
+use crate::fio::UnifiedReporting;
+use hakaru_model::facts::DiskStats;
+use hakaru_model::histogram::Histogram;
+use hakaru_model::job::Op;
+use hakaru_model::record::{IoError, Latency};
+use std::fmt::Write;
 
 /// The results as text. Begins with the newline that ends the status line, or leaves an empty line where there was none.
 pub fn normal(view: &RunView<'_>) -> String {
-    format!("\n{} workers\n", view.workers.len())
+    let reports = reports(view);
+    let groups = groups(&reports);
+    let mut out = Text(String::from("\n"));
+    for report in &reports {
+        if let Some(group) = groups.iter().find(|group| group.number == report.group) {
+            out.report(view, report, group);
+        }
+    }
+    for group in &groups {
+        out.group(group);
+    }
+    out.disks(view);
+    if let Some(idleness) = &view.idleness {
+        out.idleness(idleness);
+    }
+    out.0
+}
+
+/// The text so far.
+struct Text(String);
+
+/// Adds a line; writing to memory cannot fail.
+macro_rules! line {
+    ($out:expr, $($arg:tt)*) => {{ let _ = writeln!($out.0, $($arg)*); }};
+}
+
+/// An error in words, without the number that Rust adds.
+pub(super) fn error_text(errno: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(errno).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+impl Text {
+    fn report(&mut self, view: &RunView<'_>, report: &Report<'_>, group: &Group<'_>) {
+        if !report.did_something() && report.fatal.is_none() {
+            return;
+        }
+        self.header(view, report);
+        if report.extras.unified == UnifiedReporting::Mixed {
+            self.operation(report, "mixed", &report.mixed(), &group.mixed);
+        } else {
+            for op in Op::ALL {
+                self.operation(report, op.name(), &report.ops[op], &group.ops[op]);
+            }
+        }
+        if report.extras.unified == UnifiedReporting::Both {
+            self.operation(report, "mixed", &report.mixed(), &group.mixed);
+        }
+        self.latency_shares(report);
+        if report.sync.stat.count > 0 {
+            line!(self, "  fsync/fdatasync/sync_file_range:");
+            self.latency("sync", &report.sync);
+            if let Some(histogram) = &report.sync.histogram {
+                self.percentiles("sync", histogram, &Wanted::of(report.job));
+            }
+        }
+        self.rest(report);
+    }
+
+    fn header(&mut self, view: &RunView<'_>, report: &Report<'_>) {
+        let error = report.fatal.map_or("err= 0".to_owned(), |IoError { errno, .. }| {
+            // The shape is fio's, which names a line of its sources; there is none to name here.
+            format!("err={errno:>2} (file:io_u.c:0, func=io_u error, error={})", error_text(*errno))
+        });
+        let (name, group, jobs) = (&report.job.name, report.group, report.members);
+        let when = ctime(view.shown_unix_ms, view.utc_offset_s);
+        line!(self, "{name}: (groupid={group}, jobs={jobs}): {error}: pid={}: {when}", report.pid);
+        if let Some(description) = &report.extras.description {
+            line!(self, "  Description  : [{description}]");
+        }
+    }
+
+    fn operation(&mut self, report: &Report<'_>, name: &str, op: &OpTotals, group: &GroupOp) {
+        if op.runtime_ms == 0 {
+            return;
+        }
+        let style = Style::of(report.extras);
+        let (iops, bw, other) = (style.count(op.iops_whole()), op.bytes_per_s(), style.other_rate(op.bytes_per_s()));
+        let (bw, size, ms) = (style.rate(bw), style.size(op.bytes), op.runtime_ms);
+        let resets = if name == "write" { "; 0 zone resets" } else { "" };
+        line!(self, "  {name}: IOPS={iops}, BW={bw} ({other})({size}/{ms}msec){resets}");
+        self.latency("slat", &op.slat);
+        self.latency("clat", &op.clat);
+        self.latency(" lat", &op.lat);
+        let wanted = Wanted::of(report.job);
+        let shown = [
+            ("slat", report.extras.slat_percentiles, &op.slat),
+            ("clat", report.extras.clat_percentiles, &op.clat),
+            ("lat", report.extras.lat_percentiles, &op.lat),
+        ];
+        for (name, _, latency) in shown.into_iter().filter(|(_, asked, _)| *asked) {
+            if let Some(histogram) = latency.histogram.as_ref().filter(|h| h.count() > 0) {
+                self.percentiles(name, histogram, &wanted);
+            }
+        }
+        self.samples(report, op, group);
+    }
+
+    /// `    clat (usec): min=809, max=22931, avg=1866.03, stdev=780.41`
+    fn latency(&mut self, name: &str, latency_of: &Latency) {
+        let stat = &latency_of.stat;
+        let (Some(mean), Some(deviation)) = (stat.mean(), stat.deviation()) else { return };
+        // A unit is left only where nothing worth seeing is lost by it: found by observation.
+        let steps = match (stat.min, stat.max) {
+            (min, max) if min > 2_000_000 && max > 99_999_999 && deviation > 1_000_000.0 => 2,
+            (min, max) if min > 2_000 && max > 99_999 && deviation > 1_000.0 => 1,
+            _ => 0,
+        };
+        let (unit, scale) = UNITS[steps];
+        let (min, max) = (latency(stat.min / scale), latency(stat.max / scale));
+        let (mean, deviation) = (mean / scale as f64, deviation / scale as f64);
+        line!(self, "    {name} ({unit}): min={min}, max={max}, avg={mean:5.2}, stdev={deviation:5.2}");
+    }
+
+    /// Names and values in columns, as many as fit in 80.
+    fn percentiles(&mut self, name: &str, histogram: &Histogram, wanted: &Wanted) {
+        let values = wanted.values(histogram);
+        let (least, most) = (values.iter().copied().min().unwrap_or(0), values.iter().copied().max().unwrap_or(0));
+        let steps = match (least, most) {
+            (least, most) if least > 2_000_000 && most > 99_999_999 => 2,
+            (least, most) if least > 2_000 && most > 99_999 => 1,
+            _ => 0,
+        };
+        line!(self, "    {name} percentiles ({}):", UNITS[steps].0);
+        let (decimals, width) = (wanted.decimals, wanted.decimals + 3);
+        let cells: Vec<String> = wanted
+            .list
+            .iter()
+            .zip(values)
+            .map(|(percent, value)| {
+                let value = (0..steps).fold(value, |value, _| value.div_ceil(1000));
+                format!(" {percent:width$.decimals$}th=[{value:5}]")
+            })
+            .collect();
+        let columns = (73 / (decimals + 15)).max(1);
+        let rows = cells.chunks(columns).map(|row| format!("     |{}", row.join(",")));
+        line!(self, "{}", rows.collect::<Vec<_>>().join(",\n"));
+    }
+
+    /// Bandwidth and IOPS over time.
+    fn samples(&mut self, report: &Report<'_>, op: &OpTotals, group: &GroupOp) {
+        let OpTotals { bw, iops, .. } = op;
+        if bw.count > 0 {
+            let base = u64::from(report.extras.kb_base.max(1));
+            let large = bw.mean > (base * base) as f64;
+            let unit = match (large, base) {
+                (true, _) => "MiB/s",
+                (false, 1000) => " kB/s",
+                (false, _) => "KiB/s",
+            };
+            let scale = if large { base } else { 1 };
+            let (min, max, mean) = (bw.min / scale, bw.max / scale, bw.mean / scale as f64);
+            let (deviation, percent) = (bw.deviation() / scale as f64, share_of_group(bw, group));
+            line!(
+                self,
+                "   bw (  {unit}): min={min:5}, max={max:5}, per={percent:.2}%, avg={mean:5.2}, stdev={deviation:5.2}, samples={}",
+                bw.count
+            );
+        }
+        if iops.count > 0 {
+            let (min, max, mean, deviation) = (iops.min, iops.max, iops.mean, iops.deviation());
+            line!(
+                self,
+                "   iops        : min={min:5}, max={max:5}, avg={mean:5.2}, stdev={deviation:5.2}, samples={}",
+                iops.count
+            );
+        }
+    }
+
+    /// `  lat (usec)   : 250=31.66%, 500=68.34%, 750=0.01%`, five a line.
+    fn latency_shares(&mut self, report: &Report<'_>) {
+        let shares = LatencyShares::of(report);
+        let names = |count: usize| STEPS.iter().chain([&2000]).map(|step| step.to_string()).take(count);
+        let rows = [
+            ("nsec", names(10).zip(shares.ns).collect::<Vec<_>>()),
+            ("usec", names(10).zip(shares.us).collect()),
+            ("msec", names(11).chain([">=2000".to_owned()]).zip(shares.ms).collect()),
+        ];
+        for (unit, row) in rows {
+            let cells: Vec<String> = row
+                .iter()
+                .filter(|(_, share)| *share > 0.0)
+                .map(|(name, share)| format!("{name}={share:.2}%"))
+                .collect();
+            for five in cells.chunks(5) {
+                line!(self, "  lat ({unit})   : {}", five.join(", "));
+            }
+        }
+    }
+
+    /// Processor, depths, counts and the latency target.
+    fn rest(&mut self, report: &Report<'_>) {
+        let cpu = &report.cpu;
+        let (user, system) = (report.cpu_share(cpu.user), report.cpu_share(cpu.system));
+        line!(
+            self,
+            "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={}, majf={}, minf={}",
+            cpu.ctx,
+            cpu.majf,
+            cpu.minf
+        );
+        let ops = &report.ops;
+        let issued = ops.read.ios + ops.write.ios + ops.trim.ios;
+        let depth = &report.depth;
+        line!(self, "  IO depths    : {}", depth_row(DEPTHS, depth_shares(&depth.level, issued)));
+        line!(self, "     submit    : {}", depth_row(BATCHES, depth_shares(&depth.submit, depth.submit_calls)));
+        line!(self, "     complete  : {}", depth_row(BATCHES, depth_shares(&depth.complete, depth.complete_calls)));
+        line!(
+            self,
+            "     issued rwts: total={},{},{},{} short={},{},{},0 dropped=0,0,0,0",
+            ops.read.ios,
+            ops.write.ios,
+            ops.trim.ios,
+            report.sync.stat.count,
+            ops.read.short,
+            ops.write.short,
+            ops.trim.short
+        );
+        if let (true, Some(first)) = (report.continues_on_errors(), report.first_error) {
+            let (total, errno) = (report.errors, first.errno);
+            line!(self, "     errors    : total={total}, first_error={errno}/<{}>", error_text(errno));
+        }
+        line!(self, "     latency   : target=0, window=0, percentile=100.00%, depth={}", depth.iodepth);
+    }
+
+    fn group(&mut self, group: &Group<'_>) {
+        line!(self, "\nRun status group {} (all jobs):", group.number);
+        for op in Op::ALL {
+            self.group_op(group, &op.name().to_uppercase(), &group.ops[op]);
+        }
+        self.group_op(group, "MIXED", &group.mixed);
+    }
+
+    fn group_op(&mut self, group: &Group<'_>, name: &str, op: &GroupOp) {
+        if op.run_ms.1 == 0 {
+            return;
+        }
+        let style = Style::of(group.extras);
+        let (all, (slow, fast)) = (op.bytes_per_s(), op.bw);
+        line!(
+            self,
+            "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
+            style.rate(all),
+            style.other_rate(all),
+            style.rate(slow),
+            style.rate(fast),
+            style.other_rate(slow),
+            style.other_rate(fast),
+            style.size(op.bytes),
+            style.other_size(op.bytes),
+            op.run_ms.0,
+            op.run_ms.1
+        );
+    }
+
+    fn disks(&mut self, view: &RunView<'_>) {
+        if view.disks.is_empty() {
+            return;
+        }
+        line!(self, "\nDisk stats (read/write):");
+        for DiskView { stats, members } in &view.disks {
+            let mut text = format!("  {}", disk_line(view, stats));
+            if !members.is_empty() {
+                text += &aggregate_line(view, members);
+            }
+            line!(self, "{text}");
+            for member in members {
+                line!(self, "  {}", disk_line(view, member));
+            }
+        }
+    }
+
+    fn idleness(&mut self, idleness: &CpuIdleness) {
+        line!(self, "\nCPU idleness:\n  system: {:.2}%", idleness.system);
+        if !idleness.per_cpu.is_empty() {
+            let each: Vec<String> = idleness.per_cpu.iter().map(|percent| format!("{percent:.2}%")).collect();
+            line!(self, "  percpu: {}", each.join(", "));
+        }
+        line!(self, "  unit work: mean={:.2}us, stddev={:.2}", idleness.unit_mean_us, idleness.unit_deviation_us);
+    }
+}
+
+const UNITS: [(&str, u64); 3] = [("nsec", 1), ("usec", 1_000), ("msec", 1_000_000)];
+
+fn depth_row(names: [&str; 7], shares: [f64; 7]) -> String {
+    let cells: Vec<String> = names.iter().zip(shares).map(|(name, share)| format!("{name}={share:.1}%")).collect();
+    cells.join(", ")
+}
+
+fn disk_line(view: &RunView<'_>, disk: &DiskStats) -> String {
+    let DiskStats { name, read_ios, read_merges, read_sectors, write_ios, write_merges, write_sectors, .. } = disk;
+    let sectors = match view.shows_sectors() {
+        true => format!(" sectors={read_sectors}/{write_sectors},"),
+        false => String::new(),
+    };
+    format!(
+        "{name}: ios={read_ios}/{write_ios},{sectors} merge={read_merges}/{write_merges}, ticks={}/{}, in_queue={}, util={:.2}%",
+        disk.read_ticks.as_millis(),
+        disk.write_ticks.as_millis(),
+        disk.queued.as_millis(),
+        busy_share(disk)
+    )
+}
+
+/// The means over the members of an array.
+fn aggregate_line(view: &RunView<'_>, members: &[DiskStats]) -> String {
+    let count = members.len().max(1) as u64;
+    let mean = |f: fn(&DiskStats) -> u64| members.iter().map(f).sum::<u64>() / count;
+    let sectors = match view.shows_sectors() {
+        true => format!(" aggsectors={}/{},", mean(|d| d.read_sectors), mean(|d| d.write_sectors)),
+        false => String::new(),
+    };
+    format!(
+        ", aggrios={}/{},{sectors} aggrmerge={}/{}, aggrticks={}/{}, aggrin_queue={}, aggrutil={:.2}%",
+        mean(|d| d.read_ios),
+        mean(|d| d.write_ios),
+        mean(|d| d.read_merges),
+        mean(|d| d.write_merges),
+        mean(|d| d.read_ticks.as_millis()),
+        mean(|d| d.write_ticks.as_millis()),
+        mean(|d| d.queued.as_millis()),
+        members.iter().map(busy_share).fold(0.0, f64::max)
+    )
+}
+
+/// Time with a request in flight, in hundredths of the time between the readings.
+pub(super) fn busy_share(disk: &DiskStats) -> f64 {
+    if disk.elapsed.0 == 0 { 0.0 } else { (disk.busy.0 as f64 * 100.0 / disk.elapsed.0 as f64).min(100.0) }
 }

@@ -1,17 +1,19 @@
 //! Numbers as fio's text shows them: scaled until few digits are left, with as many decimals as there is room for.
 //!
-//! Rules found by observation: `62.6k`, `1045MiB/s`, `9.77MiB`, `1532.3k`.
+//! Rules found by observation of what fio prints: `62.6k`, `1045MiB/s`, `9.77KiB`, `1532.3k`, and `1000kB` for 999500.
+
+use crate::fio::JobExtras;
 
 /// The unit behind a scaled number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// None: a count, scaled by 1000.
+    /// None.
     Count,
     /// Bytes: `KiB` or `kB`.
     Bytes,
     /// Bytes per second: `KiB/s` or `kB/s`.
     BytesPerSec,
-    /// Bits per second: `Kibit/s` or `kbit/s`.
+    /// The same given in bytes and shown in bits: `Kibit/s` or `kbit/s`.
     BitsPerSec,
 }
 
@@ -22,4 +24,151 @@ pub(super) enum Base {
     Binary,
     /// 1000: `k`, `M`, …
     Decimal,
+}
+
+impl Base {
+    fn number(self) -> u128 {
+        match self {
+            Base::Binary => 1024,
+            Base::Decimal => 1000,
+        }
+    }
+
+    fn prefixes(self) -> [&'static str; 6] {
+        match self {
+            Base::Binary => ["", "Ki", "Mi", "Gi", "Ti", "Pi"],
+            Base::Decimal => ["", "k", "M", "G", "T", "P"],
+        }
+    }
+
+    fn other(self) -> Base {
+        match self {
+            Base::Binary => Base::Decimal,
+            Base::Decimal => Base::Binary,
+        }
+    }
+}
+
+fn digits(value: u128) -> usize {
+    value.checked_ilog10().unwrap_or(0) as usize + 1
+}
+
+/// Shows a number with at most `room` digits before its prefix, and a decimal point where two of them are free.
+///
+/// Each division drops the rest of the one before, and only the last rest is shown or rounded: that is fio's way.
+pub(super) fn scaled(value: u64, room: usize, base: Base, unit: Unit) -> String {
+    let (mut whole, suffix) = match unit {
+        Unit::Count => (u128::from(value), ""),
+        Unit::Bytes => (u128::from(value), "B"),
+        Unit::BytesPerSec => (u128::from(value), "B/s"),
+        Unit::BitsPerSec => (u128::from(value) * 8, "bit/s"),
+    };
+    let prefixes = base.prefixes();
+    let (mut rest, mut step) = (0, 0);
+    while digits(whole) > room && step + 1 < prefixes.len() {
+        (whole, rest) = (whole / base.number(), whole % base.number());
+        step += 1;
+    }
+    let prefix = prefixes[step];
+    let decimals = room.saturating_sub(digits(whole) + 1);
+    if step == 0 || decimals == 0 {
+        let rounded = whole + u128::from(rest * 2 >= base.number());
+        return format!("{rounded}{prefix}{suffix}");
+    }
+    let value = whole as f64 + rest as f64 / base.number() as f64;
+    format!("{value:.decimals$}{prefix}{suffix}")
+}
+
+/// How one job wants its quantities shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    room: usize,
+    base: Base,
+    rate: Unit,
+}
+
+impl Style {
+    pub(super) fn of(extras: &JobExtras) -> Style {
+        Style {
+            room: extras.significant_figures as usize,
+            base: if extras.kb_base == 1000 { Base::Decimal } else { Base::Binary },
+            rate: if extras.unit_base == 1 { Unit::BitsPerSec } else { Unit::BytesPerSec },
+        }
+    }
+
+    /// A count: `62.6k`.
+    pub(super) fn count(self, value: u64) -> String {
+        scaled(value, self.room, Base::Decimal, Unit::Count)
+    }
+
+    /// A size in the prefixes of the job: `19.5MiB`.
+    pub(super) fn size(self, bytes: u64) -> String {
+        scaled(bytes, self.room, self.base, Unit::Bytes)
+    }
+
+    /// A size in the other prefixes: `20.4MB`.
+    pub(super) fn other_size(self, bytes: u64) -> String {
+        scaled(bytes, self.room, self.base.other(), Unit::Bytes)
+    }
+
+    /// A rate in the prefixes of the job: `664KiB/s`.
+    pub(super) fn rate(self, bytes_per_s: u64) -> String {
+        scaled(bytes_per_s, self.room, self.base, self.rate)
+    }
+
+    /// A rate in the other prefixes: `680kB/s`.
+    pub(super) fn other_rate(self, bytes_per_s: u64) -> String {
+        scaled(bytes_per_s, self.room, self.base.other(), self.rate)
+    }
+}
+
+/// A latency in whole nanoseconds, microseconds or milliseconds, with up to six digits: `22931`, `1532.3k`.
+pub(super) fn latency(value: u64) -> String {
+    scaled(value, 6, Base::Decimal, Unit::Count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What fio 3.33 printed in `io=… (…)` for these sizes.
+    #[test]
+    fn sizes_are_cut_and_rounded_as_fio_does() {
+        let seen = [
+            (1023, "1023B", "1023B"),
+            (9999, "9999B", "9999B"),
+            (10_000, "9.77KiB", "10.0kB"),
+            (10_239, "10.00KiB", "10.2kB"),
+            (10_240, "10.0KiB", "10.2kB"),
+            (65_590, "64.1KiB", "65.6kB"),
+            (99_999, "97.7KiB", "100.0kB"),
+            (999_499, "976KiB", "999kB"),
+            (999_500, "976KiB", "1000kB"),
+            (1_048_575, "1024KiB", "1049kB"),
+            (10_485_759, "10.00MiB", "10.5MB"),
+            (10_239_999, "10000KiB", "10.2MB"),
+            (104_857_599, "100.0MiB", "105MB"),
+        ];
+        for (bytes, binary, decimal) in seen {
+            assert_eq!(scaled(bytes, 4, Base::Binary, Unit::Bytes), binary);
+            assert_eq!(scaled(bytes, 4, Base::Decimal, Unit::Bytes), decimal);
+        }
+    }
+
+    /// `--significant_figures=1..10` for 123456789 bytes.
+    #[test]
+    fn figures_decide_how_far_it_is_scaled() {
+        let shown = [1, 3, 5, 7, 8, 9].map(|room| scaled(123_456_789, room, Base::Binary, Unit::Bytes));
+        assert_eq!(shown, ["0GiB", "118MiB", "117.7MiB", "120563KiB", "120563.3KiB", "123456789B"]);
+    }
+
+    #[test]
+    fn rates_and_latencies() {
+        assert_eq!(scaled(85, 4, Base::Binary, Unit::BitsPerSec), "680bit/s");
+        assert_eq!(scaled(4_194_304_000, 4, Base::Binary, Unit::BitsPerSec), "31.2Gibit/s");
+        assert_eq!(latency(1_532_300), "1532.3k");
+        assert_eq!(latency(422_480), "422480");
+        assert_eq!(scaled(u64::MAX, 1, Base::Decimal, Unit::BitsPerSec), "147574Pbit/s");
+        assert_eq!(scaled(5, 0, Base::Decimal, Unit::Count), "0P");
+    }
 }

@@ -1,19 +1,128 @@
-//! What fio prints before and while it runs: the jobs, its version, files laid out, notes.
+//! What fio prints before a run: the jobs, its version, how many start, files that are laid out, and a note.
 
+use super::number::Style;
 use super::view::StartView;
-
-/// The lines on all jobs, the version, and `Starting 2 processes`. Ends with a newline.
-pub fn banner(view: &StartView<'_>) -> String {
-    let StartView { version, jobs, .. } = view;
-    format!("{version}\nStarting {} processes\n", jobs.iter().map(|(job, _)| job.numjobs).sum::<u32>())
-}
-
-/// The line that announces files being written before a job: `a: Laying out IO file (1 file / 1024MiB)`.
-pub fn laying_out(job: &str, files: u64, bytes: u64) -> String {
-    let (word, plural) = if files == 1 { ("file", "") } else { ("files", "s") };
-    format!("{job}: Laying out IO file{plural} ({files} {word} / {}MiB)\n", bytes >> 20)
-}
+use crate::fio::JobExtras;
+use hakaru_model::job::{Access, BlockSize, Job, Op};
 
 /// The note on a queue depth that the engine cannot have.
 pub const DEPTH_NOTE: &str =
     "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n";
+
+/// A line for each job, `...` for its clones, the version, and how many start. Ends with a newline.
+pub fn banner(view: &StartView<'_>) -> String {
+    let mut text = String::new();
+    let (mut threads, mut processes) = (0, 0);
+    for (job, extras) in &view.jobs {
+        text += &job_line(job, extras);
+        if job.numjobs > 1 {
+            text += "...\n";
+        }
+        let count = if is_on(view, job, "thread") { &mut threads } else { &mut processes };
+        *count += job.numjobs;
+    }
+    let counted = |count: u32, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {many}")),
+    };
+    let started = [counted(threads, "thread", "threads"), counted(processes, "process", "processes")];
+    let started: Vec<String> = started.into_iter().flatten().collect();
+    format!("{text}{}\nStarting {}\n", view.version, started.join(" and "))
+}
+
+/// The line that announces files being written before a job: `a: Laying out IO file (1 file / 1024MiB)`.
+pub fn laying_out(job: &str, files: u64, bytes: u64) -> String {
+    let mib = bytes >> 20;
+    match files {
+        1 => format!("{job}: Laying out IO file (1 file / {mib}MiB)\n"),
+        _ => format!("{job}: Laying out IO files ({files} files / total {mib}MiB)\n"),
+    }
+}
+
+/// `a: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`
+fn job_line(job: &Job, extras: &JobExtras) -> String {
+    let style = Style::of(extras);
+    let range = |block: &BlockSize| format!("{}-{}", style.size(block.min().0), style.size(block.max().0));
+    let (name, group, rw) = (&job.name, job.group, rw_name(&job.access));
+    let (read, write, trim) = (range(&job.block.read), range(&job.block.write), range(&job.block.trim));
+    let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
+    format!(
+        "{name}: (g={group}): rw={rw}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={engine}, iodepth={depth}\n"
+    )
+}
+
+/// The name fio has for an access, such as `randrw`.
+pub(super) fn rw_name(access: &Access) -> String {
+    let (read, write, trim) = (access.does(Op::Read), access.does(Op::Write), access.does(Op::Trim));
+    let what = match (read, write, trim) {
+        (_, true, true) | (true, _, true) => "trimwrite",
+        (true, true, false) => "rw",
+        (false, true, false) => "write",
+        (false, false, true) => "trim",
+        (_, false, false) => "read",
+    };
+    format!("{}{what}", if access.random { "rand" } else { "" })
+}
+
+/// Whether a switch was typed for a job or for all.
+fn is_on(view: &StartView<'_>, job: &Job, name: &str) -> bool {
+    let typed = job.options.iter().rev().chain(view.global_options.iter().rev()).find(|(option, _)| option == name);
+    typed.is_some_and(|(_, value)| value != "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::job::{PerOp, Target};
+    use hakaru_model::units::Bytes;
+
+    fn job(name: &str, access: Access) -> Job {
+        Job::new(name, Target::Nothing, access)
+    }
+
+    #[test]
+    fn the_lines_before_a_run() {
+        let plain = JobExtras::default();
+        let decimal = JobExtras { kb_base: 1000, ..JobExtras::default() };
+        let mut a = job("a", Access::only(Op::Write, false));
+        a.numjobs = 2;
+        let mut b = job("b", Access::mixed(50, true)).with_block(Bytes(500_000));
+        b.group = 1;
+        b.options = vec![("thread".to_owned(), String::new())];
+        let mut c = job("c", Access::mixed(50, false));
+        c.block = PerOp {
+            read: BlockSize::Range { min: Bytes(4096), max: Bytes(65_536) },
+            write: BlockSize::Split(vec![(Bytes(2048), 50), (Bytes(512), 50)]),
+            trim: BlockSize::Fixed(Bytes(10 << 20)),
+        };
+        let view = StartView {
+            version: "fio-3.39",
+            jobs: vec![(&a, &plain), (&b, &decimal), (&c, &plain)],
+            global_options: &[],
+        };
+        insta::assert_snapshot!(banner(&view), @r"
+        a: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1
+        ...
+        b: (g=1): rw=randrw, bs=(R) 500kB-500kB, (W) 500kB-500kB, (T) 500kB-500kB, ioengine=psync, iodepth=1
+        c: (g=0): rw=rw, bs=(R) 4096B-64.0KiB, (W) 512B-2048B, (T) 10.0MiB-10.0MiB, ioengine=psync, iodepth=1
+        fio-3.39
+        Starting 1 thread and 3 processes
+        ");
+    }
+
+    #[test]
+    fn one_file_or_several() {
+        assert_eq!(laying_out("fsync", 1, 256 << 20), "fsync: Laying out IO file (1 file / 256MiB)\n");
+        assert_eq!(laying_out("q", 2, 2_560_000), "q: Laying out IO files (2 files / total 2MiB)\n");
+    }
+
+    #[test]
+    fn accesses_have_their_names() {
+        let mut trimwrite = Access::only(Op::Write, true);
+        trimwrite.trim_before_write = true;
+        assert_eq!(rw_name(&trimwrite), "randtrimwrite");
+        assert_eq!(rw_name(&Access::only(Op::Trim, true)), "randtrim");
+        assert_eq!(rw_name(&Access::only(Op::Read, false)), "read");
+    }
+}

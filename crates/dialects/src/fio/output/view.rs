@@ -58,6 +58,8 @@ pub struct WorkerView<'a> {
     pub extras: &'a JobExtras,
     /// What it measured.
     pub record: &'a WorkerRecord,
+    /// Wall clock as its phase began, milliseconds since 1970 UTC.
+    pub started_unix_ms: i64,
 }
 
 /// A device with the devices it is made of (of a mapper or an array; otherwise none).
@@ -94,9 +96,10 @@ impl<'a> RunView<'a> {
     ) -> RunView<'a> {
         let mut workers = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
-            workers.extend(record.workers.iter().filter_map(|record| {
-                let index = record.job as usize;
-                Some(WorkerView { job: phase.jobs.get(index)?, extras: extras.get(index)?, record })
+            workers.extend(record.workers.iter().filter_map(|worker| {
+                let index = worker.job as usize;
+                let (job, extras) = (phase.jobs.get(index)?, extras.get(index)?);
+                Some(WorkerView { job, extras, record: worker, started_unix_ms: record.started_unix_ms })
             }));
         }
         RunView {
@@ -110,6 +113,14 @@ impl<'a> RunView<'a> {
             disks: add_up(phases),
             idleness: None,
         }
+    }
+}
+
+impl RunView<'_> {
+    /// Whether this version of fio tells the sectors of a disk and the start of a job: seen in 3.39, not in 3.33.
+    pub(super) fn shows_sectors(&self) -> bool {
+        let minor = self.version.rsplit('.').next().and_then(|minor| minor.parse::<u32>().ok());
+        minor.is_none_or(|minor| minor > 33)
     }
 }
 

@@ -1,0 +1,323 @@
+//! From workers to what fio reports on: workers of one group shown as one, and groups summed up.
+
+use super::view::{RunView, WorkerView};
+use crate::fio::{JobExtras, UnifiedReporting};
+use hakaru_model::job::{Job, Op, PerOp};
+use hakaru_model::record::{CpuUsage, DepthRecord, IoError, Latency, OpRecord, Samples, StopReason, WorkerRecord};
+use hakaru_model::units::Nanos;
+
+/// One reported job: a worker, or those of a group under `group_reporting`.
+#[derive(Clone, Debug)]
+pub(super) struct Report<'a> {
+    /// The first worker's job.
+    pub(super) job: &'a Job,
+    /// What the scenario does not hold of it.
+    pub(super) extras: &'a JobExtras,
+    /// Number of the group.
+    pub(super) group: u32,
+    /// How many workers.
+    pub(super) members: u32,
+    /// Process number of the first.
+    pub(super) pid: u32,
+    /// Wall clock as the first began.
+    pub(super) started_unix_ms: i64,
+    /// The error that ended one of them.
+    pub(super) fatal: Option<&'a IoError>,
+    /// Errors in all.
+    pub(super) errors: u64,
+    /// The first error of all.
+    pub(super) first_error: Option<&'a IoError>,
+    /// By operation.
+    pub(super) ops: PerOp<OpTotals>,
+    /// Time of syncs.
+    pub(super) sync: Latency,
+    /// Depths.
+    pub(super) depth: DepthRecord,
+    /// Processor use.
+    pub(super) cpu: CpuUsage,
+    /// Time of all members, added up.
+    pub(super) job_runtime: Nanos,
+}
+
+/// Totals of one operation of a report.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpTotals {
+    /// I/Os issued.
+    pub(super) ios: u64,
+    /// Bytes moved.
+    pub(super) bytes: u64,
+    /// I/Os that moved less than asked.
+    pub(super) short: u64,
+    /// Measured time of the longest member in milliseconds, rounded up; 0 when nothing was moved.
+    pub(super) runtime_ms: u64,
+    /// Creation to submission.
+    pub(super) slat: Latency,
+    /// Submission to completion.
+    pub(super) clat: Latency,
+    /// Creation to completion.
+    pub(super) lat: Latency,
+    /// Bandwidth over time, KiB/s.
+    pub(super) bw: Spread,
+    /// I/Os per second over time.
+    pub(super) iops: Spread,
+}
+
+/// Spread of something over time. Members that ran at the same time add up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spread {
+    /// Samples of all members.
+    pub(super) count: u64,
+    /// Sum of the smallest.
+    pub(super) min: u64,
+    /// Sum of the largest.
+    pub(super) max: u64,
+    /// Sum of the means.
+    pub(super) mean: f64,
+    /// Sum of the squared distances from each member's mean.
+    scatter: f64,
+}
+
+impl Spread {
+    fn of(samples: &Samples, unit: u64) -> Spread {
+        let (mean, deviation) = (samples.mean().unwrap_or(0.0), samples.deviation().unwrap_or(0.0));
+        let scale = unit as f64;
+        Spread {
+            count: samples.count,
+            min: samples.min / unit,
+            max: samples.max / unit,
+            mean: mean / scale,
+            scatter: (deviation / scale).powi(2) * samples.count.saturating_sub(1) as f64,
+        }
+    }
+
+    fn add(&mut self, other: &Spread) {
+        self.count += other.count;
+        self.min += other.min;
+        self.max += other.max;
+        self.mean += other.mean;
+        self.scatter += other.scatter;
+    }
+
+    /// Deviation of the samples from the mean of their member.
+    pub(super) fn deviation(&self) -> f64 {
+        if self.count < 2 { 0.0 } else { (self.scatter / (self.count - 1) as f64).sqrt() }
+    }
+}
+
+impl OpTotals {
+    fn of(op: &OpRecord, runtime: Nanos) -> OpTotals {
+        OpTotals {
+            // A record from another source may count completions only.
+            ios: op.issued.max(op.ios),
+            bytes: op.bytes,
+            short: op.short,
+            runtime_ms: if op.bytes > 0 { runtime.0.div_ceil(1_000_000) } else { 0 },
+            slat: op.slat.clone(),
+            clat: op.clat.clone(),
+            lat: op.lat.clone(),
+            bw: Spread::of(&op.bw_samples, 1024),
+            iops: Spread::of(&op.iops_samples, 1000),
+        }
+    }
+
+    fn add(&mut self, other: &OpTotals) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.short += other.short;
+        self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        self.slat.merge(&other.slat);
+        self.clat.merge(&other.clat);
+        self.lat.merge(&other.lat);
+        self.bw.add(&other.bw);
+        self.iops.add(&other.iops);
+    }
+
+    /// Bytes per second, rounded down.
+    pub(super) fn bytes_per_s(&self) -> u64 {
+        per_second(self.bytes, self.runtime_ms)
+    }
+
+    /// I/Os per second.
+    pub(super) fn iops_exact(&self) -> f64 {
+        if self.runtime_ms == 0 { 0.0 } else { self.ios as f64 * 1000.0 / self.runtime_ms as f64 }
+    }
+
+    /// I/Os per second, rounded down.
+    pub(super) fn iops_whole(&self) -> u64 {
+        per_second(self.ios, self.runtime_ms)
+    }
+}
+
+fn per_second(amount: u64, ms: u64) -> u64 {
+    if ms == 0 { 0 } else { u64::try_from(u128::from(amount) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) }
+}
+
+impl<'a> Report<'a> {
+    fn of(worker: &WorkerView<'a>) -> Report<'a> {
+        let WorkerView { job, extras, record, started_unix_ms } = *worker;
+        let WorkerRecord { runtime, job_runtime, ops, sync, depth, cpu, errors, stop, .. } = record;
+        let first_error = errors.first.first();
+        Report {
+            job,
+            extras,
+            group: job.group,
+            members: 1,
+            pid: record.pid,
+            started_unix_ms,
+            fatal: first_error.filter(|_| *stop == StopReason::Error),
+            errors: errors.total,
+            first_error,
+            ops: ops.map(|op| OpTotals::of(op, *runtime)),
+            sync: sync.clone(),
+            depth: DepthRecord { iodepth: depth.iodepth.max(job.queue.iodepth), ..depth.clone() },
+            cpu: *cpu,
+            job_runtime: *job_runtime,
+        }
+    }
+
+    fn add(&mut self, other: &Report<'a>) {
+        self.members += other.members;
+        self.fatal = self.fatal.or(other.fatal);
+        self.errors += other.errors;
+        self.first_error = self.first_error.or(other.first_error);
+        for op in Op::ALL {
+            self.ops[op].add(&other.ops[op]);
+        }
+        self.sync.merge(&other.sync);
+        add_depth(&mut self.depth, &other.depth);
+        self.cpu.user.0 += other.cpu.user.0;
+        self.cpu.system.0 += other.cpu.system.0;
+        self.cpu.ctx += other.cpu.ctx;
+        self.cpu.majf += other.cpu.majf;
+        self.cpu.minf += other.cpu.minf;
+        self.job_runtime.0 += other.job_runtime.0;
+    }
+
+    /// Reads, writes and trims as one.
+    pub(super) fn mixed(&self) -> OpTotals {
+        let mut sum = OpTotals::default();
+        for (_, op) in self.ops.iter() {
+            sum.add(op);
+        }
+        sum
+    }
+
+    /// Processor time as hundredths of the time of all members.
+    pub(super) fn cpu_share(&self, time: Nanos) -> f64 {
+        if self.job_runtime.0 == 0 { 0.0 } else { time.0 as f64 * 100.0 / self.job_runtime.0 as f64 }
+    }
+
+    /// Whether it did anything at all.
+    pub(super) fn did_something(&self) -> bool {
+        self.ops.iter().any(|(_, op)| op.bytes > 0 || op.ios > 0)
+    }
+
+    /// Whether errors of devices are gone over.
+    pub(super) fn continues_on_errors(&self) -> bool {
+        self.job.errors.continue_on.iter().any(|(_, &on)| on)
+    }
+}
+
+fn add_depth(sum: &mut DepthRecord, next: &DepthRecord) {
+    let pairs = [(&mut sum.level, next.level), (&mut sum.submit, next.submit), (&mut sum.complete, next.complete)];
+    for (mine, theirs) in pairs {
+        mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+    }
+    sum.submit_calls += next.submit_calls;
+    sum.complete_calls += next.complete_calls;
+}
+
+/// What is reported on, in order: a worker whose job asks for `group_reporting` joins the report of its group, as long
+/// as that is the last one begun.
+pub(super) fn reports<'a>(view: &RunView<'a>) -> Vec<Report<'a>> {
+    let mut reports: Vec<Report<'a>> = Vec::new();
+    let mut last_group = None;
+    for worker in view.workers.iter().filter(|worker| worker.extras.stats) {
+        let next = Report::of(worker);
+        match reports.last_mut() {
+            Some(report) if worker.job.group_reporting && last_group == Some(next.group) => report.add(&next),
+            _ => {
+                last_group = Some(next.group);
+                reports.push(next);
+            }
+        }
+    }
+    reports
+}
+
+/// The sums of a group, of one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct GroupOp {
+    /// Bytes of all.
+    pub(super) bytes: u64,
+    /// Slowest and fastest report, bytes per second.
+    pub(super) bw: (u64, u64),
+    /// Shortest and longest report, milliseconds.
+    pub(super) run_ms: (u64, u64),
+}
+
+impl GroupOp {
+    fn add(&mut self, op: &OpTotals) {
+        if op.runtime_ms == 0 {
+            return;
+        }
+        let (bw, run) = (op.bytes_per_s(), op.runtime_ms);
+        let first = self.run_ms.1 == 0;
+        self.bytes += op.bytes;
+        self.bw = if first { (bw, bw) } else { (self.bw.0.min(bw), self.bw.1.max(bw)) };
+        self.run_ms = if first { (run, run) } else { (self.run_ms.0.min(run), self.run_ms.1.max(run)) };
+    }
+
+    /// All bytes over the longest time, bytes per second.
+    pub(super) fn bytes_per_s(&self) -> u64 {
+        per_second(self.bytes, self.run_ms.1)
+    }
+}
+
+/// A reporting group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group<'a> {
+    /// Its number.
+    pub(super) number: u32,
+    /// How its last report wants numbers shown.
+    pub(super) extras: &'a JobExtras,
+    /// By operation.
+    pub(super) ops: PerOp<GroupOp>,
+    /// All operations as one, where a report wants that.
+    pub(super) mixed: GroupOp,
+}
+
+/// The groups of these reports, in the order of their first report.
+pub(super) fn groups<'a>(reports: &[Report<'a>]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for report in reports {
+        let place = groups.iter().position(|group| group.number == report.group).unwrap_or_else(|| {
+            let (ops, mixed) = (PerOp::default(), GroupOp::default());
+            groups.push(Group { number: report.group, extras: report.extras, ops, mixed });
+            groups.len() - 1
+        });
+        let group = &mut groups[place];
+        group.extras = report.extras;
+        match report.extras.unified {
+            UnifiedReporting::None => add_ops(group, report),
+            UnifiedReporting::Mixed => group.mixed.add(&report.mixed()),
+            UnifiedReporting::Both => {
+                add_ops(group, report);
+                Op::ALL.iter().for_each(|&op| group.mixed.add(&report.ops[op]));
+            }
+        }
+    }
+    groups
+}
+
+fn add_ops(group: &mut Group<'_>, report: &Report<'_>) {
+    for op in Op::ALL {
+        group.ops[op].add(&report.ops[op]);
+    }
+}
+
+/// The mean of a bandwidth as hundredths of what its group moved: `per=` in the text.
+pub(super) fn share_of_group(bw: &Spread, group: &GroupOp) -> f64 {
+    let whole = group.bytes_per_s() as f64 / 1024.0;
+    if whole == 0.0 { 100.0 } else { (bw.mean * 100.0 / whole).min(100.0) }
+}

@@ -1,0 +1,178 @@
+//! JSON in the layout of fio: two spaces, ` : ` behind names, floats with six decimals, keys in a fixed order.
+//!
+//! A general writer would sort keys, or print `1e-7`, or drop the `.0` that tells strict readers a float from an integer.
+
+/// A piece of JSON whose keys keep their order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// A whole number.
+    Int(i128),
+    /// A float, printed with six decimals and no exponent.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<Value>),
+    /// Names with values.
+    Object(Vec<(String, Value)>),
+}
+
+/// An object that grows key by key.
+#[derive(Default)]
+pub(super) struct Object(Vec<(String, Value)>);
+
+impl Object {
+    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Object {
+        self.0.push((key.to_owned(), value.into()));
+        self
+    }
+}
+
+impl From<Object> for Value {
+    fn from(object: Object) -> Value {
+        Value::Object(object.0)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Value {
+        Value::Int(i128::from(number))
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Value {
+        Value::Int(i128::from(number))
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Value {
+        Value::Int(i128::from(number))
+    }
+}
+
+impl From<i32> for Value {
+    fn from(number: i32) -> Value {
+        Value::Int(i128::from(number))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Value {
+        // JSON has no word for infinity, and no reader of fio expects one.
+        Value::Float(if number.is_finite() { number } else { 0.0 })
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl Value {
+    /// The text, with a newline at its end.
+    pub(super) fn print(&self) -> String {
+        let mut out = String::new();
+        self.write(0, &mut out);
+        out.push('\n');
+        out
+    }
+
+    fn write(&self, indent: usize, out: &mut String) {
+        match self {
+            Value::Int(number) => *out += &number.to_string(),
+            Value::Float(number) => *out += &format!("{number:.6}"),
+            Value::Text(text) => quote(text, out),
+            Value::List(items) => {
+                let items = items.iter().map(|item| (None, item));
+                block('[', items, ']', indent, out);
+            }
+            Value::Object(entries) => {
+                let entries = entries.iter().map(|(key, value)| (Some(key.as_str()), value));
+                block('{', entries, '}', indent, out);
+            }
+        }
+    }
+}
+
+fn block<'a>(
+    open: char,
+    entries: impl Iterator<Item = (Option<&'a str>, &'a Value)>,
+    close: char,
+    indent: usize,
+    out: &mut String,
+) {
+    out.push(open);
+    for (number, (key, value)) in entries.enumerate() {
+        *out += if number == 0 { "\n" } else { ",\n" };
+        *out += &"  ".repeat(indent + 1);
+        if let Some(key) = key {
+            quote(key, out);
+            *out += " : ";
+        }
+        value.write(indent + 1, out);
+    }
+    out.push('\n');
+    *out += &"  ".repeat(indent);
+    out.push(close);
+}
+
+/// Text in quotes, with what JSON forbids within them escaped.
+fn quote(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => *out += "\\\"",
+            '\\' => *out += "\\\\",
+            '\n' => *out += "\\n",
+            '\t' => *out += "\\t",
+            '\r' => *out += "\\r",
+            c if c < ' ' => *out += &format!("\\u{:04x}", c as u32),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_is_fios() {
+        let mut inner = Object::default();
+        inner.set("iops", 166.0).set("path", "a \"b\"\\\u{1}");
+        let mut outer = Object::default();
+        outer.set("jobs", Value::List(vec![inner.into(), Object::default().into()])).set("eta", 0u64);
+        insta::assert_snapshot!(Value::from(outer).print(), @r#"
+        {
+          "jobs" : [
+            {
+              "iops" : 166.000000,
+              "path" : "a \"b\"\\\u0001"
+            },
+            {
+            }
+          ],
+          "eta" : 0
+        }
+        "#);
+    }
+
+    #[test]
+    fn floats_have_no_exponent_and_no_infinity() {
+        assert_eq!(Value::from(1e-9).print(), "0.000000\n");
+        assert_eq!(Value::from(1e20).print(), "100000000000000000000.000000\n");
+        assert_eq!(Value::from(f64::NAN).print(), "0.000000\n");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_survives(text in "\\PC*|[\\x00-\\x20\"\\\\]*") {
+            let printed = Value::from(text.as_str()).print();
+            proptest::prop_assert_eq!(serde_json::from_str::<String>(&printed).unwrap(), text);
+        }
+    }
+}
