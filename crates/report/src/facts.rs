@@ -3,7 +3,7 @@
 use crate::text::plain;
 use crate::{naming, number, time};
 use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem};
-use hakaru_model::finding::{Cliff, PhaseSummary, Summary};
+use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained};
 use hakaru_model::units::{BytesPerSec, Nanos};
 use std::fmt::Display;
 
@@ -38,17 +38,12 @@ impl Lines {
     fn fact_as<T>(&mut self, name: &'static str, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
         match fact {
             Fact::Known(value) => self.say(name, words(value)),
-            Fact::Unknown(_) => {
-                self.fact(name, &Fact::<&str>::Unknown(fact_reason(fact)));
-            }
+            Fact::Unknown(because) => self.unknown(name, because),
         }
     }
-}
 
-fn fact_reason<T>(fact: &Fact<T>) -> String {
-    match fact {
-        Fact::Known(_) => String::new(),
-        Fact::Unknown(because) => because.clone(),
+    fn unknown(&mut self, name: &'static str, because: &str) {
+        self.fact(name, &Fact::<String>::Unknown(because.to_owned()));
     }
 }
 
@@ -62,7 +57,7 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<Line> {
     }
     match &summary.target.device {
         Fact::Known(found) => device(&mut lines, found),
-        Fact::Unknown(because) => lines.fact("Device", &Fact::<&str>::Unknown(because.clone())),
+        Fact::Unknown(because) => lines.unknown("Device", because),
     }
     host(&mut lines, &summary.environment);
     lines.say("Measured by", &summary.origin);
@@ -86,7 +81,7 @@ fn device(lines: &mut Lines, device: &DeviceIdentity) {
     if device.chain.len() > 1 {
         lines.say("Stands on", device.chain.join(" → "));
     }
-    lines.say("Block size", format!("{} logical, {} physical", device.logical_block, device.physical_block));
+    lines.say("Block size", format!("{} B logical, {} B physical", device.logical_block, device.physical_block));
     bus(lines, &device.bus);
     lines.fact("Scheduler", &device.scheduler);
     lines.fact("Write cache", &device.write_cache);
@@ -116,15 +111,22 @@ fn registers(lines: &mut Lines, card: &CardRegisters) {
     lines.fact("Maker", &card.maker);
     lines.fact("Card name", &card.name);
     lines.fact("Made", &card.date);
-    lines.fact_as("Speed Class", &card.speed_class, |n| format!("C{n}"));
-    lines.fact_as("UHS grade", &card.uhs_grade, |n| format!("U{n}"));
-    lines.fact_as("Video class", &card.video_class, |n| format!("V{n}"));
-    lines.fact_as("Application class", &card.app_class, |n| format!("A{n}"));
+    lines.fact_as("Speed Class", &card.speed_class, |n| class('C', *n));
+    lines.fact_as("UHS grade", &card.uhs_grade, |n| class('U', *n));
+    lines.fact_as("Video class", &card.video_class, |n| class('V', *n));
+    lines.fact_as("Application class", &card.app_class, |n| class('A', *n));
     lines.fact("Allocation unit", &card.allocation_unit);
     lines.fact("CID", &card.cid);
     for oddity in &card.oddities {
         lines.say("Odd", oddity);
     }
+}
+
+const NONE_CLAIMED: &str = "none claimed";
+
+/// Class 0 is how a card says that it claims none.
+fn class(letter: char, number: u32) -> String {
+    if number == 0 { NONE_CLAIMED.to_owned() } else { format!("{letter}{number}") }
 }
 
 fn host(lines: &mut Lines, host: &Environment) {
@@ -147,18 +149,20 @@ fn host(lines: &mut Lines, host: &Environment) {
 
 /// How even a long write was, in a sentence; `None` where it was not long enough to tell.
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
-    let s = phase.sustained.as_ref()?;
-    let even = format!("{} to {} over time, mean {} ± {}", s.min, s.max, s.mean, s.deviation);
-    Some(match &s.cliff {
-        None => format!("{even}; no lasting fall"),
-        Some(c) => format!("{}; {even}", cliff(c)),
+    let Sustained { min, max, mean, deviation, cliff: fall } = phase.sustained.as_ref()?;
+    let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
+    let even = format!("{} to {} MB/s over time, mean {} ± {}", mb(min), mb(max), mb(mean), mb(deviation));
+    Some(match fall {
+        None => format!("{even}, no lasting fall"),
+        Some(fall) => format!("{}; {even}", cliff(fall)),
     })
 }
 
-/// `falls from 34.1 MB/s to 11.9 MB/s after 6.00 GiB (3 min 8 s)`.
-pub(crate) fn cliff(cliff: &Cliff) -> String {
+/// `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
+fn cliff(cliff: &Cliff) -> String {
     let Cliff { at, after_time, before, after } = cliff;
-    format!("falls from {before} to {after} after {at} ({})", long(*after_time))
+    let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
+    format!("falls from {} to {} MB/s after {at} ({})", mb(before), mb(after), long(*after_time))
 }
 
 /// Long stretches in minutes and hours.
@@ -166,9 +170,47 @@ pub(crate) fn long(time: Nanos) -> String {
     let seconds = time.0 / 1_000_000_000;
     match seconds {
         0..120 => time.to_string(),
-        120..7200 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+        120..7200 => format!("{}\u{a0}min {}\u{a0}s", seconds / 60, seconds % 60),
+        _ => format!("{}\u{a0}h {}\u{a0}min", seconds / 3600, seconds / 60 % 60),
     }
+}
+
+/// What the few lines of a terminal gather, with the words that say what a bare value is.
+const BRIEF: &[(&str, &[(&str, &str)])] = &[
+    ("Target", &[("Target", "")]),
+    ("File system", &[("File system", ""), ("Mount options", "")]),
+    ("Device", &[("Device", ""), ("Serial number", "serial "), ("Scheduler", "scheduler "), ("Write cache", "cache ")]),
+    (
+        "Card",
+        &[
+            ("Maker", ""),
+            ("Card name", ""),
+            ("Made", "made "),
+            ("Speed Class", ""),
+            ("UHS grade", ""),
+            ("Video class", ""),
+            ("Application class", ""),
+            ("Allocation unit", "AU "),
+        ],
+    ),
+    ("Bus", &[("Bus", ""), ("Bus width", ""), ("Bus clock", ""), ("Bus timing", ""), ("Bus ceiling", "at most ")]),
+    ("Odd", &[("Odd", "")]),
+    ("Host", &[("Host", ""), ("Board", ""), ("Processor", ""), ("CPU governor", "governor "), ("Memory", "")]),
+    ("Kernel", &[("Kernel", ""), ("Distribution", "")]),
+    ("Series", &[("Series", "")]),
+];
+
+/// The known circumstances in a few lines of a name and its values.
+pub(crate) fn brief(summary: &Summary) -> Vec<(&'static str, String)> {
+    let all = circumstances(summary);
+    let gathered = BRIEF.iter().map(|&(name, parts)| {
+        let values = parts.iter().flat_map(|&(of, lead)| {
+            let known = all.iter().filter(move |line| line.known && line.name == of && line.value != NONE_CLAIMED);
+            known.map(move |line| format!("{lead}{}", line.value))
+        });
+        (name, values.collect::<Vec<_>>().join(", "))
+    });
+    gathered.filter(|(_, values)| !values.is_empty()).collect()
 }
 
 /// `10 runs` or `1 run`.

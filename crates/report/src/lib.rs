@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+mod chart;
+mod compare;
 mod csv;
 mod facts;
 mod html;
@@ -13,11 +15,16 @@ mod markdown;
 mod naming;
 mod number;
 mod results;
+pub mod svg;
+mod table;
 mod terminal;
 mod text;
 pub mod time;
 
+pub use chart::{Chart, Plot, Section, charts};
+pub use compare::{comparison_markdown, comparison_terminal, verdict};
 pub use csv::csv;
-pub use html::html;
+pub use html::{html, html_comparison};
 pub use markdown::markdown;
+pub use table::DataTable;
 pub use terminal::terminal;

@@ -10,6 +10,8 @@ pub(crate) struct Spread {
     pub(crate) mean: String,
     /// The standard deviation; `None` under two runs.
     pub(crate) deviation: Option<String>,
+    /// The 95 % confidence interval of the mean, where there is one.
+    pub(crate) ci95: Option<(String, String)>,
 }
 
 impl std::fmt::Display for Spread {
@@ -26,13 +28,14 @@ impl Spread {
     pub(crate) fn of(estimate: &Estimate, unit: f64) -> Spread {
         let mean = estimate.mean / unit;
         let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
-            return Spread { mean: significant(mean), deviation: None };
+            return Spread { mean: significant(mean), deviation: None, ci95: None };
         };
         let coarse = decimals(mean);
         // One digit more where the spread would otherwise read as nothing at all.
         let hidden = deviation > 0.0 && fixed(deviation, coarse).parse() == Ok(0.0);
         let places = if hidden { coarse + 1 } else { coarse };
-        Spread { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)) }
+        let ci95 = estimate.ci95.map(|(low, high)| (fixed(low / unit, places), fixed(high / unit, places)));
+        Spread { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)), ci95 }
     }
 
     /// Bytes per second in MB/s.

@@ -7,8 +7,6 @@ use hakaru_model::finding::Summary;
 
 /// Narrower terminals are treated as this wide.
 const NARROWEST: usize = 60;
-/// From this width on there is room for more than the essential columns.
-const ROOMY: usize = 110;
 
 /// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
@@ -33,9 +31,8 @@ pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
         }
     }
     out.push('\n');
-    for line in facts::circumstances(summary).iter().filter(|line| line.known) {
-        let name = format!("{:<18}", line.name);
-        out.push_str(&format!("{}\n", ink.dim(&hanging(&name, &line.value, width))));
+    for (name, values) in facts::brief(summary) {
+        out.push_str(&format!("{}\n", ink.dim(&hanging(&format!("{name:<13}"), &values, width))));
     }
     out
 }
@@ -64,44 +61,71 @@ impl Ink {
     }
 }
 
-fn table(summary: &Summary, width: usize, ink: Ink) -> String {
-    let rows = results::rows(summary);
-    let bandwidth = aligned(rows.iter().map(|row| row.bandwidth.as_ref()));
-    let iops = aligned(rows.iter().map(|row| row.iops.as_ref()));
-    let roomy = width >= ROOMY;
-    let mut head = vec!["Phase", "MB/s", "IOPS", "median", "P99", "P99.9"];
-    if roomy {
-        head.insert(1, "Workload");
-        head.push("longest");
+/// A column of the table of results.
+struct Column {
+    head: &'static str,
+    cells: Vec<String>,
+    left: bool,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        self.cells.iter().map(|cell| cell.chars().count()).chain([self.head.len()]).max().unwrap_or(0)
     }
+}
+
+/// Gap between columns.
+const GAP: usize = 2;
+
+/// The columns everybody wants, and those for which there is room without breaking lines.
+fn columns(summary: &Summary, width: usize) -> Vec<Column> {
+    let rows = results::rows(summary);
+    let column = |head, cell: fn(&results::Row) -> &str| {
+        let cells = rows.iter().map(|row| cell(row).to_owned()).collect();
+        Column { head, cells, left: false }
+    };
+    let mut columns = vec![
+        Column { left: true, ..column("Phase", |row| &row.name) },
+        Column { head: "MB/s", cells: aligned(rows.iter().map(|row| row.bandwidth.as_ref())), left: false },
+        Column { head: "IOPS", cells: aligned(rows.iter().map(|row| row.iops.as_ref())), left: false },
+        column("median", |row| &row.percentiles[0]),
+        column("P99", |row| &row.percentiles[1]),
+        column("P99.9", |row| &row.percentiles[2]),
+    ];
+    let workload = Column { left: true, ..column("Workload", |row| &row.workload) };
+    for (place, optional) in [(columns.len(), column("longest", |row| &row.max)), (1, workload)] {
+        let taken: usize = columns.iter().map(|column| column.width() + GAP).sum();
+        if taken + optional.width() <= width {
+            columns.insert(place, optional);
+        }
+    }
+    columns
+}
+
+fn table(summary: &Summary, width: usize, ink: Ink) -> String {
+    let columns = columns(summary, width);
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(width).unwrap_or(u16::MAX)).set_header(&head);
-    for ((row, bandwidth), iops) in rows.into_iter().zip(bandwidth).zip(iops) {
-        let [median, p99, p999] = row.percentiles;
-        let mut cells = vec![row.name, bandwidth, iops, median, p99, p999];
-        if roomy {
-            cells.insert(1, row.workload);
-            cells.push(row.max);
-        }
-        table.add_row(cells);
+    table.set_width(u16::try_from(width).unwrap_or(u16::MAX)).set_header(columns.iter().map(|column| column.head));
+    for row in 0..columns[0].cells.len() {
+        table.add_row(columns.iter().map(|column| column.cells[row].as_str()));
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let words = index == 0 || roomy && index == 1;
-        column.set_cell_alignment(if words { CellAlignment::Left } else { CellAlignment::Right });
-        column.set_padding((0, 2));
+    for (shown, column) in table.column_iter_mut().zip(&columns) {
+        shown.set_cell_alignment(if column.left { CellAlignment::Left } else { CellAlignment::Right });
+        let last = std::ptr::eq(column, &columns[columns.len() - 1]);
+        shown.set_padding((0, if last { 0 } else { GAP as u16 }));
     }
     let text = table.trim_fmt();
     let (head, body) = text.split_once('\n').unwrap_or((text.as_str(), ""));
     format!("{}\n{body}\n", ink.bold(head))
 }
 
-/// Means right-aligned among themselves, and spreads too.
+/// Means and spreads so that the signs between them stand in one line.
 fn aligned<'a>(spreads: impl Iterator<Item = Option<&'a Spread>> + Clone) -> Vec<String> {
     let longest = |part: fn(&Spread) -> usize| spreads.clone().flatten().map(part).max().unwrap_or(0);
     let deviations = longest(|s| s.deviation.as_ref().map_or(0, |d| d.chars().count()));
     let text = |s: &Spread| match &s.deviation {
-        Some(deviation) => format!("{} ± {deviation:>deviations$}", s.mean),
+        Some(deviation) => format!("{} ± {deviation:<deviations$}", s.mean),
         None if deviations > 0 => format!("{}   {:deviations$}", s.mean, ""),
         None => s.mean.clone(),
     };

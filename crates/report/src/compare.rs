@@ -1,0 +1,99 @@
+//! What comparisons prove, in words and tables.
+
+use crate::number::{self, Spread};
+use crate::table::DataTable;
+use crate::text;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use hakaru_model::finding::{Comparison, Verdict};
+
+/// The verdict in words, with the figures it rests on.
+pub fn verdict(comparison: &Comparison) -> String {
+    let p = comparison.p_adjusted.or(comparison.p_value);
+    let chance = p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));
+    match comparison.verdict {
+        Verdict::Different if comparison.ratio > 1.0 => format!("higher{chance}"),
+        Verdict::Different if comparison.ratio < 1.0 => format!("lower{chance}"),
+        Verdict::Different => format!("different{chance}"),
+        Verdict::NotDistinguished => format!("no difference seen{chance}"),
+        Verdict::TooFewRuns { needed } => {
+            let n = comparison.a.values.len().min(comparison.b.values.len());
+            match needed {
+                Some(needed) => format!("n = {n} cannot tell these apart; n = {needed} would"),
+                None => format!("n = {n} cannot tell these apart"),
+            }
+        }
+    }
+}
+
+/// `< 0.001`, `0.03`: more digits would claim more than a test knows.
+fn probability(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p if p < 0.1 => number::exact(p, 3),
+        p => number::exact(p, 2),
+    }
+}
+
+/// `2.58x [2.51, 2.66]`.
+fn ratio(comparison: &Comparison) -> String {
+    let two = |value: f64| number::significant(value);
+    match comparison.ratio_ci95 {
+        Some((low, high)) => format!("{}x [{}, {}]", two(comparison.ratio), two(low), two(high)),
+        None => format!("{}x", two(comparison.ratio)),
+    }
+}
+
+fn side(estimate: &hakaru_model::finding::Estimate) -> String {
+    Spread::of(estimate, 1.0).to_string()
+}
+
+fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
+    let head = ["Figure", a, b, "Ratio [95 %]", "Verdict"].map(text::plain).to_vec();
+    let row = |c: &Comparison| {
+        let figure = format!("{}, {}", text::plain(&c.quantity), text::plain(&c.unit));
+        vec![figure, side(&c.a), side(&c.b), ratio(c), verdict(c)]
+    };
+    DataTable { head, rows: comparisons.iter().map(row).collect() }
+}
+
+/// Comparisons for a terminal of `width` columns; `names` are those of the two sides.
+///
+/// The ratio is that of the second side to the first, and the verdict is about the second.
+pub fn comparison_terminal(comparisons: &[Comparison], names: (&str, &str), width: usize) -> String {
+    let DataTable { head, rows } = table(names, comparisons);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width.max(60)).unwrap_or(u16::MAX)).set_header(head).add_rows(rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let right = (1..=3).contains(&index);
+        column.set_cell_alignment(if right { CellAlignment::Right } else { CellAlignment::Left });
+        column.set_padding((0, 2));
+        if right {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    format!("{}\nRatio: second to first. The verdict is about the second.\n", table.trim_fmt())
+}
+
+/// Comparisons as a table of Markdown.
+pub fn comparison_markdown(comparisons: &[Comparison], names: (&str, &str)) -> String {
+    let DataTable { head, rows } = table(names, comparisons);
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| text::markdown(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rows: String = rows.iter().map(|row| line(row)).collect();
+    format!("{}| --- | ---: | ---: | ---: | --- |\n{rows}", line(&head))
+}
+
+/// Comparisons as a part of a page.
+pub(crate) fn html(comparisons: &[Comparison], names: (&str, &str)) -> String {
+    if comparisons.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<h2>What the comparison proves</h2>\n<p class=\"quiet\">The ratio is the second to the first, and the verdict is \
+         about the second.</p>\n{}",
+        table(names, comparisons).scrolling("numbers cards wide", "Comparison")
+    )
+}

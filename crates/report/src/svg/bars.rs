@@ -1,0 +1,166 @@
+//! Lying bars with error bars: one group a phase, one bar a series.
+
+use super::canvas::{Anchor, Canvas, fitted, px, width_of};
+use super::legend::{self, Sample};
+use super::scale::{Scale, without_overlaps};
+use super::{Frame, style};
+use crate::number;
+
+/// Data of a bar chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    /// Unit of the axis.
+    pub unit: String,
+    /// Names of the series; with one series there is no legend.
+    pub series: Vec<String>,
+    /// Groups, from the top.
+    pub groups: Vec<BarGroup>,
+}
+
+/// Bars that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BarGroup {
+    /// What they are.
+    pub label: String,
+    /// One for each series; `None` where it has no value.
+    pub bars: Vec<Option<Bar>>,
+}
+
+/// One bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Its length.
+    pub value: f64,
+    /// Half the length of its error bar; `None` for none.
+    pub deviation: Option<f64>,
+    /// The value as text, written at the end of the row.
+    pub text: String,
+}
+
+/// Where everything stands.
+struct Layout {
+    width: f64,
+    /// From where to where bars may reach.
+    left: f64,
+    right: f64,
+    /// Whether labels stand beside their bars rather than above them.
+    beside: bool,
+    /// Height of one bar with its gap.
+    pitch: f64,
+    scale: Scale,
+}
+
+const THICK: f64 = 14.0;
+const GAP: f64 = 12.0;
+const LABEL: f64 = 18.0;
+
+impl Layout {
+    fn at(&self, value: f64) -> f64 {
+        self.left + self.scale.place(value) * (self.right - self.left)
+    }
+
+    fn ticks(&self) -> Vec<f64> {
+        self.scale.ticks(((self.right - self.left) / 60.0).clamp(2.0, 8.0) as u32)
+    }
+
+    /// Where the first bar of a group begins, below its label if that stands above.
+    fn first_bar(&self, top: f64) -> f64 {
+        top + GAP / 2.0 + if self.beside { 0.0 } else { LABEL }
+    }
+}
+
+/// Draws a bar chart.
+pub fn bars(data: &Bars, frame: &Frame) -> String {
+    let layout = layout(data, frame.room());
+    let mut canvas = Canvas::new();
+    let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
+    let top = legend::draw(&mut canvas, layout.width, &names, Sample::Marker);
+    let bottom = top + data.groups.iter().map(|group| group_height(group, &layout)).sum::<f64>();
+    axis(&mut canvas, &layout, bottom, &data.unit);
+    let mut y = top;
+    for group in &data.groups {
+        draw_group(&mut canvas, &layout, data, group, y);
+        y += group_height(group, &layout);
+    }
+    canvas.finish(frame, bottom + 38.0)
+}
+
+fn layout(data: &Bars, width: f64) -> Layout {
+    let all = || data.groups.iter().flat_map(|group| group.bars.iter().flatten());
+    let text = all().map(|bar| width_of(&bar.text)).fold(30.0, f64::max).min(width * 0.4);
+    let label = data.groups.iter().map(|group| width_of(&group.label)).fold(0.0, f64::max);
+    let beside = width >= 480.0;
+    let markers = if data.series.len() > 1 { 14.0 } else { 0.0 };
+    let left = markers + if beside { label.min(width * 0.34) + 10.0 } else { 5.0 };
+    let largest =
+        all().map(|bar| bar.value + bar.deviation.unwrap_or(0.0)).filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let pitch = if data.series.len() > 1 { THICK + 3.0 } else { THICK };
+    Layout { width, left, right: width - text - 12.0, beside, pitch, scale: Scale::from_zero(largest) }
+}
+
+fn group_height(group: &BarGroup, layout: &Layout) -> f64 {
+    let label = if layout.beside { 0.0 } else { LABEL };
+    label + group.bars.len().max(1) as f64 * layout.pitch + GAP
+}
+
+fn axis(canvas: &mut Canvas, layout: &Layout, bottom: f64, unit: &str) {
+    let labels = layout.ticks().into_iter().map(|t| (layout.at(t), number::exact(t, 6))).collect();
+    for (x, text) in without_overlaps(labels) {
+        canvas.text((x, bottom + 16.0), Anchor::Middle, "hk-m", &text);
+    }
+    canvas.text((layout.right, bottom + 32.0), Anchor::End, "hk-m", unit);
+}
+
+fn draw_group(canvas: &mut Canvas, layout: &Layout, data: &Bars, group: &BarGroup, top: f64) {
+    let first = layout.first_bar(top);
+    grid(canvas, layout, if layout.beside { top } else { first - 2.0 }, top + group_height(group, layout));
+    if layout.beside {
+        let middle = first + group.bars.len() as f64 * layout.pitch / 2.0;
+        let markers = if data.series.len() > 1 { 14.0 } else { 0.0 };
+        let label = fitted(&group.label, layout.left - markers - 8.0);
+        canvas.text((layout.left - markers - 8.0, middle + 4.0), Anchor::End, "hk-t", &label);
+    } else {
+        canvas.text((0.0, first - 6.0), Anchor::Start, "hk-t", &fitted(&group.label, layout.width));
+    }
+    for (series, bar) in group.bars.iter().enumerate() {
+        let y = first + series as f64 * layout.pitch;
+        if data.series.len() > 1 {
+            canvas.path(&style::fill(series), &style::marker(series, layout.left - 8.0, y + THICK / 2.0), "");
+        }
+        match bar {
+            Some(bar) => draw_bar(canvas, layout, data, group, series, bar, y),
+            None => canvas.text((layout.left + 6.0, y + 11.0), Anchor::Start, "hk-m", "not measured"),
+        }
+    }
+}
+
+/// Lines behind the bars of one group: they do not run through labels.
+fn grid(canvas: &mut Canvas, layout: &Layout, top: f64, bottom: f64) {
+    for tick in layout.ticks() {
+        canvas.line("hk-g", (layout.at(tick), top), (layout.at(tick), bottom));
+    }
+    canvas.line("hk-a", (layout.left, top), (layout.left, bottom));
+}
+
+fn draw_bar(canvas: &mut Canvas, layout: &Layout, data: &Bars, group: &BarGroup, series: usize, bar: &Bar, y: f64) {
+    let hover = match data.series.get(series).filter(|_| data.series.len() > 1) {
+        Some(name) => format!("{}, {name}: {} {}", group.label, bar.text, data.unit),
+        None => format!("{}: {} {}", group.label, bar.text, data.unit),
+    };
+    let (left, end) = (px(layout.left), px(layout.at(bar.value)));
+    let d = format!("M{left} {}H{end}V{}H{left}z", px(y), px(y + THICK));
+    canvas.path(&style::fill(series), &d, &hover);
+    if let Some(deviation) = bar.deviation.filter(|d| d.is_finite() && *d > 0.0) {
+        let (low, high, middle) = (layout.at(bar.value - deviation), layout.at(bar.value + deviation), y + THICK / 2.0);
+        let cap = |x: f64| format!("M{} {}V{}", px(x), px(middle - 4.0), px(middle + 4.0));
+        let d = format!("M{} {}H{}{}{}", px(low), px(middle), px(high), cap(low), cap(high));
+        canvas.path("hk-h", &d, "");
+        canvas.path("hk-w", &d, "");
+    }
+    canvas.text(
+        (layout.width - 2.0, y + 11.5),
+        Anchor::End,
+        "hk-t",
+        &fitted(&bar.text, layout.width - layout.right - 6.0),
+    );
+}

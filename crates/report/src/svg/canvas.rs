@@ -1,0 +1,119 @@
+//! The pen: SVG elements with escaped text and short numbers.
+
+use super::{Frame, style};
+use crate::text::markup;
+use std::fmt::Write;
+
+/// A document in the making.
+pub(super) struct Canvas {
+    out: String,
+}
+
+/// Which end of a text stands at its place.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A number with at most one digit after the point; half a pixel is not seen. Never `NaN` or `inf`.
+pub(super) fn px(value: f64) -> String {
+    let value = if value.is_finite() { value.clamp(-1e6, 1e6) } else { 0.0 };
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+impl Canvas {
+    pub(super) fn new() -> Canvas {
+        Canvas { out: String::new() }
+    }
+
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        self.put(format_args!(
+            "<text x=\"{}\" y=\"{}\" class=\"{class}\"{anchor}>{}</text>",
+            px(x),
+            px(y),
+            markup(text)
+        ));
+    }
+
+    pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+        let (x1, y1, x2, y2) = (px(x1), px(y1), px(x2), px(y2));
+        self.put(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
+    }
+
+    /// A path that is drawn as given; `hover` is shown when the pointer rests on it.
+    pub(super) fn path(&mut self, class: &str, d: &str, hover: &str) {
+        if hover.is_empty() {
+            self.put(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
+        } else {
+            self.put(format_args!("<path class=\"{class}\" d=\"{d}\"><title>{}</title></path>", markup(hover)));
+        }
+    }
+
+    /// A line through points.
+    pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
+        if points.len() < 2 {
+            return;
+        }
+        let list: Vec<String> = points.iter().map(|&(x, y)| format!("{},{}", px(x), px(y))).collect();
+        self.put(format_args!("<polyline class=\"{class}\" points=\"{}\"/>", list.join(" ")));
+    }
+
+    fn put(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.out.write_fmt(element);
+        self.out.push('\n');
+    }
+
+    /// The document around what was drawn.
+    pub(super) fn finish(self, frame: &Frame, height: f64) -> String {
+        let Frame { id, title, description, width: _, styled } = frame;
+        let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        let (width, height) = (px(frame.room()), px(height.ceil()));
+        let style = if *styled { format!("<style>{}</style>\n", style::CSS) } else { String::new() };
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hk\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
+             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{style}\
+             <rect class=\"hk-bg\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
+            markup(title),
+            markup(description),
+            self.out
+        )
+    }
+}
+
+/// About how wide a text is at the charts' 12 px: fonts differ, so this is a little generous.
+pub(super) fn width_of(text: &str) -> f64 {
+    text.chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | '.' | ',' | ':' | '|' | '\'' | 'I' | 't' | 'f' | ' ' | '(' | ')' | '\u{202f}' => 4.4,
+            'm' | 'w' | 'M' | 'W' | '…' | '±' => 10.8,
+            'A'..='Z' => 8.6,
+            c if (c as u32) < 0x1100 => 7.3,
+            _ => 12.5,
+        })
+        .sum()
+}
+
+/// As much of a text as fits, with an ellipsis where something was left out.
+pub(super) fn fitted(text: &str, room: f64) -> String {
+    if width_of(text) <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        if width_of(&kept) + width_of(c.encode_utf8(&mut [0; 4])) + 10.8 > room {
+            break;
+        }
+        kept.push(c);
+    }
+    format!("{}…", kept.trim_end())
+}

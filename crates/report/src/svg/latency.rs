@@ -1,0 +1,86 @@
+//! Latency by percentile: the percentiles stretched towards 100, the latency on a logarithmic axis, so that the rare
+//! long waits that users feel are as wide as the many short ones.
+
+use super::canvas::{Anchor, Canvas, width_of};
+use super::legend::{self, Sample};
+use super::scale::{Scale, without_overlaps};
+use super::{Frame, style};
+use crate::number;
+use hakaru_model::units::{Nanos, Quantile};
+
+/// Data of a latency chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latencies {
+    /// Lines, each in the style of its place in the list.
+    pub lines: Vec<LatencyLine>,
+}
+
+/// One distribution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LatencyLine {
+    /// What it is.
+    pub name: String,
+    /// I/Os counted.
+    pub count: u64,
+    /// `(share not exceeding, value)`, rising.
+    pub curve: Vec<(f64, Nanos)>,
+    /// Percentiles that get a marker.
+    pub marked: Vec<(Quantile, Nanos)>,
+}
+
+/// Beyond this many nines no run has samples enough to be worth the paper.
+const MOST_DECADES: f64 = 6.0;
+
+/// Where a point lies. The largest value of `count` stands where one in `count` would: share 1 has no place.
+fn share(share: f64, count: u64) -> f64 {
+    share.min(1.0 - 1.0 / count.max(2) as f64)
+}
+
+/// Draws a latency chart.
+pub fn latency(data: &Latencies, frame: &Frame) -> String {
+    let width = frame.room();
+    let mut canvas = Canvas::new();
+    let names: Vec<(usize, &str)> = data.lines.iter().map(|line| line.name.as_str()).enumerate().collect();
+    let top = legend::draw(&mut canvas, width, &names, Sample::Line) + 8.0;
+    let x_scale = Scale::Tail { decades: decades(data) };
+    let y_scale = vertical(data);
+    let labels: Vec<(f64, String)> = y_scale.ticks(0).into_iter().map(|v| (v, number::nanos(v))).collect();
+    let left = labels.iter().map(|(_, text)| width_of(text)).fold(0.0, f64::max) + 10.0;
+    let (right, bottom) = (width - 12.0, top + (width * 0.5).clamp(190.0, 300.0));
+    let x = |q: f64| left + x_scale.place(q) * (right - left);
+    let y = |v: f64| bottom - y_scale.place(v) * (bottom - top);
+    for (value, text) in &labels {
+        canvas.line("hk-g", (left, y(*value)), (right, y(*value)));
+        canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
+    }
+    let ticks = x_scale.ticks(0);
+    ticks.iter().for_each(|&q| canvas.line("hk-g", (x(q), top), (x(q), bottom)));
+    for (at, text) in without_overlaps(ticks.iter().map(|&q| (x(q), number::exact(q * 100.0, 5))).collect()) {
+        canvas.text((at, bottom + 16.0), Anchor::Middle, "hk-m", &text);
+    }
+    canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", "percentile (stretched towards 100)");
+    canvas.line("hk-a", (left, bottom), (right, bottom));
+    for (series, line) in data.lines.iter().enumerate() {
+        let points: Vec<(f64, f64)> =
+            line.curve.iter().map(|&(q, v)| (x(share(q, line.count)), y(v.0 as f64))).collect();
+        canvas.polyline(&style::line(series), &points);
+        for &(q, value) in &line.marked {
+            let hover = format!("{}, {}: {value}", line.name, number::percentile(q));
+            let place = (x(share(q.share(), line.count)), y(value.0 as f64));
+            canvas.path(&style::fill(series), &style::marker(series, place.0, place.1), &hover);
+        }
+    }
+    canvas.finish(frame, bottom + 40.0)
+}
+
+fn decades(data: &Latencies) -> f64 {
+    let most = data.lines.iter().map(|line| line.count).max().unwrap_or(0).max(1);
+    (most as f64).log10().clamp(1.0, MOST_DECADES)
+}
+
+fn vertical(data: &Latencies) -> Scale {
+    let values = || data.lines.iter().flat_map(|l| l.curve.iter().map(|p| p.1).chain(l.marked.iter().map(|m| m.1)));
+    let smallest = values().min().map_or(1.0, |v| v.0.max(1) as f64);
+    let largest = values().max().map_or(1.0, |v| v.0.max(1) as f64);
+    Scale::log_around(smallest, largest)
+}

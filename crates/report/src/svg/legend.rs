@@ -1,0 +1,44 @@
+//! Which colour, dash and marker is which series.
+
+use super::canvas::{Anchor, Canvas, fitted, width_of};
+use super::style;
+
+/// Height of a row.
+const ROW: f64 = 20.0;
+/// Room for the sample in front of a name.
+const SAMPLE: f64 = 34.0;
+
+/// How a series is shown in the legend.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sample {
+    /// A stretch of its line with a marker.
+    Line,
+    /// Its marker alone.
+    Marker,
+}
+
+/// Draws the names from the top, as many in a row as fit, and returns the height taken. A single name needs no legend.
+pub(super) fn draw(canvas: &mut Canvas, width: f64, names: &[(usize, &str)], sample: Sample) -> f64 {
+    if names.len() < 2 {
+        return 0.0;
+    }
+    let lead = if sample == Sample::Line { SAMPLE } else { 16.0 };
+    let (mut x, mut row) = (0.0, 0.0);
+    for &(series, name) in names {
+        let name = fitted(name, width - lead - 4.0);
+        let wide = lead + width_of(&name) + 14.0;
+        if x > 0.0 && x + wide - 14.0 > width {
+            x = 0.0;
+            row += 1.0;
+        }
+        let y = row * ROW + 10.0;
+        if sample == Sample::Line {
+            canvas.polyline(&style::line(series), &[(x + 1.0, y), (x + 27.0, y)]);
+        }
+        let center = if sample == Sample::Line { x + 14.0 } else { x + 6.0 };
+        canvas.path(&style::fill(series), &style::marker(series, center, y), "");
+        canvas.text((x + lead, y + 4.0), Anchor::Start, "hk-t", &name);
+        x += wide;
+    }
+    (row + 1.0) * ROW + 6.0
+}

@@ -1,0 +1,40 @@
+//! Charts as SVG documents: each one readable by itself, in light and in dark, by people and by screen readers.
+//!
+//! A chart is laid out for a width in pixels and not merely scaled to it, so that its letters keep their size on a
+//! phone. Colours come from plain class rules with a `prefers-color-scheme` block: variables and `light-dark()` turn
+//! black in other programs than browsers. Series differ by colour, dashes and markers alike.
+
+mod bars;
+mod canvas;
+mod latency;
+mod legend;
+mod scale;
+mod style;
+mod timeline;
+
+pub use bars::{Bar, BarGroup, Bars, bars};
+pub use latency::{Latencies, LatencyLine, latency};
+pub use style::CSS;
+pub use timeline::{Mark, Timeline, TimelineLine, timeline};
+
+/// What every chart has around its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Unique on its page; ids in the document begin with it. Only letters, digits and `-` are kept of it.
+    pub id: String,
+    /// What the chart shows, in a few words.
+    pub title: String,
+    /// The same in sentences, for those who do not see it.
+    pub description: String,
+    /// Width in pixels it is laid out for; 280 at least.
+    pub width: u32,
+    /// Whether the document carries its own style rules. Without them the page has to hold [`CSS`] once.
+    pub styled: bool,
+}
+
+impl Frame {
+    /// The width in force.
+    fn room(&self) -> f64 {
+        f64::from(self.width.clamp(280, 4000))
+    }
+}

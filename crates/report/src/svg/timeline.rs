@@ -1,0 +1,115 @@
+//! Bandwidth over time, from zero up, so that a fall looks as large as it is.
+
+use super::canvas::{Anchor, Canvas, width_of};
+use super::legend::{self, Sample};
+use super::scale::{Scale, without_overlaps};
+use super::{Frame, style};
+use crate::number;
+
+/// Data of a chart over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline {
+    /// Unit of the vertical axis.
+    pub unit: String,
+    /// Names of the series.
+    pub series: Vec<String>,
+    /// Lines; several may belong to one series.
+    pub lines: Vec<TimelineLine>,
+    /// Moments worth a word.
+    pub marks: Vec<Mark>,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimelineLine {
+    /// Index into [`Timeline::series`].
+    pub series: usize,
+    /// `(seconds, value)`, rising in time.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// One moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Seconds.
+    pub at_s: f64,
+    /// What happened.
+    pub text: String,
+}
+
+/// Draws a chart over time.
+pub fn timeline(data: &Timeline, frame: &Frame) -> String {
+    let width = frame.room();
+    let mut canvas = Canvas::new();
+    let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
+    let top = legend::draw(&mut canvas, width, &names, Sample::Line) + 26.0;
+    let points = || data.lines.iter().flat_map(|line| line.points.iter().copied());
+    let x_scale = Scale::Linear { min: 0.0, max: points().map(|p| p.0).filter(|t| t.is_finite()).fold(1e-3, f64::max) };
+    let y_scale = Scale::from_zero(points().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0, f64::max));
+    let labels: Vec<(f64, String)> = y_scale.ticks(5).into_iter().map(|v| (v, number::exact(v, 6))).collect();
+    let left = labels.iter().map(|(_, text)| width_of(text)).fold(0.0, f64::max) + 10.0;
+    let (right, bottom) = (width - 12.0, top + (width * 0.42).clamp(160.0, 260.0));
+    let x = |t: f64| left + x_scale.place(t) * (right - left);
+    let y = |v: f64| bottom - y_scale.place(v) * (bottom - top);
+    for (value, text) in &labels {
+        canvas.line("hk-g", (left, y(*value)), (right, y(*value)));
+        canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
+    }
+    seconds_axis(&mut canvas, x_scale, (left, right), bottom);
+    canvas.text((0.0, top - 12.0), Anchor::Start, "hk-m", &data.unit);
+    canvas.line("hk-a", (left, bottom), (right, bottom));
+    let crowded = data.lines.len() > data.series.len().max(1);
+    for line in &data.lines {
+        let places: Vec<(f64, f64)> = line.points.iter().map(|&(t, v)| (x(t), y(v))).collect();
+        let class = style::line(line.series);
+        canvas.polyline(&if crowded { format!("{class} hk-thin") } else { class }, &thinned(&places));
+    }
+    for mark in &data.marks {
+        canvas.line("hk-c", (x(mark.at_s), top - 6.0), (x(mark.at_s), bottom));
+        // The unit of the axis stands at the left end of the same line.
+        let (half, from) = (width_of(&mark.text) / 2.0, width_of(&data.unit) + 10.0);
+        let middle = x(mark.at_s).clamp((from + half).min(right - half), right - half);
+        canvas.text((middle, top - 12.0), Anchor::Middle, "hk-t", &mark.text);
+    }
+    canvas.finish(frame, bottom + 40.0)
+}
+
+fn seconds_axis(canvas: &mut Canvas, scale: Scale, (left, right): (f64, f64), bottom: f64) {
+    let wanted = ((right - left) / 70.0).clamp(2.0, 8.0) as u32;
+    let at = |t: f64| left + scale.place(t) * (right - left);
+    let ticks = scale.ticks(wanted);
+    for (x, text) in without_overlaps(ticks.iter().map(|&t| (at(t), number::exact(t, 3))).collect()) {
+        canvas.line("hk-a", (x, bottom), (x, bottom + 4.0));
+        canvas.text((x, bottom + 17.0), Anchor::Middle, "hk-m", &text);
+    }
+    canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", "seconds");
+}
+
+/// At most first, lowest, highest and last of the points that share a pixel column, in their order: looks the same,
+/// keeps every peak, and bounds the size of the document.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut kept = Vec::new();
+    for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
+        let by_height = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let extremes = (column.iter().min_by(by_height), column.iter().max_by(by_height));
+        let wanted = [column.first(), extremes.0, extremes.1, column.last()];
+        kept.extend(column.iter().filter(|p| wanted.iter().flatten().any(|w| std::ptr::eq(*w, *p))));
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_peaks_and_ends() {
+        let points: Vec<(f64, f64)> =
+            (0..10_000).map(|i| (f64::from(i) / 100.0, if i == 5050 { 99.0 } else { f64::from(i % 7) })).collect();
+        let kept = thinned(&points);
+        assert!(kept.len() <= 400, "{}", kept.len());
+        assert!(kept.contains(&(50.5, 99.0)));
+        assert_eq!((kept.first(), kept.last()), (points.first(), points.last()));
+        assert!(kept.is_sorted_by(|a, b| a.0 <= b.0));
+    }
+}

@@ -1,0 +1,48 @@
+//! Small tables of text: the data of a chart for those who would rather read it, and the cells of a page.
+
+use crate::text;
+
+/// A table; the first column names the rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DataTable {
+    /// Names of the columns.
+    pub head: Vec<String>,
+    /// Rows, each as long as the head.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl DataTable {
+    /// As HTML. Each cell carries the name of its column, so that narrow pages can show a row as a list.
+    pub(crate) fn html(&self, class: &str) -> String {
+        let head: Vec<String> =
+            self.head.iter().map(|name| format!("<th scope=\"col\">{}</th>", text::markup(name))).collect();
+        let mut out = format!("<table class=\"{class}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n", head.concat());
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| self.cell(column, cell)).collect();
+            out.push_str(&format!("<tr>{}</tr>\n", cells.concat()));
+        }
+        out + "</tbody></table>\n"
+    }
+
+    /// As HTML that scrolls by itself where it is wider than the page; a keyboard can reach it under its name.
+    pub(crate) fn scrolling(&self, class: &str, name: &str) -> String {
+        let name = text::markup(name);
+        let table = self.html(class);
+        format!("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{name}\">\n{table}</div>\n")
+    }
+
+    fn cell(&self, column: usize, cell: &str) -> String {
+        let lines: Vec<String> = cell.split('\n').map(text::markup).collect();
+        let shown = match lines.split_first() {
+            Some((first, more)) if !more.is_empty() => format!("{first}<small>{}</small>", more.join(" ")),
+            _ => lines.concat(),
+        };
+        match column {
+            0 => format!("<th scope=\"row\">{shown}</th>"),
+            _ => {
+                let name = self.head.get(column).map_or("", String::as_str);
+                format!("<td data-name=\"{}\">{shown}</td>", text::markup(name))
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Writes pages to look at: `HAKARU_LOOK=/some/folder cargo test -p hakaru-report --test look`. Without the variable
+//! the pages are only made, which must not fail.
+
+mod support;
+
+use hakaru_report::{charts, comparison_terminal, csv, html, html_comparison, markdown, terminal};
+
+#[test]
+fn pages_to_look_at() {
+    let one = [support::sandisk()];
+    let three = [support::sandisk(), support::sandisk_vfat(), support::kioxia()];
+    let mut files = vec![
+        ("one.html".to_owned(), html(&one)),
+        ("three.html".to_owned(), html(&three)),
+        ("compare.html".to_owned(), html_comparison(&three[0], &three[1], &support::comparisons())),
+        ("compare.txt".to_owned(), comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 80)),
+        ("one-80.txt".to_owned(), terminal(&one[0], 80, true)),
+        ("one-120.txt".to_owned(), terminal(&one[0], 120, true)),
+        ("one.md".to_owned(), markdown(&one)),
+        ("three.csv".to_owned(), csv(&three)),
+    ];
+    files.extend(charts(&one).iter().map(|chart| (format!("{}.svg", chart.name), chart.svg(720))));
+    if let Some(folder) = std::env::var_os("HAKARU_LOOK") {
+        for (name, content) in files {
+            std::fs::write(std::path::Path::new(&folder).join(name), content).unwrap();
+        }
+    }
+}
