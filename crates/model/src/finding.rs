@@ -334,7 +334,9 @@ pub enum ClaimVerdict {
     Kept,
     /// Measured below, and nothing held the figure back.
     Missed,
-    /// The figures are on both sides of the mark, or a condition that was not met may have decided.
+    /// Measured below, and a condition that was not met may be the reason.
+    NotShown,
+    /// Measured about at the mark, or above it with something that flattered the figure.
     Unclear,
     /// No phase measured what the claim asks for.
     NotMeasured,
