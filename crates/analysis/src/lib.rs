@@ -4,17 +4,27 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
+pub mod claims;
 pub mod cliff;
 pub mod compare;
 pub mod estimate;
+pub mod figures;
+pub mod limits;
 pub mod stats;
 pub mod steady;
 pub mod summarize;
 #[cfg(test)]
+mod simulated;
+#[cfg(test)]
 mod testing;
 
+pub use advice::{advise, default_rules, rules_with};
+pub use claims::{check_claims, claims};
 pub use cliff::cliff;
 pub use compare::{compare, compare_family, compare_summaries};
 pub use estimate::estimate;
+pub use figures::figure;
+pub use limits::{bus_limit, layer_cost};
 pub use steady::steady_state;
 pub use summarize::summarize;

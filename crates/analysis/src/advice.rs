@@ -1,0 +1,251 @@
+//! What storage is good for, by use: rules in a table, figures from a summary.
+//!
+//! Each rule asks for some figures with two marks each: from `fits` on it fits, from `care` on it does with care. The
+//! worst figure decides. The rules follow what experiments with single-board computers found: sequential speed and random
+//! reads decide how a system feels, the tail of `fsync` decides about databases, random and sustained speed about
+//! containers, sequential and sustained speed about archives; sensors need little. The marks are judgements: whoever has
+//! other ones replaces a rule by its id.
+
+use crate::figures::figure;
+use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
+use hakaru_model::finding::{Figure, Measured, Summary};
+
+/// One row of the table: figure, mark for "fits", mark for "with care", reason.
+type Row = (Figure, f64, f64, &'static str);
+
+/// One use of the table: id, title, rows.
+type Use = (&'static str, &'static str, &'static [Row]);
+
+/// The rules as they ship. MB/s, IOPS and ms as in [`Figure::unit`].
+const TABLE: &[Use] = &[
+    (
+        "os",
+        "OS boot and packages",
+        &[
+            (Figure::RandomRead, 1_500.0, 500.0, "programs start by many small reads; 1500 is what class A1 asks for"),
+            (
+                Figure::RandomWrite,
+                500.0,
+                100.0,
+                "package managers write many small files; 500 is what class A1 asks for",
+            ),
+            (Figure::SequentialRead, 20.0, 10.0, "kernel and libraries are read in large pieces at boot"),
+            (Figure::SequentialWrite, 10.0, 5.0, "unpacking packages; 10 MB/s is what class A1 asks for"),
+        ],
+    ),
+    (
+        "database",
+        "database and logs",
+        &[
+            (Figure::SyncP99, 10.0, 50.0, "each commit waits for an fsync; 10 ms is about one turn of a hard disk"),
+            (
+                Figure::SyncP999,
+                50.0,
+                250.0,
+                "one commit in a thousand; beyond 250 ms users notice and timeouts come near",
+            ),
+            (Figure::RandomWrite, 500.0, 100.0, "pages are written back at random places"),
+            (Figure::RandomRead, 1_500.0, 500.0, "an index is read at random places"),
+        ],
+    ),
+    (
+        "docker",
+        "Docker and web services",
+        &[
+            (Figure::SequentialRead, 40.0, 20.0, "images are loaded in large pieces"),
+            (Figure::RandomRead, 2_000.0, 1_000.0, "several services read small files at the same time"),
+            (Figure::RandomWrite, 1_000.0, 300.0, "layers, logs and small databases write at random places at once"),
+            (Figure::SustainedWrite, 20.0, 10.0, "pulling and unpacking images outlasts a cache in the card"),
+        ],
+    ),
+    (
+        "nas",
+        "NAS and photo archive",
+        &[
+            (
+                Figure::SequentialRead,
+                100.0,
+                25.0,
+                "100 MB/s fill a gigabit network, 25 MB/s are about a raw photo a second",
+            ),
+            (Figure::SequentialWrite, 100.0, 25.0, "the same on the way in"),
+            (Figure::SustainedWrite, 60.0, 20.0, "a copy of many gigabytes outlasts a cache in the card"),
+        ],
+    ),
+    (
+        "sensors",
+        "sensors and small scripts",
+        &[
+            (Figure::RandomWrite, 20.0, 5.0, "some small records a second"),
+            (Figure::SyncP99, 250.0, 1_000.0, "a record should be safe before the next one comes"),
+        ],
+    ),
+    (
+        "camera",
+        "camera recording",
+        &[
+            (
+                Figure::SlowestWrite,
+                30.0,
+                10.0,
+                "a dropped second is a lost second: 4K asks for class V30, full HD for V10",
+            ),
+            (Figure::SustainedWrite, 30.0, 10.0, "a recording lasts longer than a cache in the card"),
+        ],
+    ),
+    (
+        "games",
+        "game and emulator storage",
+        &[
+            (Figure::RandomRead, 1_500.0, 500.0, "levels are put together from many small pieces"),
+            (Figure::SequentialRead, 40.0, 20.0, "large images are loaded while the player waits"),
+            (Figure::RandomReadP99, 5.0, 20.0, "a late read is a stutter; a frame at 60 Hz lasts 16.7 ms"),
+        ],
+    ),
+];
+
+/// The rules as they ship.
+pub fn default_rules() -> Vec<UseRule> {
+    let criterion = |&(figure, fits, care, why): &Row| Criterion { figure, fits, care, why: why.to_owned() };
+    let rule = |&(id, title, rows): &Use| UseRule {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        criteria: rows.iter().map(criterion).collect(),
+    };
+    TABLE.iter().map(rule).collect()
+}
+
+/// The rules as they ship, with those of the user in their places by id, and new ones at the end.
+pub fn rules_with(own: &[UseRule]) -> Vec<UseRule> {
+    let mut rules = default_rules();
+    for rule in own {
+        match rules.iter_mut().find(|known| known.id == rule.id) {
+            Some(known) => *known = rule.clone(),
+            None => rules.push(rule.clone()),
+        }
+    }
+    rules
+}
+
+/// Judges a summary by each rule, in their order.
+pub fn advise(summary: &Summary, rules: &[UseRule]) -> Vec<Advice> {
+    rules.iter().map(|rule| advise_one(summary, rule)).collect()
+}
+
+fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
+    let mut decided_by = Vec::new();
+    let mut not_measured = Vec::new();
+    for criterion in &rule.criteria {
+        match figure(summary, criterion.figure) {
+            Some(measured) => decided_by.push(decide(criterion, measured)),
+            None => not_measured.push(criterion.clone()),
+        }
+    }
+    // Worst first; among equals the one furthest from its next mark, because that is the one that holds out longest.
+    decided_by.sort_by(|a, b| a.fitness.cmp(&b.fitness).then(shortfall(b).total_cmp(&shortfall(a))));
+    let fitness = decided_by.first().map(|worst| worst.fitness);
+    Advice { id: rule.id.clone(), title: rule.title.clone(), fitness, decided_by, not_measured }
+}
+
+fn judge(criterion: &Criterion, value: f64) -> Fitness {
+    let reaches = |mark: f64| if criterion.figure.more_is_better() { value >= mark } else { value <= mark };
+    if reaches(criterion.fits) {
+        Fitness::Fits
+    } else if reaches(criterion.care) {
+        Fitness::WithCare
+    } else {
+        Fitness::DoesNot
+    }
+}
+
+fn decide(criterion: &Criterion, measured: Measured) -> Decision {
+    let fitness = judge(criterion, measured.value);
+    let firm =
+        measured.ci95.is_some_and(|(low, high)| judge(criterion, low) == fitness && judge(criterion, high) == fitness);
+    let better_from = match fitness {
+        Fitness::Fits => None,
+        Fitness::WithCare => Some(criterion.fits),
+        Fitness::DoesNot => Some(criterion.care),
+    };
+    Decision { criterion: criterion.clone(), measured, fitness, firm, better_from }
+}
+
+/// By what factor a figure falls short of its next mark; 1 and less when it does not.
+fn shortfall(decision: &Decision) -> f64 {
+    let mark = decision.better_from.unwrap_or(decision.criterion.fits);
+    let value = decision.measured.value;
+    let factor = if decision.criterion.figure.more_is_better() { mark / value } else { value / mark };
+    if factor.is_nan() { 1.0 } else { factor }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::suite;
+
+    fn fitness_of(advice: &[Advice], id: &str) -> Option<Fitness> {
+        advice.iter().find(|a| a.id == id).unwrap().fitness
+    }
+
+    #[test]
+    fn marks_of_the_table_are_in_order() {
+        for rule in default_rules() {
+            for c in &rule.criteria {
+                assert_eq!(c.fits > c.care, c.figure.more_is_better(), "{} {:?}", rule.id, c.figure);
+                assert!(!c.why.is_empty());
+            }
+        }
+        assert_eq!(default_rules().len(), 7);
+    }
+
+    #[test]
+    fn a_card_of_class_a1_boots_and_does_not_serve_an_archive_in_full() {
+        // 30/40 MB/s, 600/2000 IOPS, fsync 8 ms, 28 MB/s sustained.
+        let advice = advise(&suite(5), &default_rules());
+        assert_eq!(fitness_of(&advice, "os"), Some(Fitness::Fits));
+        assert_eq!(fitness_of(&advice, "database"), Some(Fitness::Fits));
+        assert_eq!(fitness_of(&advice, "docker"), Some(Fitness::WithCare));
+        assert_eq!(fitness_of(&advice, "nas"), Some(Fitness::WithCare));
+        assert_eq!(fitness_of(&advice, "sensors"), Some(Fitness::Fits));
+        assert_eq!(fitness_of(&advice, "camera"), Some(Fitness::WithCare));
+        let docker = advice.iter().find(|a| a.id == "docker").unwrap();
+        assert_eq!(docker.decided_by[0].criterion.figure, Figure::RandomWrite);
+        assert_eq!((docker.decided_by[0].better_from, docker.decided_by[0].firm), (Some(1_000.0), true));
+        let nas = advice.iter().find(|a| a.id == "nas").unwrap();
+        assert_eq!(nas.decided_by[0].criterion.figure, Figure::SequentialWrite);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_named_and_does_not_decide() {
+        let mut summary = suite(5);
+        summary.phases.retain(|p| p.phase == "seq-read");
+        let advice = advise(&summary, &default_rules());
+        assert_eq!(fitness_of(&advice, "database"), None);
+        let os = advice.iter().find(|a| a.id == "os").unwrap();
+        assert_eq!((os.fitness, os.decided_by.len(), os.not_measured.len()), (Some(Fitness::Fits), 1, 3));
+    }
+
+    #[test]
+    fn users_replace_rules_by_id_and_add_their_own() {
+        let own = |id: &str| UseRule {
+            id: id.into(),
+            title: "mine".into(),
+            criteria: vec![Criterion { figure: Figure::SequentialRead, fits: 41.0, care: 39.0, why: "because".into() }],
+        };
+        let rules = rules_with(&[own("nas"), own("tape")]);
+        assert_eq!(rules.len(), 8);
+        let advice = advise(&suite(5), &rules);
+        assert_eq!(fitness_of(&advice, "nas"), Some(Fitness::WithCare));
+        assert_eq!(fitness_of(&advice, "tape"), Some(Fitness::WithCare));
+        assert_eq!(advice[3].title, "mine");
+    }
+
+    #[test]
+    fn a_verdict_within_the_interval_of_its_mark_is_not_firm() {
+        let criterion = Criterion { figure: Figure::RandomWrite, fits: 500.0, care: 100.0, why: String::new() };
+        let measured = |ci95| Measured { phase: "x".into(), value: 505.0, ci95, runs: 3 };
+        assert!(!decide(&criterion, measured(Some((480.0, 530.0)))).firm);
+        assert!(decide(&criterion, measured(Some((501.0, 509.0)))).firm);
+        assert!(!decide(&criterion, measured(None)).firm);
+    }
+}

@@ -1,0 +1,304 @@
+//! What a card promises beside what was measured: speed classes, application classes, printed speeds.
+//!
+//! A class is a promise under conditions. Some conditions that a run did not meet hold figures back (a file system, a
+//! slow bus), some flatter them (a page cache, a short run). A claim is kept when the figures reach it and nothing
+//! flattered them, missed when they do not and nothing held them back; else the verdict stays open, with its reasons.
+
+use crate::figures::{figure, phase_of};
+use crate::limits::ceiling;
+use crate::summarize::{SHORT, SMALL_FILE};
+use hakaru_model::facts::Identity;
+use hakaru_model::finding::{
+    Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure, Measured, PhaseSummary, Summary,
+};
+use hakaru_model::units::{Bytes, BytesPerSec};
+
+/// Random figures of a smaller span flatter: controllers keep the map of about so much in memory.
+pub const RANDOM_SPAN: Bytes = Bytes(256 << 20);
+
+/// What the caller knows of the circumstances that no record holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// The whole card was erased (discarded) before the runs.
+    pub erased: bool,
+}
+
+/// Judges the claims that the registers of the card make.
+pub fn claims(summary: &Summary, identity: &Identity) -> Vec<ClaimCheck> {
+    check_claims(summary, &claims_of(identity), Given::default())
+}
+
+/// The claims in the registers of a card, where there are any.
+pub fn claims_of(identity: &Identity) -> Vec<Claim> {
+    let Some(card) = identity.device.known().and_then(|device| device.card.as_ref()) else { return Vec::new() };
+    let class = |fact: &hakaru_model::facts::Fact<u32>| fact.known().copied().filter(|&n| n > 0);
+    let claims = [
+        class(&card.speed_class).map(Claim::SpeedClass),
+        class(&card.uhs_grade).map(Claim::UhsGrade),
+        class(&card.video_class).map(Claim::VideoClass),
+        class(&card.app_class).map(Claim::AppClass),
+    ];
+    claims.into_iter().flatten().collect()
+}
+
+/// Judges claims from anywhere, such as the packaging, against a summary.
+pub fn check_claims(summary: &Summary, claims: &[Claim], given: Given) -> Vec<ClaimCheck> {
+    claims.iter().map(|&claim| check(summary, claim, given)).collect()
+}
+
+/// What a claim asks for: figures with their least values.
+///
+/// Source: SD Physical Layer Simplified Specification 6.00, the chapters on Speed Class (MB/s of sequential writing) and
+/// Application Performance Class (A1: 1500 random read and 500 random write IOPS, A2: 4000 and 2000, both 10 MB/s
+/// sustained).
+pub fn required(claim: Claim) -> Vec<(Figure, f64)> {
+    match claim {
+        Claim::SpeedClass(mb) | Claim::VideoClass(mb) => vec![(Figure::SlowestWrite, f64::from(mb))],
+        // Grades count tens of MB/s.
+        Claim::UhsGrade(grade) => vec![(Figure::SlowestWrite, f64::from(grade) * 10.0)],
+        Claim::AppClass(class) => {
+            let (read, write) = if class >= 2 { (4_000.0, 2_000.0) } else { (1_500.0, 500.0) };
+            vec![(Figure::RandomRead, read), (Figure::RandomWrite, write), (Figure::SustainedWrite, 10.0)]
+        }
+        Claim::ReadSpeed(mb) => vec![(Figure::SequentialRead, mb)],
+        Claim::WriteSpeed(mb) => vec![(Figure::SequentialWrite, mb)],
+    }
+}
+
+/// What the bus has to carry, in MB/s: the least mode in which the specification lets a class be used. High Speed is
+/// 25, UHS-I 50, UHS-II 156. A printed speed needs itself, and what an SD bus loses on the way.
+fn bus_needed(claim: Claim) -> f64 {
+    match claim {
+        Claim::SpeedClass(n) if n < 10 => 12.5,
+        Claim::SpeedClass(_) | Claim::VideoClass(..=10) | Claim::AppClass(1) => 25.0,
+        Claim::UhsGrade(_) | Claim::VideoClass(..=30) | Claim::AppClass(_) => 50.0,
+        Claim::VideoClass(_) => 156.0,
+        Claim::ReadSpeed(mb) | Claim::WriteSpeed(mb) => mb / crate::limits::AT_CEILING,
+    }
+}
+
+fn check(summary: &Summary, claim: Claim, given: Given) -> ClaimCheck {
+    let mut unmet = Unmet::default();
+    let parts: Vec<ClaimPart> = required(claim)
+        .into_iter()
+        .map(|(wanted, required)| {
+            let (figure, measured) = measure(summary, wanted, &mut unmet);
+            ClaimPart { figure, required, measured }
+        })
+        .collect();
+    conditions(summary, claim, &parts, given, &mut unmet);
+    let verdict = verdict(&parts, &unmet);
+    let unmet = unmet.hinders.into_iter().chain(unmet.flatters).collect();
+    ClaimCheck { claim, parts, unmet, verdict }
+}
+
+/// Conditions that were not met, by the way they push the figures.
+#[derive(Default)]
+struct Unmet {
+    hinders: Vec<Condition>,
+    flatters: Vec<Condition>,
+}
+
+impl Unmet {
+    fn hinders(&mut self, condition: Condition) {
+        if !self.hinders.contains(&condition) {
+            self.hinders.push(condition);
+        }
+    }
+
+    fn flatters(&mut self, condition: Condition) {
+        if !self.flatters.contains(&condition) {
+            self.flatters.push(condition);
+        }
+    }
+}
+
+/// The figure asked for, or the mean of a sequential write where no timeline says how even it was.
+fn measure(summary: &Summary, wanted: Figure, unmet: &mut Unmet) -> (Figure, Option<Measured>) {
+    let stands_in = matches!(wanted, Figure::SlowestWrite | Figure::SustainedWrite);
+    match figure(summary, wanted) {
+        None if stands_in => {
+            let mean = figure(summary, Figure::SequentialWrite);
+            if mean.is_some() {
+                unmet.flatters(Condition::Timeline);
+            }
+            (Figure::SequentialWrite, mean)
+        }
+        found => (wanted, found),
+    }
+}
+
+fn conditions(summary: &Summary, claim: Claim, parts: &[ClaimPart], given: Given, unmet: &mut Unmet) {
+    let target = &summary.target;
+    if let Some(filesystem) = &target.filesystem {
+        unmet.hinders(Condition::Raw { filesystem: filesystem.fs_type.clone() });
+    }
+    if target.system_disk {
+        unmet.hinders(Condition::Alone);
+    }
+    let needed = BytesPerSec(bus_needed(claim) * 1e6);
+    match target.device.known().and_then(|device| ceiling(&device.bus)) {
+        Some(ceiling) if ceiling.0 < needed.0 => unmet.hinders(Condition::Bus { needed, ceiling }),
+        Some(_) => {}
+        None => unmet.hinders(Condition::BusUnknown),
+    }
+    // The rate classes hold for erased allocation units, the application classes for a card in use.
+    let by_rate =
+        matches!(claim, Claim::SpeedClass(_) | Claim::UhsGrade(_) | Claim::VideoClass(_) | Claim::WriteSpeed(_));
+    if by_rate && !given.erased {
+        unmet.hinders(Condition::Erased);
+    }
+    if matches!(claim, Claim::VideoClass(_)) {
+        unmet.hinders(Condition::SpeedClassControl);
+    }
+    let phases =
+        parts.iter().filter(|p| p.measured.is_some()).filter_map(|p| Some((p.figure, phase_of(summary, p.figure)?)));
+    for (figure, phase) in phases {
+        of_phase(claim, figure, phase, unmet);
+    }
+}
+
+fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unmet) {
+    let Some(shape) = phase.detail.shape else { return };
+    let random = matches!(figure, Figure::RandomRead | Figure::RandomWrite);
+    if !shape.direct {
+        unmet.flatters(Condition::Direct);
+    }
+    if phase.detail.measured < SHORT {
+        unmet.flatters(Condition::Time { wanted: SHORT, measured: phase.detail.measured });
+    }
+    let wanted = if random { RANDOM_SPAN } else { SMALL_FILE };
+    if let Some(written) = shape.extent.filter(|&size| size < wanted && figure != Figure::SequentialRead) {
+        unmet.flatters(Condition::Extent { wanted, written });
+    }
+    if random && matches!(claim, Claim::AppClass(2..)) {
+        // No record says whether the host used the command queue and the cache of the card.
+        unmet.hinders(Condition::CommandQueue { iodepth: shape.iodepth });
+    }
+}
+
+/// On which side of its mark a figure lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+    Both,
+}
+
+fn side(part: &ClaimPart) -> Option<Side> {
+    let measured = part.measured.as_ref()?;
+    let (low, high) = measured.ci95.unwrap_or((measured.value, measured.value));
+    Some(match (low >= part.required, high < part.required) {
+        (true, _) => Side::Above,
+        (_, true) => Side::Below,
+        _ => Side::Both,
+    })
+}
+
+fn verdict(parts: &[ClaimPart], unmet: &Unmet) -> ClaimVerdict {
+    let sides: Vec<Option<Side>> = parts.iter().map(side).collect();
+    let any_below = sides.contains(&Some(Side::Below));
+    if sides.iter().all(Option::is_none) {
+        ClaimVerdict::NotMeasured
+    } else if any_below {
+        // One figure below is enough; flattered ones that still fall short fall short all the more.
+        if unmet.hinders.is_empty() { ClaimVerdict::Missed } else { ClaimVerdict::NotShown }
+    } else if sides.iter().all(|side| *side == Some(Side::Above)) && unmet.flatters.is_empty() {
+        // What was reached in spite of what held it back is reached.
+        ClaimVerdict::Kept
+    } else {
+        ClaimVerdict::Unclear
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::suite;
+    use hakaru_model::facts::{Bus, CardRegisters, Fact, Filesystem};
+
+    const ERASED: Given = Given { erased: true };
+
+    fn verdict_of(summary: &Summary, claim: Claim, given: Given) -> ClaimVerdict {
+        check_claims(summary, &[claim], given)[0].verdict
+    }
+
+    #[test]
+    fn classes_are_kept_missed_or_not_shown() {
+        let summary = suite(5);
+        // 28 MB/s sustained: above 10, below 30. UHS-I carries 50 MB/s.
+        assert_eq!(verdict_of(&summary, Claim::SpeedClass(10), ERASED), ClaimVerdict::Kept);
+        assert_eq!(verdict_of(&summary, Claim::UhsGrade(1), Given::default()), ClaimVerdict::Kept);
+        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ERASED), ClaimVerdict::Missed);
+        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), Given::default()), ClaimVerdict::NotShown);
+        let video = &check_claims(&summary, &[Claim::VideoClass(30)], ERASED)[0];
+        assert_eq!(
+            (video.verdict, video.unmet.as_slice()),
+            (ClaimVerdict::NotShown, &[Condition::SpeedClassControl][..])
+        );
+    }
+
+    #[test]
+    fn application_classes_ask_for_three_figures() {
+        let summary = suite(5);
+        // 2000 reads and 600 writes: A1, and not A2, which Linux does not test fairly.
+        let a1 = &check_claims(&summary, &[Claim::AppClass(1)], Given::default())[0];
+        assert_eq!((a1.verdict, a1.parts.len(), a1.unmet.len()), (ClaimVerdict::Kept, 3, 0), "{a1:?}");
+        let a2 = &check_claims(&summary, &[Claim::AppClass(2)], Given::default())[0];
+        assert_eq!(a2.verdict, ClaimVerdict::NotShown);
+        assert!(a2.unmet.contains(&Condition::CommandQueue { iodepth: 1 }));
+    }
+
+    #[test]
+    fn flattered_figures_keep_nothing() {
+        let mut summary = suite(5);
+        for phase in &mut summary.phases {
+            phase.detail.shape.as_mut().unwrap().direct = false;
+        }
+        assert_eq!(verdict_of(&summary, Claim::SpeedClass(10), ERASED), ClaimVerdict::Unclear);
+        // What falls short all the same is missed.
+        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ERASED), ClaimVerdict::Missed);
+    }
+
+    #[test]
+    fn a_file_system_and_a_slow_bus_leave_it_open() {
+        let mut summary = suite(5);
+        summary.target.filesystem = Some(Filesystem { fs_type: "vfat".into(), ..Filesystem::default() });
+        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ERASED), ClaimVerdict::NotShown);
+        assert_eq!(verdict_of(&summary, Claim::SpeedClass(10), ERASED), ClaimVerdict::Kept);
+        let mut summary = suite(5);
+        let Fact::Known(device) = &mut summary.target.device else { panic!() };
+        device.bus = Bus::Usb { speed_mbps: Fact::Known(480) };
+        let read = &check_claims(&summary, &[Claim::ReadSpeed(100.0)], ERASED)[0];
+        assert_eq!(read.verdict, ClaimVerdict::NotShown);
+        assert!(matches!(read.unmet[..], [Condition::Bus { .. }]), "{:?}", read.unmet);
+    }
+
+    #[test]
+    fn registers_make_the_claims() {
+        let mut summary = suite(3);
+        assert_eq!(claims(&summary, &summary.target), []);
+        let Fact::Known(device) = &mut summary.target.device else { panic!() };
+        let class = Fact::Known;
+        device.card = Some(CardRegisters {
+            speed_class: class(10),
+            uhs_grade: class(0),
+            app_class: class(1),
+            ..Default::default()
+        });
+        let found: Vec<Claim> = claims(&summary, &summary.target).iter().map(|c| c.claim).collect();
+        assert_eq!(found, [Claim::SpeedClass(10), Claim::AppClass(1)]);
+    }
+
+    #[test]
+    fn nothing_measured_is_nothing_judged() {
+        let empty = crate::summarize(&[]);
+        assert_eq!(verdict_of(&empty, Claim::AppClass(1), ERASED), ClaimVerdict::NotMeasured);
+        // Without a timeline the mean stands in, and says so.
+        let mut summary = suite(5);
+        summary.phases.retain(|p| p.phase == "seq-write");
+        summary.phases[0].sustained = None;
+        let found = &check_claims(&summary, &[Claim::SpeedClass(10)], ERASED)[0];
+        assert_eq!((found.verdict, found.unmet.as_slice()), (ClaimVerdict::Unclear, &[Condition::Timeline][..]));
+    }
+}

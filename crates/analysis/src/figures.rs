@@ -1,0 +1,210 @@
+//! Which phase of a summary measured a figure that claims and rules ask for.
+
+use hakaru_model::finding::{Estimate, Figure, Measured, PhaseSummary, Summary, TimelinePoint, WorkloadShape};
+use hakaru_model::job::Op;
+use hakaru_model::units::{Bytes, Quantile};
+
+/// Sequential figures are those of blocks of this size on: smaller ones measure the price of a command.
+pub const LARGE_BLOCK: Bytes = Bytes(256 << 10);
+
+/// Random figures are those of blocks up to this size: the pages of databases and file systems.
+pub const SMALL_BLOCK: Bytes = Bytes(16 << 10);
+
+/// The slowest stretch is at least so long, in seconds: cameras buffer about a second.
+pub const STRETCH_S: f64 = 1.0;
+
+const MB: f64 = 1e6;
+const MS: f64 = 1e6;
+
+/// Finds a figure, from the phase that measured it best. `None` when none did.
+///
+/// Phases of one operation alone come before mixes, the shallowest queue before deeper ones (it is what one program
+/// sees), and the first of equals wins. A long write stands for the sustained figures.
+pub fn figure(summary: &Summary, figure: Figure) -> Option<Measured> {
+    match figure {
+        Figure::SequentialRead => rate(sequential(summary, Op::Read)?, MB),
+        Figure::SequentialWrite => rate(sequential(summary, Op::Write)?, MB),
+        Figure::RandomRead => rate(random(summary, Op::Read)?, 0.0),
+        Figure::RandomWrite => rate(random(summary, Op::Write)?, 0.0),
+        Figure::RandomReadP99 => {
+            let phase = random(summary, Op::Read)?;
+            let quantiles = &phase.latency.as_ref()?.quantiles;
+            percentile(phase, quantiles, &phase.detail.latency_by_run, Quantile::P99)
+        }
+        Figure::SyncP99 => sync(summary, Quantile::P99),
+        Figure::SyncP999 => sync(summary, Quantile::P999),
+        Figure::SustainedWrite => sustained(summary),
+        Figure::SlowestWrite => slowest(summary),
+    }
+}
+
+/// The phase that a figure would come from.
+pub(crate) fn phase_of(summary: &Summary, wanted: Figure) -> Option<&PhaseSummary> {
+    match wanted {
+        Figure::SequentialRead => sequential(summary, Op::Read),
+        Figure::SequentialWrite => sequential(summary, Op::Write),
+        Figure::RandomRead | Figure::RandomReadP99 => random(summary, Op::Read),
+        Figure::RandomWrite => random(summary, Op::Write),
+        Figure::SyncP99 | Figure::SyncP999 => synced(summary),
+        Figure::SustainedWrite | Figure::SlowestWrite => long_write(summary),
+    }
+}
+
+/// Phases of an operation whose shape is known and fits.
+fn fitting(
+    summary: &Summary,
+    op: Op,
+    fits: impl Fn(&WorkloadShape) -> bool,
+) -> impl Iterator<Item = (&PhaseSummary, WorkloadShape)> {
+    let phases = summary.phases.iter().filter(move |p| p.op == op);
+    phases.filter_map(|p| Some((p, p.detail.shape?))).filter(move |(_, shape)| fits(shape))
+}
+
+fn is_mixed(shape: &WorkloadShape) -> bool {
+    !matches!(shape.read_percent, 0 | 100)
+}
+
+fn in_flight(shape: &WorkloadShape) -> u64 {
+    u64::from(shape.iodepth) * u64::from(shape.workers)
+}
+
+fn is_durable(shape: &WorkloadShape) -> bool {
+    shape.sync_every > 0 || shape.sync_open
+}
+
+pub(crate) fn sequential(summary: &Summary, op: Op) -> Option<&PhaseSummary> {
+    let phases = fitting(summary, op, |s| !s.random && s.block >= LARGE_BLOCK && !is_durable(s));
+    phases.min_by_key(|(_, s)| (is_mixed(s), in_flight(s))).map(|(phase, _)| phase)
+}
+
+fn random(summary: &Summary, op: Op) -> Option<&PhaseSummary> {
+    let phases = fitting(summary, op, |s| s.random && s.block <= SMALL_BLOCK && !is_durable(s));
+    phases.min_by_key(|(_, s)| (is_mixed(s), in_flight(s))).map(|(phase, _)| phase)
+}
+
+/// The phase that syncs oftenest, of those that timed it.
+fn synced(summary: &Summary) -> Option<&PhaseSummary> {
+    let timed = summary.phases.iter().filter(|p| p.sync.is_some());
+    let often = |p: &&PhaseSummary| p.detail.shape.map_or(u32::MAX, |s| s.sync_every.wrapping_sub(1));
+    timed.min_by_key(often)
+}
+
+/// The longest sequential write whose evenness is known.
+fn long_write(summary: &Summary) -> Option<&PhaseSummary> {
+    let phases = fitting(summary, Op::Write, |s| !s.random && s.block >= LARGE_BLOCK && !is_mixed(s) && !is_durable(s));
+    phases.map(|(phase, _)| phase).filter(|p| p.sustained.is_some()).max_by_key(|p| p.detail.measured)
+}
+
+/// Bandwidth in units of `bandwidth_unit`, or IOPS where that is 0.
+fn rate(phase: &PhaseSummary, bandwidth_unit: f64) -> Option<Measured> {
+    let (estimate, unit) = if bandwidth_unit > 0.0 { (&phase.bandwidth, bandwidth_unit) } else { (&phase.iops, 1.0) };
+    Some(measured(phase, estimate.mean / unit, Some(estimate), unit))
+}
+
+fn measured(phase: &PhaseSummary, value: f64, estimate: Option<&Estimate>, unit: f64) -> Measured {
+    Measured {
+        phase: phase.phase.clone(),
+        value,
+        ci95: estimate.and_then(|e| e.ci95).map(|(low, high)| (low / unit, high / unit)),
+        runs: phase.bandwidth.values.len().min(u32::MAX as usize) as u32,
+    }
+}
+
+fn sync(summary: &Summary, q: Quantile) -> Option<Measured> {
+    let phase = synced(summary)?;
+    percentile(phase, &phase.sync.as_ref()?.quantiles, &phase.detail.sync_by_run, q)
+}
+
+/// The merged percentile, with the interval of the mean of those of the runs, in milliseconds.
+fn percentile(
+    phase: &PhaseSummary,
+    merged: &[(Quantile, hakaru_model::units::Nanos)],
+    by_run: &[(Quantile, Estimate)],
+    q: Quantile,
+) -> Option<Measured> {
+    let same = |other: &Quantile| (other.share() - q.share()).abs() < 1e-9;
+    let value = merged.iter().find(|(other, _)| same(other))?.1;
+    let runs = by_run.iter().find(|(other, _)| same(other)).map(|(_, estimate)| estimate);
+    Some(measured(phase, value.0 as f64 / MS, runs, MS))
+}
+
+fn sustained(summary: &Summary) -> Option<Measured> {
+    let phase = long_write(summary)?;
+    let found = phase.sustained.as_ref()?;
+    match &found.cliff {
+        Some(cliff) => Some(measured(phase, cliff.after.0 / MB, None, MB)),
+        None => rate(phase, MB),
+    }
+}
+
+fn slowest(summary: &Summary) -> Option<Measured> {
+    let phase = long_write(summary)?;
+    let worst = phase.timelines.iter().filter_map(|points| slowest_stretch(points)).reduce(f64::min)?;
+    Some(measured(phase, worst / MB, None, MB))
+}
+
+/// Mean bandwidth of the slowest stretch of whole intervals that lasts [`STRETCH_S`] or a little more.
+pub fn slowest_stretch(points: &[TimelinePoint]) -> Option<f64> {
+    let starts = std::iter::once(0.0).chain(points.iter().map(|p| p.at_s));
+    let steps: Vec<(f64, f64)> =
+        points.iter().zip(starts).map(|(p, start)| (p.at_s - start, p.bandwidth.0)).filter(|s| s.0 > 0.0).collect();
+    let (mut first, mut time, mut bytes) = (0, 0.0, 0.0);
+    let mut slowest: Option<f64> = None;
+    for &(length, speed) in &steps {
+        time += length;
+        bytes += length * speed;
+        // Drop what is not needed to fill a stretch; a hair less, for what rounding takes off.
+        while first < steps.len() && time - steps[first].0 >= STRETCH_S - 1e-6 {
+            time -= steps[first].0;
+            bytes -= steps[first].0 * steps[first].1;
+            first += 1;
+        }
+        if time >= STRETCH_S - 1e-6 {
+            let speed = (bytes / time).max(0.0);
+            slowest = Some(slowest.map_or(speed, |s| s.min(speed)));
+        }
+    }
+    slowest.filter(|s| s.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summarize;
+    use crate::testing::{records, suite};
+    use hakaru_model::units::BytesPerSec;
+
+    fn points(speeds: &[f64]) -> Vec<TimelinePoint> {
+        let at =
+            |(i, &v): (usize, &f64)| TimelinePoint { at_s: (i + 1) as f64 * 0.5, bandwidth: BytesPerSec(v), iops: 0.0 };
+        speeds.iter().enumerate().map(at).collect()
+    }
+
+    #[test]
+    fn the_slowest_second_is_two_intervals_of_half_a_second() {
+        assert_eq!(slowest_stretch(&points(&[40.0, 40.0, 10.0, 40.0, 20.0, 20.0, 40.0])), Some(20.0));
+        assert_eq!(slowest_stretch(&points(&[40.0, 40.0, 0.0, 30.0, 40.0])), Some(15.0));
+        assert_eq!(slowest_stretch(&points(&[40.0])), None);
+        assert_eq!(slowest_stretch(&[]), None);
+    }
+
+    #[test]
+    fn figures_come_from_the_phase_that_measured_them() {
+        let summary = suite(4);
+        let of = |wanted| figure(&summary, wanted).map(|m| (m.phase, m.value.round()));
+        assert_eq!(of(Figure::SequentialRead), Some(("seq-read".into(), 40.0)));
+        assert_eq!(of(Figure::SequentialWrite), Some(("seq-write".into(), 30.0)));
+        assert_eq!(of(Figure::RandomRead), Some(("rand-read".into(), 2000.0)));
+        assert_eq!(of(Figure::RandomWrite), Some(("rand-write".into(), 600.0)));
+        assert_eq!(of(Figure::SyncP99), Some(("durable".into(), 8.0)));
+        assert_eq!(of(Figure::SustainedWrite).unwrap().0, "sustained");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_found() {
+        let summary = summarize(&records(&[30e6]));
+        assert_eq!(figure(&summary, Figure::RandomRead), None);
+        assert_eq!(figure(&summary, Figure::SyncP999), None);
+        assert_eq!(figure(&summarize(&[]), Figure::SequentialRead), None);
+    }
+}

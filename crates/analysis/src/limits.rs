@@ -1,0 +1,193 @@
+//! Host or card: who sets the pace; and what a layer costs against the bare device.
+
+use crate::compare::{common_phases, compare_family, rate_pair};
+use crate::figures::sequential;
+use crate::stats::{self, Moments};
+use hakaru_model::facts::Bus;
+use hakaru_model::finding::{BusLimit, LayerCost, Limit, PhaseSummary, Summary};
+use hakaru_model::job::Op;
+use hakaru_model::units::BytesPerSec;
+
+/// From this share of the bus's ceiling on, the bus is the limit. Commands, responses and gaps between blocks cost an
+/// SD bus 15 to 20 %: cards that do 90 MB/s elsewhere reach 40 of the 50 MB/s of the same slot.
+pub const AT_CEILING: f64 = 0.75;
+
+/// Up to this share, the card is the limit.
+pub const UNDER_CEILING: f64 = 0.60;
+
+/// Cards whose figures deviate by less than this share are held back by the same thing: different cards differ more.
+pub const SAME_FIGURE: f64 = 0.03;
+
+/// Fewest different cards of which "all the same" says anything.
+pub const FEWEST_CARDS: usize = 3;
+
+/// The most bytes per second that a bus can carry, where that is known.
+///
+/// SD and eMMC: as the device room worked it out of width, clock and timing. USB: 13 packets of 512 bytes per microframe
+/// at 480 Mbit/s (USB 2.0, table 5-10), 8b/10b coding at 5 Gbit/s, 128b/132b above (USB 3.2). SATA: 8b/10b. PCI Express:
+/// 8b/10b at 2.5 and 5 GT/s, 128b/130b above, times the lanes.
+pub fn ceiling(bus: &Bus) -> Option<BytesPerSec> {
+    let bytes = match bus {
+        Bus::Mmc { ceiling, .. } => *ceiling.known()? as f64,
+        Bus::Usb { speed_mbps } => match *speed_mbps.known()? {
+            0 => return None,
+            mbps @ 1..=12 => mbps as f64 * 1e5,
+            13..=480 => 13.0 * 512.0 * 8_000.0,
+            mbps @ 481..=5_000 => mbps as f64 * 1e6 / 10.0,
+            mbps => mbps as f64 * 1e6 / 8.0 * 128.0 / 132.0,
+        },
+        Bus::Scsi { link } => leading_number(link.known()?)? * 1e9 / 10.0,
+        Bus::Nvme { link } => {
+            let text = link.known()?;
+            let gigatransfers = leading_number(text)?;
+            let coding = if gigatransfers <= 5.0 { 0.8 } else { 128.0 / 130.0 };
+            gigatransfers * 1e9 / 8.0 * coding * lanes(text)?
+        }
+        Bus::Virtio | Bus::Software | Bus::Other { .. } => return None,
+    };
+    (bytes.is_finite() && bytes > 0.0).then_some(BytesPerSec(bytes))
+}
+
+/// The number a text begins with: `6.0 Gbps` is 6.
+fn leading_number(text: &str) -> Option<f64> {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    text[..end].parse().ok().filter(|n| *n > 0.0)
+}
+
+/// The lanes a text names: `8.0 GT/s PCIe x4` has four.
+fn lanes(text: &str) -> Option<f64> {
+    let (_, after) = text.rsplit_once(['x', '×'])?;
+    leading_number(after)
+}
+
+/// Who sets the pace of sequential reads and writes: of one card, or of several on one host.
+///
+/// Several different cards that all reach the same figure are held back by what they share; a single one is when it
+/// comes near the bus's ceiling.
+pub fn bus_limit(cards: &[&Summary]) -> Vec<BusLimit> {
+    [Op::Read, Op::Write].into_iter().filter_map(|op| limit_of(cards, op)).collect()
+}
+
+fn limit_of(cards: &[&Summary], op: Op) -> Option<BusLimit> {
+    let found: Vec<(&Summary, &PhaseSummary)> =
+        cards.iter().filter_map(|&summary| Some((summary, sequential(summary, op)?))).collect();
+    let speeds: Vec<f64> = found.iter().map(|(_, phase)| phase.bandwidth.mean).collect();
+    let mean = stats::mean(&speeds)?;
+    let ceilings = found.iter().filter_map(|(summary, _)| ceiling(&summary.target.device.known()?.bus));
+    // Where the buses differ, the slowest one judges: a share above 1 is then no surprise.
+    let ceiling = ceilings.reduce(|a, b| BytesPerSec(a.0.min(b.0)));
+    let share = ceiling.map(|c| mean / c.0);
+    let spread = Moments::of(&speeds).map(|m| m.deviation / m.mean);
+    let alike = spread.is_some_and(|s| s <= SAME_FIGURE);
+    let limit =
+        if different(&found) >= FEWEST_CARDS && one_host(&found) && alike && share.is_none_or(|s| s > UNDER_CEILING) {
+            Limit::Host
+        } else {
+            match share {
+                Some(share) if share >= AT_CEILING => Limit::Host,
+                Some(share) if share <= UNDER_CEILING => Limit::Card,
+                _ => Limit::Unclear,
+            }
+        };
+    let cards = found.len().min(u32::MAX as usize) as u32;
+    Some(BusLimit { op, measured: BytesPerSec(mean), ceiling, share, cards, spread, limit })
+}
+
+/// How many different things were measured; two cards of one model are one.
+fn different(found: &[(&Summary, &PhaseSummary)]) -> usize {
+    let mut names: Vec<String> = found
+        .iter()
+        .map(|(summary, _)| {
+            let model = summary.target.device.known().and_then(|device| device.model.known().cloned());
+            summary.target.label.clone().or(model).unwrap_or_else(|| summary.target.display_name())
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names.len()
+}
+
+fn one_host(found: &[(&Summary, &PhaseSummary)]) -> bool {
+    found.windows(2).all(|pair| pair[0].0.environment.hostname == pair[1].0.environment.hostname)
+}
+
+/// What a layer costs, workload by workload: raw against layer, as one family.
+pub fn layer_cost(raw: &Summary, layer: &Summary) -> Vec<LayerCost> {
+    let name = layer.target.filesystem.as_ref().map_or_else(|| "raw".to_owned(), |fs| fs.fs_type.clone());
+    // Phases without a value on either side are left out, so that comparisons and phases stay in step.
+    let mut phases = common_phases(raw, layer);
+    phases.retain(|(a, b)| !a.bandwidth.values.is_empty() && !b.bandwidth.values.is_empty());
+    let pairs: Vec<_> = phases.iter().map(|(a, b)| rate_pair(a, b)).collect();
+    let amplification = |phase: &PhaseSummary| phase.amplification.as_ref().map(|e| e.mean);
+    let cost = |(comparison, (a, b)): (_, &(&PhaseSummary, &PhaseSummary))| LayerCost {
+        layer: name.clone(),
+        comparison,
+        amplification_raw: amplification(a),
+        amplification_layer: amplification(b),
+    };
+    compare_family(&pairs).into_iter().zip(&phases).map(cost).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{read_series, suite};
+    use hakaru_model::facts::{Fact, Filesystem};
+    use hakaru_model::finding::Verdict;
+
+    #[test]
+    fn ceilings_are_those_of_the_specifications() {
+        let usb = |speed| ceiling(&Bus::Usb { speed_mbps: Fact::Known(speed) }).unwrap().0;
+        assert_eq!((usb(480), usb(5_000)), (53_248_000.0, 500e6));
+        let sata = Bus::Scsi { link: Fact::Known("6.0 Gbps".into()) };
+        assert_eq!(ceiling(&sata).unwrap().0, 600e6);
+        let nvme = |text: &str| ceiling(&Bus::Nvme { link: Fact::Known(text.into()) }).map(|c| (c.0 / 1e6).round());
+        assert_eq!(nvme("8.0 GT/s PCIe x4"), Some(3938.0));
+        assert_eq!(nvme("nonsense"), None);
+        assert_eq!(ceiling(&Bus::Virtio), None);
+    }
+
+    #[test]
+    fn six_cards_at_the_same_speed_are_held_back_by_the_host() {
+        // Sequential reads of six cards on one Raspberry Pi 4, MB/s: a published table.
+        let cards: Vec<Summary> = [40.1, 39.9, 41.3, 41.2, 40.9, 40.5]
+            .iter()
+            .zip(0..)
+            .map(|(&mb, i)| read_series(i, mb * 1e6, 0.005))
+            .collect();
+        let all: Vec<&Summary> = cards.iter().collect();
+        let [ref read] = bus_limit(&all)[..] else { panic!() };
+        assert_eq!((read.op, read.limit, read.cards), (Op::Read, Limit::Host, 6));
+        assert!(read.spread.unwrap() < 0.02 && (read.share.unwrap() - 0.813).abs() < 0.01);
+        // One of them alone is near the ceiling.
+        assert_eq!(bus_limit(&all[..1])[0].limit, Limit::Host);
+    }
+
+    #[test]
+    fn slow_and_unlike_cards_are_their_own_limit() {
+        let cards: Vec<Summary> =
+            [22.0, 18.0, 33.0].iter().zip(0..).map(|(&mb, i)| read_series(i, mb * 1e6, 0.005)).collect();
+        let all: Vec<&Summary> = cards.iter().collect();
+        assert_eq!(bus_limit(&all)[0].limit, Limit::Card);
+        assert_eq!(bus_limit(&[]).len(), 0);
+    }
+
+    #[test]
+    fn a_layer_is_compared_workload_by_workload() {
+        let raw = suite(5);
+        let mut layer = suite(5);
+        layer.target.filesystem = Some(Filesystem { fs_type: "vfat".into(), ..Filesystem::default() });
+        let random = layer.phases.iter_mut().find(|p| p.phase == "rand-write").unwrap();
+        random.iops.values.iter_mut().for_each(|v| *v /= 5.0);
+        random.amplification = crate::estimate(&[4.0; 5]);
+        let costs = layer_cost(&raw, &layer);
+        assert_eq!(costs.len(), raw.phases.len());
+        let random = costs.iter().find(|c| c.comparison.quantity.contains("rand-write")).unwrap();
+        assert_eq!((random.layer.as_str(), random.comparison.verdict), ("vfat", Verdict::Different));
+        assert!((random.comparison.ratio - 0.2).abs() < 1e-9);
+        assert_eq!(random.amplification_layer, Some(4.0));
+        let same = costs.iter().filter(|c| c.comparison.verdict == Verdict::NotDistinguished).count();
+        assert_eq!(same, costs.len() - 1);
+    }
+}
