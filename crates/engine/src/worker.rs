@@ -56,7 +56,8 @@ pub(crate) struct Worker<'a, B, C> {
     tally: Tally,
     depth: DepthRecord,
     errors: ErrorRecord,
-    issued: [u64; 3],
+    /// I/Os that were answered with an error, by operation.
+    refused: [u64; 3],
     stamp: u64,
     scramble: bool,
     refill: bool,
@@ -94,7 +95,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             tally: Tally::new(&plan.measure, used, syncs, expected as usize),
             depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
             errors: ErrorRecord::default(),
-            issued: [0; 3],
+            refused: [0; 3],
             stamp: plan.seed,
             scramble: plan.buffers.scramble && matches!(plan.buffers.fill, Fill::Random | Fill::Compressible(_)),
             refill: plan.buffers.refill,
@@ -176,7 +177,6 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             let issued = self.clock.now();
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            self.issued[request.op as usize] += 1;
             if self.finish(&Flight { request, created: last, issued }, result, done).is_break() {
                 return StopReason::Error;
             }
@@ -226,7 +226,6 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                 }
                 self.backend.prepare(slot, &request);
                 flights[slot as usize] = Some(Flight { request, created, issued: 0 });
-                self.issued[request.op as usize] += 1;
                 count_depth(&mut self.depth.level, depth - free.len());
                 fresh.push(slot);
             }
@@ -316,7 +315,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     /// Counts one I/O, or its error. Breaks when the job may not go on after it.
-    #[inline]
+    // A call here would cost as much as the counting itself.
+    #[inline(always)]
     fn finish(&mut self, flight: &Flight, result: Result<u32, Errno>, done: u64) -> std::ops::ControlFlow<()> {
         let Flight { request, created, issued } = *flight;
         match result {
@@ -336,6 +336,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn refuse(&mut self, request: &Request, errno: Errno, done: u64) -> std::ops::ControlFlow<()> {
         let Request { op, region, offset, len } = *request;
         self.note_error(op.name(), region, offset, len, errno, done);
+        self.refused[op as usize] += 1;
         if self.plan.errors.continue_on[op] {
             std::ops::ControlFlow::Continue(())
         } else {
@@ -415,7 +416,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if self.in_ramp && now >= self.end {
             self.in_ramp = false;
             self.tally.restart();
-            self.issued = [0; 3];
+            self.refused = [0; 3];
             self.depth = DepthRecord { iodepth: self.depth.iodepth, ..DepthRecord::default() };
             self.start_measuring(now);
         } else if now >= self.end {
@@ -484,14 +485,14 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     fn record(self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
-        let Worker { plan, tally, mut depth, errors, issued, usage_at_start, around, .. } = self;
+        let Worker { plan, tally, mut depth, errors, refused, usage_at_start, around, .. } = self;
         let Tally { mut ops, sync, intervals, .. } = tally;
         for op in Op::ALL {
-            ops[op].issued = issued[op as usize];
+            ops[op].issued = ops[op].ios + refused[op as usize];
         }
         if !B::QUEUED {
             // One in flight, one a call, each time: there was nothing to count on the way.
-            let ios = issued.iter().sum();
+            let ios = ops.iter().map(|(_, op)| op.issued).sum();
             depth.level[0] = ios;
             (depth.submit[1], depth.complete[1]) = (ios, ios);
             (depth.submit_calls, depth.complete_calls) = (ios, ios);

@@ -227,7 +227,56 @@ struct Place {
 
 /// The requests of a worker; see [`StreamPlan::requests`].
 #[derive(Clone, Debug)]
-pub struct RequestStream {
+pub struct RequestStream(Kind);
+
+/// Most jobs need little: one operation, one size, one region. They are worth a short way of their own, because the
+/// engine asks for a request at every I/O.
+#[derive(Clone, Debug)]
+enum Kind {
+    Plain(PlainStream),
+    General(Box<GeneralStream>),
+}
+
+/// One operation of one size in one region, each block once or one after another.
+#[derive(Clone, Debug)]
+struct PlainStream {
+    op: Op,
+    len: u32,
+    region: Region,
+    left: u64,
+    endless: bool,
+    order: PlainOrder,
+}
+
+#[derive(Clone, Debug)]
+enum PlainOrder {
+    Line { next: u64 },
+    EachOnce { permutation: Permutation, align: u64 },
+}
+
+impl PlainStream {
+    #[inline]
+    fn next(&mut self) -> Option<Request> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let Region { offset: start, len: room, .. } = self.region;
+        let offset = match &mut self.order {
+            PlainOrder::EachOnce { permutation, align } => start + permutation.draw() * *align,
+            PlainOrder::Line { next } => {
+                let len = u64::from(self.len);
+                let at = if *next + len > start + room { start } else { *next };
+                *next = at + len;
+                at
+            }
+        };
+        Some(Request { op: self.op, region: 0, offset, len: self.len })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct GeneralStream {
     places: Vec<Place>,
     turn: usize,
     access: Access,
@@ -265,11 +314,16 @@ impl StreamPlan {
             BlockSize::Fixed(bytes) => u32::try_from(bytes.0).ok(),
             _ => None,
         });
+        if let (Some(op), Some(len)) = (single_op, single_len)
+            && let Some(plain) = self.plain(op, len, align)
+        {
+            return RequestStream(Kind::Plain(plain));
+        }
         let places = regions.iter().enumerate().map(|(i, &region)| {
             let slots = region.len.checked_sub(smallest).map_or(1, |room| room / align + 1);
             Place { region, slots, walk: Walk::new(access, region, slots, Rng::fork(*seed, 1 + i as u64)) }
         });
-        RequestStream {
+        RequestStream(Kind::General(Box::new(GeneralStream {
             places: places.collect(),
             turn: 0,
             access: access.clone(),
@@ -282,7 +336,26 @@ impl StreamPlan {
             ios_left: limit_ios.unwrap_or(u64::MAX),
             run: Run::default(),
             pending: None,
-        }
+        })))
+    }
+
+    /// The short way, for those jobs that can take it.
+    fn plain(&self, op: Op, len: u32, align: u64) -> Option<PlainStream> {
+        let [region] = self.regions[..] else { return None };
+        let Access { random, every_block_once, stride, run_length, ref distribution, .. } = self.access;
+        let order = match (random, every_block_once, distribution) {
+            (false, ..) if stride == 0 => PlainOrder::Line { next: region.offset },
+            (true, true, Distribution::Uniform) if run_length == 1 => {
+                let slots = region.len.checked_sub(len.into()).map_or(1, |room| room / align + 1);
+                PlainOrder::EachOnce { permutation: Permutation::new(slots, Rng::fork(self.seed, 1)), align }
+            }
+            _ => return None,
+        };
+        // A block as large as its region, or one that goes past its end, is cut: that is for the long way.
+        let fits = region.len >= u64::from(len) && len > 0;
+        let by_bytes = self.limit_bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(len.max(1))));
+        let left = by_bytes.min(self.limit_ios.unwrap_or(u64::MAX));
+        fits.then_some(PlainStream { op, len, region, left, endless: self.limit_bytes.is_none(), order })
     }
 }
 
@@ -302,10 +375,28 @@ impl Walk {
 impl RequestStream {
     /// Bytes still to come; `u64::MAX` when it never ends by bytes.
     pub fn bytes_left(&self) -> u64 {
-        self.bytes_left
+        match &self.0 {
+            Kind::Plain(plain) if plain.endless => u64::MAX,
+            Kind::Plain(plain) => plain.left.saturating_mul(u64::from(plain.len)),
+            Kind::General(general) => general.bytes_left,
+        }
     }
+}
 
-    #[inline]
+impl Iterator for RequestStream {
+    type Item = Request;
+
+    // The engine's loop is compiled in another crate, and this is most of what it does besides the I/O itself.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Request> {
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.next(),
+            Kind::General(general) => general.next(),
+        }
+    }
+}
+
+impl GeneralStream {
     fn draw_op(&mut self) -> Op {
         if let Some(op) = self.single_op {
             return op;
@@ -324,7 +415,6 @@ impl RequestStream {
         }
     }
 
-    #[inline]
     fn draw_len(&mut self, op: Op) -> u32 {
         if let Some(len) = self.single_len {
             return len;
@@ -348,7 +438,6 @@ impl RequestStream {
         bytes as u32
     }
 
-    #[inline]
     fn draw_place(&mut self) -> usize {
         if self.places.len() == 1 {
             return 0;
@@ -358,7 +447,6 @@ impl RequestStream {
         place
     }
 
-    #[inline]
     fn next_offset(&mut self, place: usize, op: Op, len: u64) -> u64 {
         let (stride, align) = (self.access.stride, self.align);
         let Place { region, slots, walk } = &mut self.places[place];
@@ -370,7 +458,6 @@ impl RequestStream {
     }
 
     /// Goes on from an offset drawn before, for `run_length` I/Os.
-    #[inline]
     fn next_of_run(&mut self, op: Op, len: u64) -> (usize, u64) {
         if self.run.left == 0 {
             let place = self.draw_place();
@@ -402,10 +489,7 @@ fn next_in_line(next: &mut u64, region: Region, len: u64, stride: i64) -> u64 {
     at
 }
 
-impl Iterator for RequestStream {
-    type Item = Request;
-
-    #[inline]
+impl GeneralStream {
     fn next(&mut self) -> Option<Request> {
         if self.bytes_left == 0 || self.ios_left == 0 {
             return None;
