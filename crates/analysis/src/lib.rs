@@ -11,11 +11,11 @@ pub mod compare;
 pub mod estimate;
 pub mod figures;
 pub mod limits;
+#[cfg(test)]
+mod simulated;
 pub mod stats;
 pub mod steady;
 pub mod summarize;
-#[cfg(test)]
-mod simulated;
 #[cfg(test)]
 mod testing;
 
