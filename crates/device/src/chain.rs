@@ -38,11 +38,6 @@ impl Node {
         Node::by_number(roots.device_number(path)?, roots)
     }
 
-    /// Its device node.
-    pub(crate) fn node(&self, roots: &Roots) -> PathBuf {
-        roots.dev.join(&self.kname)
-    }
-
     /// Number of the partition on its disk, when it is one.
     pub(crate) fn partition(&self) -> Option<u32> {
         roots::number(&self.folder.join("partition"))
@@ -115,6 +110,8 @@ impl Node {
 pub(crate) enum Loops {
     /// A loop device is a bottom.
     Stop,
+    /// A loop device over another block device stands on that; one over a file is a bottom.
+    Devices,
     /// What its file lies on is below it.
     Follow,
 }
@@ -135,8 +132,10 @@ fn descend(node: &Node, loops: Loops, roots: &Roots, mounts: &[Mount], found: &m
     if node.partition().is_some() {
         below.push(node.disk());
     }
-    if let (Loops::Follow, Some(file)) = (loops, node.backing_file()) {
-        below.extend(nodes_of_path(&file, roots, mounts));
+    match (loops, node.backing_file()) {
+        (Loops::Follow, Some(file)) => below.extend(nodes_of_path(&file, roots, mounts)),
+        (Loops::Devices, Some(file)) => below.extend(Node::by_path(&in_dev(&file, roots), roots)),
+        _ => {}
     }
     for next in &below {
         descend(next, loops, roots, mounts, found);
@@ -190,6 +189,13 @@ fn with_btrfs_siblings(node: Node, roots: &Roots) -> Vec<Node> {
         }
     }
     vec![node]
+}
+
+/// All loop devices that are set up.
+pub(crate) fn loops(roots: &Roots) -> Vec<Node> {
+    let names = roots::names(&roots.sys.join("class/block")).into_iter().filter(|name| name.starts_with("loop"));
+    let nodes = names.filter_map(|name| Node::at(roots.sysfs_by_name(&name)?));
+    nodes.filter(|node| node.backing_file().is_some()).collect()
 }
 
 /// The place of a path such as `/dev/sda1`, which kernel tables name, under the roots in use.

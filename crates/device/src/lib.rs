@@ -11,12 +11,15 @@ mod card;
 mod chain;
 mod disk;
 mod environment;
+pub mod guard;
 mod identify;
 mod inspect;
 mod makers;
 mod mounts;
 mod oddities;
 mod roots;
+#[cfg(test)]
+mod testloop;
 #[cfg(test)]
 mod testtree;
 

@@ -1,0 +1,335 @@
+//! What erasing a device would destroy: partition table, file systems and their labels.
+//!
+//! For the eyes of somebody who is about to decide. Finding nothing does not mean that nothing is there: encrypted
+//! and raw data have no magic number.
+
+use super::magic::{self, Image, ReadAt};
+use super::tables::{self, Entry, Table};
+use hakaru_model::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::Path;
+
+/// One thing that would be lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// Where it begins, counted from the beginning of the device.
+    pub offset: Bytes,
+    /// What it is.
+    #[serde(flatten)]
+    pub what: LossKind,
+}
+
+/// What would be lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "what")]
+pub enum LossKind {
+    /// A partition table with its entries.
+    PartitionTable {
+        /// Which kind.
+        table: TableKind,
+        /// Its entries.
+        partitions: Vec<Partition>,
+    },
+    /// A file system, swap space, or a part of something larger.
+    Content {
+        /// Its type, such as `ext4` or `LUKS2`.
+        kind: String,
+        /// Its label.
+        label: Option<String>,
+        /// Its size, where it tells one.
+        size: Option<Bytes>,
+        /// The partition it is in; `None` when it takes the whole device.
+        partition: Option<u32>,
+    },
+    /// The device could not be read.
+    Unread {
+        /// Why.
+        because: String,
+    },
+}
+
+/// Kinds of partition tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableKind {
+    /// The old one of PCs ("msdos", "dos").
+    Mbr,
+    /// The one of UEFI.
+    Gpt,
+    /// A GPT of which only the copy at the end is left.
+    GptCopy,
+}
+
+/// One entry of a partition table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partition {
+    /// Its number.
+    pub number: u32,
+    /// Where it begins.
+    pub offset: Bytes,
+    /// How long it is.
+    pub size: Bytes,
+    /// Its name, where the table has names.
+    pub name: Option<String>,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            LossKind::PartitionTable { table, partitions } => {
+                let table = ["MBR", "GPT", "GPT (its copy at the end)"][*table as usize];
+                let plural = if partitions.len() == 1 { "" } else { "s" };
+                write!(f, "partition table: {table}, {} partition{plural}", partitions.len())
+            }
+            LossKind::Content { kind, label, size, partition } => {
+                match partition {
+                    Some(number) => write!(f, "partition {number}: {kind}")?,
+                    None => write!(f, "whole device: {kind}")?,
+                }
+                if let Some(label) = label {
+                    write!(f, " `{label}`")?;
+                }
+                size.map_or(Ok(()), |size| write!(f, ", {size}"))
+            }
+            LossKind::Unread { because } => write!(f, "unknown, because {because}"),
+        }
+    }
+}
+
+/// Looks what is on a device (or in an image file). Only reads.
+pub fn what_would_be_lost(path: &Path) -> Vec<Loss> {
+    match open(path) {
+        Ok((file, len, block)) => losses(&file, len, block),
+        Err(error) => {
+            let because = format!("{} cannot be read: {error}", path.display());
+            vec![Loss { offset: Bytes(0), what: LossKind::Unread { because } }]
+        }
+    }
+}
+
+fn open(path: &Path) -> std::io::Result<(std::fs::File, u64, u64)> {
+    use std::io::{Error, ErrorKind, Seek, SeekFrom};
+    let kind = path.metadata().map(|metadata| crate::inspect::kind_of(&metadata))?;
+    use hakaru_model::facts::TargetKind;
+    if !matches!(kind, TargetKind::File | TargetKind::BlockDevice) {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is neither a file nor a block device"));
+    }
+    let mut file = std::fs::File::open(path)?;
+    let len = file.seek(SeekFrom::End(0))?;
+    let block = rustix::fs::ioctl_blksszget(&file).unwrap_or(512);
+    Ok((file, len, u64::from(block)))
+}
+
+/// What is found on anything that can be read.
+fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
+    let image = Image { source, start: 0, len };
+    let mut found = contents(&image, None);
+    // The boot sectors of these resemble an MBR, while other file systems leave room for a real one in front.
+    let has_boot_sector = |kind: &str| matches!(kind, "vfat" | "exfat" | "ntfs");
+    let only_remains =
+        found.iter().all(|loss| matches!(&loss.what, LossKind::Content { kind, .. } if !has_boot_sector(kind)));
+    let table = tables::read(&image, block.max(512)).filter(|table| only_remains && !entries(table).1.is_empty());
+    if let Some(table) = table {
+        let (kind, entries) = entries(&table);
+        let partitions = entries.iter().map(partition).collect();
+        let what = LossKind::PartitionTable { table: kind, partitions };
+        found.insert(0, Loss { offset: Bytes(0), what });
+        for entry in entries {
+            found.extend(contents(&image.part(entry.offset, entry.len), Some(entry.number)));
+        }
+    }
+    found
+}
+
+fn entries(table: &Table) -> (TableKind, &[Entry]) {
+    match table {
+        Table::Mbr(entries) => (TableKind::Mbr, entries),
+        Table::Gpt(entries) => (TableKind::Gpt, entries),
+        Table::GptCopy(entries) => (TableKind::GptCopy, entries),
+    }
+}
+
+fn partition(entry: &Entry) -> Partition {
+    let Entry { number, offset, len, name } = entry.clone();
+    Partition { number, offset: Bytes(offset), size: Bytes(len), name }
+}
+
+fn contents(image: &Image<'_>, partition: Option<u32>) -> Vec<Loss> {
+    let content = |found: magic::Found| {
+        let magic::Found { kind, label, size } = found;
+        let what = LossKind::Content { kind: kind.to_owned(), label, size, partition };
+        Loss { offset: Bytes(image.start), what }
+    };
+    magic::probe(image).into_iter().map(content).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::process::Command;
+
+    impl ReadAt for Vec<u8> {
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+            let from = usize::try_from(offset).unwrap_or(usize::MAX);
+            let bytes = self.get(from..).and_then(|rest| rest.get(..buffer.len()));
+            buffer.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+            Ok(())
+        }
+    }
+
+    fn shown(image: &Vec<u8>) -> Vec<String> {
+        losses(image, image.len() as u64, 512).iter().map(Loss::to_string).collect()
+    }
+
+    fn put(image: &mut [u8], offset: usize, bytes: &[u8]) {
+        image[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// An MBR entry of this type, first sector and number of sectors.
+    fn entry(kind: u8, first: u32, count: u32) -> [u8; 16] {
+        let mut raw = [0; 16];
+        raw[4] = kind;
+        put(&mut raw, 8, &first.to_le_bytes());
+        put(&mut raw, 12, &count.to_le_bytes());
+        raw
+    }
+
+    fn swap_at(image: &mut [u8], offset: usize, label: &[u8]) {
+        put(image, offset + 4086, b"SWAPSPACE2");
+        put(image, offset + 1028, &15u32.to_le_bytes());
+        put(image, offset + 1052, label);
+    }
+
+    fn disk_with_mbr() -> Vec<u8> {
+        let mut disk = vec![0; 1 << 20];
+        put(&mut disk, 510, &[0x55, 0xaa]);
+        put(&mut disk, 446, &entry(0x82, 64, 128));
+        put(&mut disk, 462, &entry(0x05, 512, 1024));
+        swap_at(&mut disk, 64 * 512, b"fast");
+        // Two logical partitions: each table tells of its own and of the next.
+        put(&mut disk, 512 * 512 + 510, &[0x55, 0xaa]);
+        put(&mut disk, 512 * 512 + 446, &entry(0x83, 8, 120));
+        put(&mut disk, 512 * 512 + 462, &entry(0x05, 256, 256));
+        put(&mut disk, 768 * 512 + 510, &[0x55, 0xaa]);
+        put(&mut disk, 768 * 512 + 446, &entry(0x82, 8, 120));
+        swap_at(&mut disk, 776 * 512, b"slow");
+        disk
+    }
+
+    fn disk_with_gpt() -> Vec<u8> {
+        let mut disk = vec![0; 1 << 20];
+        put(&mut disk, 510, &[0x55, 0xaa]);
+        put(&mut disk, 446, &entry(0xee, 1, 2047));
+        for (header, table) in [(1, 2), (2047, 2015)] {
+            put(&mut disk, header * 512, b"EFI PART");
+            put(&mut disk, header * 512 + 72, &(table as u64).to_le_bytes());
+            put(&mut disk, header * 512 + 80, &128u32.to_le_bytes());
+            put(&mut disk, header * 512 + 84, &128u32.to_le_bytes());
+            let at = table * 512 + 128;
+            put(&mut disk, at, &[7; 16]);
+            put(&mut disk, at + 32, &64u64.to_le_bytes());
+            put(&mut disk, at + 40, &191u64.to_le_bytes());
+            put(&mut disk, at + 56, &"swäp".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+        }
+        swap_at(&mut disk, 64 * 512, b"s");
+        disk
+    }
+
+    #[test]
+    fn an_mbr_with_logical_partitions_is_read() {
+        insta::assert_snapshot!(shown(&disk_with_mbr()).join("\n"), @r"
+        partition table: MBR, 3 partitions
+        partition 1: swap `fast`, 64 KiB
+        partition 6: swap `slow`, 64 KiB
+        ");
+    }
+
+    #[test]
+    fn a_gpt_is_read_and_so_is_its_copy() {
+        let mut disk = disk_with_gpt();
+        insta::assert_snapshot!(shown(&disk).join("\n"), @r"
+        partition table: GPT, 1 partition
+        partition 2: swap `s`, 64 KiB
+        ");
+        let found = losses(&disk, disk.len() as u64, 512);
+        let LossKind::PartitionTable { partitions, .. } = &found[0].what else { panic!("{found:?}") };
+        assert_eq!(partitions[0].name.as_deref(), Some("swäp"));
+        disk[..1024].fill(0);
+        assert_eq!(shown(&disk)[0], "partition table: GPT (its copy at the end), 1 partition");
+    }
+
+    #[test]
+    fn an_empty_device_has_nothing_to_lose() {
+        assert_eq!(shown(&vec![0; 1 << 20]), [""; 0]);
+        assert_eq!(shown(&vec![0xff; 1 << 20]), [""; 0]);
+        assert_eq!(shown(&Vec::new()), [""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        insta::assert_snapshot!(what_would_be_lost(Path::new("/nonexistent"))[0], @"unknown, because /nonexistent cannot be read: No such file or directory (os error 2)");
+        insta::assert_snapshot!(what_would_be_lost(Path::new("/dev/null"))[0], @"unknown, because /dev/null cannot be read: it is neither a file nor a block device");
+    }
+
+    /// Runs a mkfs on an image file; `None` when the tool is not installed.
+    fn made_by(tool: &str, options: &[&str], size: u64) -> Option<Vec<String>> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(size).unwrap();
+        match Command::new(tool).args(options).arg(file.path()).output() {
+            Ok(output) => assert!(output.status.success(), "{tool}: {output:?}"),
+            Err(_) => {
+                eprintln!("SKIPPED {tool}: it is not installed");
+                return None;
+            }
+        }
+        Some(what_would_be_lost(file.path()).iter().map(Loss::to_string).collect())
+    }
+
+    #[test]
+    fn real_file_systems_are_recognised() {
+        let made = [
+            ("mkfs.ext4", &["-q", "-F", "-L", "daten"][..], 16, "whole device: ext4 `daten`, 16 MiB"),
+            ("mkfs.ext2", &["-q", "-F"], 16, "whole device: ext2, 16 MiB"),
+            ("mkfs.vfat", &["-n", "CARD"], 16, "whole device: vfat `CARD`, 16 MiB"),
+            ("mkfs.vfat", &["-F", "32", "-n", "BIG"], 64, "whole device: vfat `BIG`, 64 MiB"),
+            ("mkfs.f2fs", &["-q", "-f", "-l", "flash"], 64, "whole device: f2fs `flash`, 64 MiB"),
+            ("mkfs.exfat", &["-L", "photos"], 16, "whole device: exfat `photos`, 16 MiB"),
+            ("mkfs.btrfs", &["-q", "-f", "-L", "tree"], 128, "whole device: btrfs `tree`, 128 MiB"),
+            ("mkfs.xfs", &["-q", "-f", "-L", "big"], 320, "whole device: xfs `big`, 320 MiB"),
+            ("mkswap", &["-L", "swapper"], 4, "whole device: swap `swapper`, 4 MiB"),
+        ];
+        for (tool, options, mebibytes, expected) in made {
+            if let Some(found) = made_by(tool, options, mebibytes << 20) {
+                assert_eq!(found, [expected], "{tool} {options:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damage_never_panics(
+            which in 0usize..3,
+            edits in prop::collection::vec((0usize..1 << 20, any::<u8>()), 0..64),
+            near in prop::collection::vec((0usize..70_000, any::<u8>()), 0..64),
+        ) {
+            let mut disk = match which { 0 => disk_with_mbr(), 1 => disk_with_gpt(), _ => vec![0; 1 << 20] };
+            edits.into_iter().chain(near).for_each(|(at, byte)| disk[at] = byte);
+            let _ = shown(&disk);
+        }
+
+        #[test]
+        fn any_superblock_is_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 2048), which in 0usize..12) {
+            let magics: [(usize, &[u8]); 12] = [
+                (1024 + 0x38, &[0x53, 0xef]), (1024, &[0x10, 0x20, 0xf5, 0xf2]), (0, b"XFSB"), (0x1_0040, b"_BHRfS_M"),
+                (3, b"EXFAT   "), (3, b"NTFS    "), (0x52, b"FAT32   "), (4086, b"SWAPSPACE2"), (0, b"LUKS\xba\xbe\0\x02"),
+                (512, b"LABELONE"), (4096, &[0xfc, 0x4e, 0x2b, 0xa9]), (0x8001, b"CD001"),
+            ];
+            let mut disk: Vec<u8> = bytes.iter().copied().cycle().take(80_000).collect();
+            put(&mut disk, 510, &[0x55, 0xaa]);
+            put(&mut disk, magics[which].0, magics[which].1);
+            let _ = shown(&disk);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The one door to destruction: only here can an [`Erasable`] be had, and every destructive call wants one.
+//!
+//! [`passive`] looks at a named device and refuses one that is in use, or that the running system needs. It is not
+//! enough for erasing: that takes a [`Confirmation`] that this very device is meant, and the device must open
+//! exclusively, which the kernel refuses while anything else (a mount in another container, a mapping, a RAID) has it.
+//! A program that merely has the device open without claiming it cannot be noticed this way.
+
+mod losses;
+mod magic;
+mod refusal;
+mod tables;
+mod usage;
+
+pub use losses::{Loss, LossKind, Partition, TableKind, what_would_be_lost};
+pub use refusal::Refusal;
+
+use crate::chain::Node;
+use crate::disk;
+use crate::identify::identify;
+use crate::mounts;
+use crate::roots::{self, Roots};
+use hakaru_model::facts::{Fact, Identity};
+use hakaru_model::units::Bytes;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// How somebody tells that they mean this very device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// Its serial number, CID, world-wide name, or a name of it under `/dev/disk/by-id`: for scripts.
+    Serial(String),
+    /// Its name, typed after its identity was shown: `mmcblk0` or `/dev/mmcblk0`.
+    Typed(String),
+}
+
+/// A device that may be asked about: it passed the passive checks a moment ago.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    path: PathBuf,
+    node: Node,
+    sequence: Option<u64>,
+    identity: Identity,
+    ids: Vec<String>,
+}
+
+impl Candidate {
+    /// What the device is, to be shown before its name is asked for.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Serial number, CID, world-wide name, and names under `/dev/disk/by-id`, any of which confirms it.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// The name that has to be typed.
+    pub fn name(&self) -> &str {
+        &self.node.kname
+    }
+
+    /// Takes the device for erasing, if it is the one that is meant, and still the one that was looked at.
+    ///
+    /// # Errors
+    /// The [`Refusal`] that names the reason.
+    pub fn confirm(self, confirmation: &Confirmation, roots: &Roots) -> Result<Erasable, Refusal> {
+        self.is_meant(confirmation)?;
+        let device = open_exclusively(&self.path)?;
+        self.is_same(&device, roots)?;
+        // Nothing can claim the device any more: what was true when it was looked at is asked once again.
+        let again = passive(&self.path, roots)?;
+        if again.node != self.node || again.ids != self.ids {
+            return Err(self.stale("it has another identity"));
+        }
+        Ok(Erasable { device, found: self })
+    }
+
+    fn is_meant(&self, confirmation: &Confirmation) -> Result<(), Refusal> {
+        match confirmation {
+            Confirmation::Serial(given) => {
+                let given = given.trim();
+                if says_nothing(given) {
+                    return Err(Refusal::Anonymous { given: given.to_owned() });
+                }
+                let known = self.ids.iter().any(|id| id.eq_ignore_ascii_case(given));
+                let mismatch =
+                    || Refusal::Mismatch { path: self.path.clone(), given: given.to_owned(), ids: self.ids.clone() };
+                known.then_some(()).ok_or_else(mismatch)
+            }
+            Confirmation::Typed(typed) => {
+                let typed = typed.trim();
+                let same = typed == self.node.kname || Path::new(typed) == Path::new("/dev").join(&self.node.kname);
+                let mistyped = || Refusal::Mistyped { typed: typed.to_owned(), wanted: self.node.kname.clone() };
+                same.then_some(()).ok_or_else(mistyped)
+            }
+        }
+    }
+
+    /// Whether an open device is the one that was looked at: names and even numbers are given to another card when
+    /// one is pulled and one is plugged in.
+    fn is_same(&self, device: &OwnedFd, roots: &Roots) -> Result<(), Refusal> {
+        let stat = rustix::fs::fstat(device).map_err(|error| self.io(error))?;
+        let number = roots::DevNum::from_raw(stat.st_rdev as _);
+        if number != self.node.number {
+            return Err(self.stale(&format!("number {} instead of {}", number, self.node.number)));
+        }
+        let told = hakaru_sys::block::disk_sequence(device).ok();
+        let told = told.or_else(|| disk::sequence(&self.node.disk()).known().copied());
+        match (self.sequence, told) {
+            (Some(before), Some(now)) if before != now => {
+                Err(self.stale(&format!("disk sequence {now} instead of {before}")))
+            }
+            _ if Node::by_number(self.node.number, roots).as_ref() != Some(&self.node) => {
+                Err(self.stale("it hangs on another port"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn stale(&self, changed: &str) -> Refusal {
+        Refusal::Stale { path: self.path.clone(), changed: changed.to_owned() }
+    }
+
+    fn io(&self, error: Errno) -> Refusal {
+        Refusal::Io { path: self.path.clone(), source: error.into() }
+    }
+}
+
+/// Leave to destroy what is on a device. It holds the device open exclusively, so that nothing can mount it meanwhile.
+///
+/// Only [`check`] and [`Candidate::confirm`] make one; dropping it gives the device back.
+#[derive(Debug)]
+pub struct Erasable {
+    device: OwnedFd,
+    found: Candidate,
+}
+
+impl Erasable {
+    /// The path by which it was named.
+    pub fn path(&self) -> &Path {
+        &self.found.path
+    }
+
+    /// Its own node, such as `/dev/mmcblk0`, whatever link it was named by.
+    pub fn node(&self) -> PathBuf {
+        Path::new("/dev").join(&self.found.node.kname)
+    }
+
+    /// What it is.
+    pub fn identity(&self) -> &Identity {
+        &self.found.identity
+    }
+
+    /// Its serial number or another identity, where it has one: what a script would confirm it by.
+    pub fn id(&self) -> Option<&str> {
+        self.found.ids.first().map(String::as_str)
+    }
+
+    /// Bytes of the disk or partition.
+    pub fn size(&self) -> Bytes {
+        size_of(&self.found.node)
+    }
+
+    /// The open device, for reading and writing.
+    pub fn device(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+
+    /// Opens it once more with other flags, such as O_DIRECT. The claim stays with this token.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open_again(&self, flags: OFlags) -> std::io::Result<OwnedFd> {
+        // By way of the open descriptor, so that it is this device whatever has its name by now.
+        let itself = format!("/proc/self/fd/{}", self.device().as_raw_fd());
+        Ok(rustix::fs::open(itself, flags | OFlags::CLOEXEC, Mode::empty())?)
+    }
+
+    /// Gives the claim up while a tool such as mkfs has the device, and takes it back.
+    ///
+    /// The device stays open without a claim in between, so that its name and number cannot go to another one.
+    ///
+    /// # Errors
+    /// A [`Refusal`] when the device cannot be taken back; the leave is void then, and what the tool returned is lost.
+    pub fn while_released<T>(self, work: impl FnOnce(&Path) -> T, roots: &Roots) -> Result<(Erasable, T), Refusal> {
+        let keep = self.open_again(OFlags::RDONLY).map_err(|source| self.io(source))?;
+        let Erasable { device, found } = self;
+        drop(device);
+        let done = work(&Path::new("/dev").join(&found.node.kname));
+        let device = open_exclusively(&found.path)?;
+        found.is_same(&device, roots)?;
+        drop(keep);
+        Ok((Erasable { device, found }, done))
+    }
+
+    /// The same leave for one partition of this disk, such as one that was just made.
+    ///
+    /// # Errors
+    /// A [`Refusal`] when there is no such partition, or when it is in use.
+    pub fn into_partition(self, number: u32, roots: &Roots) -> Result<Erasable, Refusal> {
+        let path = self.found.path.clone();
+        let node = self.found.node.partitions().into_iter().find(|node| node.partition() == Some(number));
+        let Some(node) = node else {
+            return Err(Refusal::Blind { path, because: format!("sysfs shows no partition {number} on it") });
+        };
+        let sequence = self.found.sequence;
+        drop(self);
+        let part = passive(&Path::new("/dev").join(&node.kname), roots)?;
+        if part.sequence != sequence || part.node != node {
+            return Err(Refusal::Stale { path, changed: "its partition belongs to another disk".to_owned() });
+        }
+        let name = Confirmation::Typed(part.name().to_owned());
+        part.confirm(&name, roots)
+    }
+
+    fn io(&self, source: std::io::Error) -> Refusal {
+        Refusal::Io { path: self.found.path.clone(), source }
+    }
+}
+
+/// Takes a device for erasing: all checks, one after another.
+///
+/// # Errors
+/// The [`Refusal`] that names the reason; nothing was written then.
+pub fn check(path: &Path, confirmation: &Confirmation, roots: &Roots) -> Result<Erasable, Refusal> {
+    passive(path, roots)?.confirm(confirmation, roots)
+}
+
+/// The checks that need no confirmation: a block device with a medium, not write-protected, that neither the system nor
+/// a mount, swap, mapping, RAID or loop device uses. Nothing is opened.
+///
+/// # Errors
+/// The [`Refusal`] that names the reason.
+pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
+    let node = usage::named_node(path, roots)?;
+    let mounts = mounts::mounts_everywhere(roots);
+    if mounts.is_empty() {
+        let because = "the mount table in /proc/self/mountinfo is empty or unreadable".to_owned();
+        return Err(Refusal::Blind { path: path.to_owned(), because });
+    }
+    usage::not_of_the_system(path, &node, roots, &mounts)?;
+    usage::not_in_use(path, &node, roots, &mounts)?;
+    if size_of(&node).0 == 0 {
+        return Err(Refusal::NoMedium { path: path.to_owned() });
+    }
+    if disk::is_read_only(&node) || disk::is_read_only(&node.disk()) {
+        return Err(Refusal::ReadOnly { path: path.to_owned() });
+    }
+    let sequence = disk::sequence(&node.disk()).known().copied();
+    let identity = identify(path, roots);
+    let ids = ids(&node, &identity, roots);
+    Ok(Candidate { path: path.to_owned(), node, sequence, identity, ids })
+}
+
+fn size_of(node: &Node) -> Bytes {
+    Bytes(roots::number::<u64>(&node.folder.join("size")).unwrap_or(0).saturating_mul(512))
+}
+
+/// All that this device answers to, the most telling first.
+fn ids(node: &Node, identity: &Identity, roots: &Roots) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    let mut add = |id: Option<String>| ids.extend(id.filter(|id| !says_nothing(id)));
+    if let Fact::Known(device) = &identity.device {
+        add(device.serial.known().cloned());
+        add(device.card.as_ref().and_then(|card| card.cid.known().cloned()));
+        add(device.wwid.known().cloned());
+    }
+    for name in ["dm/name", "dm/uuid", "md/uuid"] {
+        add(roots::text(&node.folder.join(name)));
+    }
+    add(node.backing_file().map(|file| file.display().to_string()));
+    for alias in disk::aliases(node, roots).into_iter().chain(disk::aliases(&node.disk(), roots)) {
+        add(Some(alias));
+    }
+    let mut once: Vec<String> = Vec::new();
+    ids.into_iter().for_each(|id| {
+        if !once.contains(&id) {
+            once.push(id)
+        }
+    });
+    once
+}
+
+/// Whether an identity is one that nameless devices share: too short, or the same sign over and over.
+fn says_nothing(id: &str) -> bool {
+    let core = id.trim().trim_start_matches("0x");
+    let first = core.chars().next();
+    core.chars().count() < 4 || core.chars().all(|c| Some(c) == first)
+}
+
+fn open_exclusively(path: &Path) -> Result<OwnedFd, Refusal> {
+    let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
+    let path = path.to_owned();
+    // Linux gives O_EXCL without O_CREAT a meaning of its own for block devices: nobody else may have claimed it.
+    rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| match error {
+        Errno::BUSY => Refusal::Busy { path },
+        Errno::ACCESS | Errno::PERM => Refusal::Denied { path },
+        Errno::ROFS => Refusal::ReadOnly { path },
+        Errno::NOMEDIUM | Errno::NXIO => Refusal::NoMedium { path },
+        error => Refusal::Io { path, source: error.into() },
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Partition tables: MBR with its extended partitions, and GPT.
+//!
+//! Sources: UEFI specification, chapter 5 (GPT, protective MBR); the MBR as every PC has it. Read for what would be
+//! lost, not for use: a table with damage is still one.
+
+use super::magic::{Image, has_boot_signature};
+
+/// Tables with more entries than this are damaged, or not tables.
+const MOST_ENTRIES: u32 = 256;
+
+/// One entry of a table, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) number: u32,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+    pub(crate) name: Option<String>,
+}
+
+/// Which table was found, with its entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    Mbr(Vec<Entry>),
+    Gpt(Vec<Entry>),
+    /// The first GPT is gone, the copy at the end of the disk is not.
+    GptCopy(Vec<Entry>),
+}
+
+/// Finds the partition table of a disk with blocks of this size. Call it only for images without a file system of their
+/// own: the boot sector of a FAT looks much like an MBR.
+pub(crate) fn read(image: &Image<'_>, block: u64) -> Option<Table> {
+    let last = (image.len / block).checked_sub(1)?;
+    if let Some(entries) = gpt(image, block, 1) {
+        return Some(Table::Gpt(entries));
+    }
+    match mbr(image, block) {
+        Some(entries) if !entries.is_empty() => Some(Table::Mbr(entries)),
+        found => gpt(image, block, last).map(Table::GptCopy).or(found.map(Table::Mbr)),
+    }
+}
+
+fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<Entry>> {
+    let header = image.part(at.checked_mul(block)?, block);
+    if header.bytes::<8>(0)? != *b"EFI PART" {
+        return None;
+    }
+    let (first, count, size) = (header.le64(72)?, header.le32(80)?, u64::from(header.le32(84)?));
+    if !(128..=4096).contains(&size) {
+        return Some(Vec::new());
+    }
+    let entry = |index: u32| {
+        let offset = first.checked_mul(block)?.checked_add(u64::from(index).checked_mul(size)?)?;
+        let raw = image.part(offset, size);
+        if raw.bytes::<16>(0)? == [0; 16] {
+            return None;
+        }
+        let (from, to) = (raw.le64(32)?, raw.le64(40)?);
+        let len = to.checked_sub(from)?.checked_add(1)?.checked_mul(block)?;
+        Some(Entry { number: index + 1, offset: from.checked_mul(block)?, len, name: raw.text16::<72>(56) })
+    };
+    Some((0..count.min(MOST_ENTRIES)).filter_map(entry).collect())
+}
+
+/// Four entries of 16 bytes from byte 446 on: flag, begin (CHS), type, end (CHS), first sector, number of sectors.
+fn mbr(image: &Image<'_>, block: u64) -> Option<Vec<Entry>> {
+    if !has_boot_signature(image) {
+        return None;
+    }
+    let mut entries = Vec::new();
+    for index in 0..4u32 {
+        let raw: [u8; 16] = image.bytes(446 + 16 * u64::from(index))?;
+        // A flag other than these two means that this is no table but some other boot sector.
+        if !matches!(raw[0], 0 | 0x80) {
+            return None;
+        }
+        let Some(entry) = mbr_entry(&raw, 0, block, index + 1) else { continue };
+        if matches!(raw[4], 0x05 | 0x0f | 0x85) {
+            logical(image, &entry, block, &mut entries);
+        } else if raw[4] != 0xee {
+            entries.push(entry);
+        }
+    }
+    entries.sort_by_key(|entry| entry.number);
+    Some(entries)
+}
+
+fn mbr_entry(raw: &[u8; 16], base: u64, block: u64, number: u32) -> Option<Entry> {
+    let first = u64::from(u32::from_le_bytes([raw[8], raw[9], raw[10], raw[11]]));
+    let count = u64::from(u32::from_le_bytes([raw[12], raw[13], raw[14], raw[15]]));
+    let offset = first.checked_mul(block)?.checked_add(base)?;
+    (raw[4] != 0 && count > 0).then_some(Entry { number, offset, len: count.checked_mul(block)?, name: None })
+}
+
+/// Logical partitions form a chain of small tables within the extended one.
+fn logical(image: &Image<'_>, extended: &Entry, block: u64, entries: &mut Vec<Entry>) {
+    let mut at = extended.offset;
+    for number in 5..5 + MOST_ENTRIES {
+        let table = image.part(at, block);
+        let raw = |offset| table.bytes::<16>(offset);
+        let (true, Some(own), Some(next)) = (has_boot_signature(&table), raw(446), raw(462)) else { return };
+        entries.extend(mbr_entry(&own, at, block, number));
+        match mbr_entry(&next, extended.offset, block, 0) {
+            // A chain that does not move on would never end.
+            Some(next) if next.offset > at => at = next.offset,
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Refusals on made-up machines, and the whole guard on loop devices where the test may have some.
+
+use super::*;
+use crate::chain;
+use crate::testloop::LoopDevice;
+use crate::testtree::{Tree, tree};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::process::Command;
+
+fn refused(tree: &Tree, path: &str) -> String {
+    let folder = tree.path("/").display().to_string();
+    match passive(&tree.path(path), &tree.roots) {
+        Ok(candidate) => format!("free: {}", candidate.ids().join(", ")),
+        Err(refusal) => format!("{refusal}: {}", refusal.cure()).replace(folder.trim_end_matches('/'), ""),
+    }
+}
+
+#[test]
+fn the_system_disk_and_what_it_stands_on_are_refused() {
+    insta::assert_snapshot!(refused(&tree("pi4-sd"), "/dev/mmcblk0"), @"this system runs from /dev/mmcblk0: name another disk; to erase this one, start the machine from another");
+    insta::assert_snapshot!(refused(&tree("pi4-sd"), "/dev/mmcblk0p1"), @"this system runs from /dev/mmcblk0p1: name another disk; to erase this one, start the machine from another");
+    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/nvme0n1"), @"this system runs from /dev/nvme0n1: name another disk; to erase this one, start the machine from another");
+    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/nvme0n1p4"), @"this system runs from nvme0n1 (disk), which /dev/nvme0n1p4 stands on: name another disk; to erase this one, start the machine from another");
+    insta::assert_snapshot!(refused(&tree("nvme-luks"), "/dev/mapper/vg-root"), @"this system runs from /dev/mapper/vg-root: name another disk; to erase this one, start the machine from another");
+    insta::assert_snapshot!(refused(&tree("server"), "/dev/vdc"), @"this system runs from /dev/vdc: name another disk; to erase this one, start the machine from another");
+    insta::assert_snapshot!(refused(&tree("usb-reader"), "/dev/sda"), @"this system runs from /dev/sda: name another disk; to erase this one, start the machine from another");
+}
+
+#[test]
+fn what_is_in_use_is_refused_with_the_way_out() {
+    let server = tree("server");
+    insta::assert_snapshot!(refused(&server, "/dev/sda1"), @"md0 is mounted at /srv: unmount it first: umount /srv");
+    insta::assert_snapshot!(refused(&server, "/dev/sdb"), @"md0 is mounted at /srv: unmount it first: umount /srv");
+    insta::assert_snapshot!(refused(&server, "/dev/md0"), @"md0 is mounted at /srv: unmount it first: umount /srv");
+    insta::assert_snapshot!(refused(&server, "/dev/loop0"), @"loop0 is mounted at /mnt/image: unmount it first: umount /mnt/image");
+    insta::assert_snapshot!(refused(&server, "/dev/sdc"), @"loop1 (loop over /dev/sdc) is made of /dev/sdc: take that apart first: losetup -d /dev/loop1");
+    insta::assert_snapshot!(refused(&server, "/dev/mmcblk0"), @"/dev/mmcblk0 is write-protected: slide the lock of the card or adapter back, or run `blockdev --setrw` on it");
+    insta::assert_snapshot!(refused(&tree("usb-reader"), "/dev/sdb"), @"sdb1 is mounted at /media/me/my card: unmount it first: umount '/media/me/my card'");
+    insta::assert_snapshot!(refused(&tree("usb-reader"), "/dev/sdb1"), @"sdb1 is mounted at /media/me/my card: unmount it first: umount '/media/me/my card'");
+}
+
+#[test]
+fn holders_and_swap_are_refused_even_when_nothing_is_mounted() {
+    let server = tree("server");
+    server.write("/proc/self/mountinfo", "20 1 0:25 / / rw - btrfs /dev/vda1 rw\n");
+    insta::assert_snapshot!(refused(&server, "/dev/sdb1"), @"md0 (raid1) is made of /dev/sdb1: take that apart first: mdadm --stop /dev/md0");
+    insta::assert_snapshot!(refused(&server, "/dev/sda"), @"md0 (raid1) is made of /dev/sda: take that apart first: mdadm --stop /dev/md0");
+    insta::assert_snapshot!(refused(&server, "/dev/md0"), @"free:");
+    server.write("/proc/swaps", "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is in use as swap space: stop swapping to it first: swapoff /dev/vdb");
+    let laptop = tree("nvme-luks");
+    laptop.write("/proc/self/mountinfo", "20 1 0:25 / / rw - tmpfs tmpfs rw\n");
+    insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-2 is in use as swap space: stop swapping to it first: swapoff /dev/dm-2");
+    laptop.write("/proc/swaps", "Filename Type Size Used Priority\n");
+    insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-0 (crypt nvme0n1p3_crypt) is made of /dev/nvme0n1: take that apart first: cryptsetup close nvme0n1p3_crypt");
+}
+
+#[test]
+fn a_mount_that_only_process_one_sees_counts_too() {
+    let server = tree("server");
+    server.write("/proc/1/mountinfo", "20 1 254:16 / /srv/data rw - ext4 /dev/vdb rw\n");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /srv/data: unmount it first: umount /srv/data");
+}
+
+#[test]
+fn what_is_no_disk_is_refused() {
+    let server = tree("server");
+    insta::assert_snapshot!(refused(&server, "/proc/self/mountinfo"), @"/proc/self/mountinfo is a file, not a disk or partition: name the device itself, such as /dev/sdX (see `lsblk`)");
+    insta::assert_snapshot!(refused(&server, "/proc"), @"/proc is a folder, not a disk or partition: name the device itself, such as /dev/sdX (see `lsblk`)");
+    insta::assert_snapshot!(refused(&server, "/dev/sdz"), @"there is no /dev/sdz: see which devices there are: lsblk");
+    server.write("/sys/block/vdb/size", "0\n");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"/dev/vdb holds no medium: its size is zero: insert the card, or set the loop device up, then try again");
+}
+
+#[test]
+fn without_a_mount_table_everything_is_refused() {
+    let server = tree("server");
+    server.write("/proc/self/mountinfo", "");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"what /dev/vdb is used for cannot be told: the mount table in /proc/self/mountinfo is empty or unreadable: mount /proc and /sys, then try again");
+}
+
+#[test]
+fn a_free_disk_answers_to_all_its_names() {
+    insta::assert_snapshot!(refused(&tree("server"), "/dev/vdb"), @"free: scratch-42");
+    insta::assert_snapshot!(refused(&tree("emmc-tv-box"), "/dev/mmcblk1"), @"free: 0x007f1c2a, 150100424a5444345206007f1c2a3b00");
+    let reader = tree("usb-reader");
+    reader.write("/proc/self/mountinfo", "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n");
+    insta::assert_snapshot!(refused(&reader, "/dev/sdb"), @"free: 000000001536, usb-Generic_STORAGE_DEVICE_000000001536-0:0");
+}
+
+#[test]
+fn a_confirmation_must_name_this_very_device() {
+    let server = tree("server");
+    let candidate = passive(&server.path("/dev/vdb"), &server.roots).unwrap();
+    let says = |confirmation: Confirmation| {
+        let refusal = candidate.is_meant(&confirmation).err();
+        let text = refusal.map_or_else(|| "meant".to_owned(), |refusal| format!("{refusal}: {}", refusal.cure()));
+        text.replace(&server.path("/dev").display().to_string(), "/dev")
+    };
+    let serial = |text: &str| says(Confirmation::Serial(text.to_owned()));
+    let typed = |text: &str| says(Confirmation::Typed(text.to_owned()));
+    assert_eq!([serial("scratch-42"), serial(" SCRATCH-42\n"), typed("vdb"), typed("/dev/vdb")], ["meant"; 4]);
+    insta::assert_snapshot!(serial("scratch-43"), @"`scratch-43` is not the identity of /dev/vdb, which is `scratch-42`: look again whether this is the device you mean");
+    insta::assert_snapshot!(serial("0x00000000"), @"`0x00000000` is no identity: many devices have none, and show this instead: give the CID, or a name from /dev/disk/by-id");
+    insta::assert_snapshot!(serial(""), @"`` is no identity: many devices have none, and show this instead: give the CID, or a name from /dev/disk/by-id");
+    insta::assert_snapshot!(typed("vda"), @"`vda` was typed, and the name is `vdb`: look again whether this is the device you mean");
+    insta::assert_snapshot!(typed("y"), @"`y` was typed, and the name is `vdb`: look again whether this is the device you mean");
+}
+
+#[test]
+fn a_zero_serial_is_no_identity() {
+    assert!(["", "0", "0x00000000", "00000000000000000000", "ab", "ffff"].iter().all(|id| says_nothing(id)));
+    assert!(["0x4a5b6c7d", "scratch-42", "000000001536"].iter().all(|id| !says_nothing(id)));
+}
+
+#[track_caller]
+fn refusal(device: &LoopDevice, confirmation: &Confirmation) -> Refusal {
+    check(&device.node, confirmation, &Roots::live()).expect_err("it must be refused")
+}
+
+#[test]
+fn a_loop_device_is_taken_given_back_and_taken_again() {
+    let Some(device) = LoopDevice::new("a_loop_device_is_taken", 8, &[]) else { return };
+    let roots = Roots::live();
+    let confirmation = Confirmation::Serial(device.id());
+    let erasable = check(&device.node, &confirmation, &roots).unwrap();
+    assert_eq!((erasable.size(), erasable.node()), (Bytes(8 << 20), device.node.clone()));
+    assert_eq!(erasable.id(), Some(device.id().as_str()));
+    // While it is held, nobody can take it a second time, and nobody can mount it.
+    assert!(matches!(refusal(&device, &confirmation), Refusal::Busy { .. }));
+    let (erasable, during) = erasable
+        .while_released(|node| check(node, &Confirmation::Serial(device.id()), &roots).map(drop).is_ok(), &roots)
+        .unwrap();
+    assert!(during);
+    assert!(matches!(refusal(&device, &confirmation), Refusal::Busy { .. }));
+    drop(erasable);
+    check(&device.node, &Confirmation::Typed(device.node.display().to_string()), &roots).unwrap();
+}
+
+#[test]
+fn a_mounted_loop_device_is_refused() {
+    let name = "a_mounted_loop_device_is_refused";
+    let Some(device) = LoopDevice::new(name, 16, &[]) else { return };
+    if !LoopDevice::has_tool(name, "mkfs.ext4") {
+        return;
+    }
+    assert!(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&device.node).status().unwrap().success());
+    let folder = tempfile::tempdir().unwrap();
+    mount(&device.node, folder.path(), c"ext4", MountFlags::empty(), None).unwrap();
+    let by_id = refusal(&device, &Confirmation::Serial(device.id()));
+    let by_name = refusal(&device, &Confirmation::Typed(device.node.display().to_string()));
+    // The open alone must refuse it as well, for mounts that no table shows.
+    let exclusive = open_exclusively(&device.node);
+    // Identity of a file on it: the loop device, with its file in the chain.
+    let identity = identify(folder.path(), &Roots::live());
+    unmount(folder.path(), UnmountFlags::empty()).unwrap();
+    assert!(matches!(by_id, Refusal::Mounted { .. }), "{by_id}");
+    assert!(matches!(by_name, Refusal::Mounted { .. }), "{by_name}");
+    assert!(matches!(exclusive, Err(Refusal::Busy { .. })), "{exclusive:?}");
+    assert_eq!(identity.filesystem.unwrap().fs_type, "ext4");
+    assert_eq!(identity.device.known().unwrap().node, device.node);
+    check(&device.node, &Confirmation::Serial(device.id()), &Roots::live()).unwrap();
+}
+
+#[test]
+fn a_loop_over_a_loop_holds_the_lower_one() {
+    let name = "a_loop_over_a_loop_holds_the_lower_one";
+    let Some(lower) = LoopDevice::new(name, 8, &[]) else { return };
+    let Some(upper) = LoopDevice::over(name, &lower.node, &[]) else { return };
+    let refusal = refusal(&lower, &Confirmation::Serial(lower.id()));
+    let Refusal::Held { undo, .. } = &refusal else { panic!("{refusal}") };
+    assert_eq!(*undo, format!("losetup -d {}", upper.node.display()));
+}
+
+#[test]
+fn a_write_protected_loop_device_is_refused() {
+    let Some(device) = LoopDevice::new("a_write_protected_loop_device", 8, &["--read-only"]) else { return };
+    assert!(matches!(refusal(&device, &Confirmation::Serial(device.id())), Refusal::ReadOnly { .. }));
+}
+
+/// A card is pulled and another one is plugged in between looking and taking: the name is the same, the number too.
+#[test]
+fn a_name_that_went_to_another_device_is_stale() {
+    let Some(device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else { return };
+    let candidate = passive(&device.node, &Roots::live()).unwrap();
+    let other = tempfile::NamedTempFile::new().unwrap();
+    other.as_file().set_len(8 << 20).unwrap();
+    let again = |arguments: &[&std::ffi::OsStr]| Command::new("losetup").args(arguments).status().unwrap().success();
+    assert!(again(&["--detach".as_ref(), device.node.as_ref()]));
+    if !again(&[device.node.as_ref(), other.path().as_ref()]) {
+        eprintln!("SKIPPED a_name_that_went_to_another_device_is_stale: another test took the loop device meanwhile");
+        return;
+    }
+    let refusal = candidate.confirm(&Confirmation::Serial(device.id()), &Roots::live()).unwrap_err();
+    assert!(matches!(refusal, Refusal::Stale { .. }), "{refusal}");
+}
+
+#[test]
+fn the_disk_of_this_system_is_refused() {
+    let system = chain::system_nodes(&Roots::live(), &mounts::mounts(&Roots::live()));
+    for node in &system {
+        let path = Path::new("/dev").join(&node.kname);
+        // Nothing is opened by the passive checks, so this is safe even if they were wrong.
+        let refusal = passive(&path, &Roots::live()).expect_err("the system runs from it");
+        assert!(matches!(refusal, Refusal::SystemDisk { .. } | Refusal::NotABlockDevice { .. }), "{refusal}");
+    }
+    if system.is_empty() {
+        eprintln!("SKIPPED the_disk_of_this_system_is_refused: sysfs shows no disk below /");
+    }
+}

@@ -1,0 +1,112 @@
+//! Whether a device is in use, or needed by the running system, as far as the kernel's tables tell.
+
+use super::Refusal;
+use crate::chain::{self, Loops, Node};
+use crate::inspect;
+use crate::mounts::{self, Mount};
+use crate::roots::{self, Roots};
+use hakaru_model::facts::TargetKind;
+use std::path::Path;
+
+pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<Node, Refusal> {
+    let path_owned = path.to_owned();
+    if roots.device_number(path).is_none() {
+        let kind = path.metadata().map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata));
+        let what = match kind {
+            TargetKind::Absent => return Err(Refusal::NotThere { path: path_owned }),
+            TargetKind::File => "a file",
+            TargetKind::Directory => "a folder",
+            TargetKind::CharDevice => "a character device",
+            TargetKind::BlockDevice | TargetKind::Other => "something else",
+        };
+        return Err(Refusal::NotABlockDevice { path: path_owned, what });
+    }
+    let because = "sysfs does not show it".to_owned();
+    Node::by_path(path, roots).ok_or(Refusal::Blind { path: path_owned, because })
+}
+
+pub(super) fn not_of_the_system(path: &Path, node: &Node, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+    let system = chain::system_nodes(roots, mounts);
+    let below = chain::down_from(node, Loops::Devices, roots, mounts);
+    match below.iter().find(|node| system.contains(node)) {
+        Some(shared) if shared == node => {
+            Err(Refusal::SystemDisk { path: path.to_owned(), system: path.display().to_string() })
+        }
+        Some(shared) => {
+            let system = format!("{}, which {} stands on", shared.role(), path.display());
+            Err(Refusal::SystemDisk { path: path.to_owned(), system })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The device itself and all that is the same storage under another name: its partitions, the disk of a partition, and
+/// the device behind a loop device.
+fn same_storage(node: &Node, roots: &Roots) -> Vec<Node> {
+    let mut same = vec![node.clone()];
+    same.extend(node.partitions());
+    if node.partition().is_some() {
+        same.push(node.disk());
+    }
+    let behind = node.backing_file().and_then(|file| Node::by_path(&chain::in_dev(&file, roots), roots));
+    if let Some(behind) = behind {
+        same.extend(same_storage(&behind, roots));
+    }
+    same
+}
+
+/// Everything that is made of these devices: mappings, RAIDs, loop devices, and their partitions.
+fn made_of(same: &[Node], roots: &Roots) -> Vec<Node> {
+    let loops = chain::loops(roots);
+    let mut found: Vec<Node> = Vec::new();
+    let mut open: Vec<Node> = same.to_vec();
+    while let Some(node) = open.pop() {
+        let over = |other: &&Node| {
+            let behind = other.backing_file().and_then(|file| roots.device_number(&chain::in_dev(&file, roots)));
+            behind == Some(node.number)
+        };
+        let parts = if same.contains(&node) { Vec::new() } else { node.partitions() };
+        let above = node.holders().into_iter().chain(loops.iter().filter(over).cloned()).chain(parts);
+        let new: Vec<_> = above.filter(|above| !found.contains(above) && !same.contains(above)).collect();
+        found.extend(new.iter().cloned());
+        open.extend(new);
+    }
+    found
+}
+
+pub(super) fn not_in_use(path: &Path, node: &Node, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+    let same = same_storage(node, roots);
+    let above = made_of(&same, roots);
+    let ours = |other: &Node| same.iter().chain(&above).find(|node| node.number == other.number).cloned();
+    for mount in mounts {
+        let nodes = chain::nodes_of_mount(mount, roots, mounts);
+        if let Some(used) = nodes.iter().find_map(ours) {
+            return Err(Refusal::Mounted { what: used.kname, at: mount.mount_point.clone() });
+        }
+    }
+    let swaps = mounts::swaps(roots);
+    let swap_nodes = swaps.iter().filter_map(|swap| Node::by_path(&chain::in_dev(swap, roots), roots));
+    if let Some(used) = swap_nodes.into_iter().find_map(|swap| ours(&swap)) {
+        return Err(Refusal::Swap { what: used.kname });
+    }
+    match above.first() {
+        Some(holder) => Err(Refusal::Held { path: path.to_owned(), holder: holder.role(), undo: how_to_undo(holder) }),
+        None => Ok(()),
+    }
+}
+
+fn how_to_undo(holder: &Node) -> String {
+    let name = &holder.kname;
+    if holder.backing_file().is_some() {
+        return format!("losetup -d /dev/{name}");
+    }
+    let attribute = |path: &str| roots::text(&holder.folder.join(path)).unwrap_or_default();
+    let (mapping, uuid) = (attribute("dm/name"), attribute("dm/uuid"));
+    match uuid.split('-').next().unwrap_or_default() {
+        "CRYPT" => format!("cryptsetup close {mapping}"),
+        "LVM" => format!("lvchange -an /dev/mapper/{mapping}"),
+        _ if !mapping.is_empty() => format!("dmsetup remove {mapping}"),
+        _ if holder.folder.join("md").is_dir() => format!("mdadm --stop /dev/{name}"),
+        _ => format!("stop what uses /dev/{name}"),
+    }
+}

@@ -1,0 +1,66 @@
+//! Loop devices for tests: made of a temporary file, taken apart when dropped. They need root and `losetup`; where either
+//! is missing, the test says that it was skipped.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A loop device of our own.
+pub(crate) struct LoopDevice {
+    pub(crate) node: PathBuf,
+    file: Option<tempfile::NamedTempFile>,
+}
+
+impl LoopDevice {
+    /// Sets one up over a sparse file of so many MiB, with further options of `losetup`.
+    pub(crate) fn new(test: &str, mebibytes: u64, options: &[&str]) -> Option<LoopDevice> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(mebibytes << 20).unwrap();
+        let mut device = LoopDevice::over(test, file.path(), options)?;
+        device.file = Some(file);
+        Some(device)
+    }
+
+    /// Sets one up over a file or device that exists.
+    pub(crate) fn over(test: &str, path: &Path, options: &[&str]) -> Option<LoopDevice> {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED {test}: loop devices need root");
+            return None;
+        }
+        let output = Command::new("losetup").args(["--find", "--show"]).args(options).arg(path).output();
+        match output {
+            Ok(output) if output.status.success() => {
+                let node = String::from_utf8(output.stdout).unwrap();
+                Some(LoopDevice { node: PathBuf::from(node.trim()), file: None })
+            }
+            output => {
+                eprintln!("SKIPPED {test}: losetup does not work here ({output:?})");
+                None
+            }
+        }
+    }
+
+    /// The file below, for looking at what was written.
+    pub(crate) fn file(&self) -> &Path {
+        self.file.as_ref().expect("made by `new`").path()
+    }
+
+    /// What a script would confirm it by.
+    pub(crate) fn id(&self) -> String {
+        self.file().canonicalize().unwrap().display().to_string()
+    }
+
+    /// Whether a tool that a test needs is installed.
+    pub(crate) fn has_tool(test: &str, tool: &str) -> bool {
+        let found = Command::new(tool).arg("-V").output().is_ok();
+        if !found {
+            eprintln!("SKIPPED {test}: {tool} is not installed");
+        }
+        found
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+    }
+}
