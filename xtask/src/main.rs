@@ -1,1 +1,41 @@
-fn main() {}
+//! Chores of the workspace: `cargo xtask COMMAND`.
+//!
+//! Each command is a module with a function that takes the words after its name; [`COMMANDS`] is the whole dispatch.
+//! Nothing that users run lives here.
+
+#![forbid(unsafe_code)]
+
+mod ci;
+mod cross;
+mod parity;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// A command: its name, what it does, and the function that does it.
+type Command = (&'static str, &'static str, fn(&[String]) -> anyhow::Result<()>);
+
+const COMMANDS: &[Command] = &[
+    ("ci", "everything that continuous integration checks", ci::main),
+    ("cross", "check the workspace for the ARM targets", cross::main),
+    ("fio-parity", "compare our fio with the real one, job by job", parity::main),
+    ("tidy", "check the rules of the house", tidy::main),
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((_, _, run)) = args.first().and_then(|name| COMMANDS.iter().find(|(known, ..)| known == name)) else {
+        for (name, about, _) in COMMANDS {
+            eprintln!("cargo xtask {name:<12} {about}");
+        }
+        return ExitCode::FAILURE;
+    };
+    match run(&args[1..]) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask ci`: everything that must hold before a change is accepted, in one command.
+//!
+//! Every step runs, also after one has failed; what a host cannot check is skipped with its reason, and counted.
+
+use crate::{cross, tidy, workspace};
+use anyhow::{Result, bail};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How a step ended that did not fail.
+pub(crate) enum Outcome {
+    Passed,
+    /// It could not be made here; why.
+    Skipped(String),
+}
+
+/// A step: its name and what it does.
+type Step = (&'static str, fn() -> Result<Outcome>);
+
+const STEPS: &[Step] = &[
+    ("tools", tools),
+    ("format", || cargo(&["fmt", "--all", "--", "--check"], &[])),
+    ("tidy", || tidy::main(&[]).map(|()| Outcome::Passed)),
+    ("lints", || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
+    ("tests", || cargo(&["test", "--workspace"], &[("INSTA_UPDATE", "no")])),
+    ("documentation", || cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
+    ("dependencies", dependencies),
+    ("aarch64", || cross::check(cross::TARGETS[0])),
+    ("armv7", || cross::check(cross::TARGETS[1])),
+];
+
+/// Debian packages that steps use, by the program that tells whether they are there.
+const PACKAGES: &[(&str, &str)] = &[("fio", "fio")];
+
+/// Runs every step, or only those named, and lists how they ended.
+///
+/// # Errors
+/// When a step has failed, or is not known.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    if let Some(unknown) = args.iter().find(|arg| !STEPS.iter().any(|(name, _)| name == arg)) {
+        let known: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
+        bail!("there is no step {unknown:?}; the steps are {}", known.join(", "));
+    }
+    let mut list = Vec::new();
+    for (name, step) in STEPS.iter().filter(|(name, _)| args.is_empty() || args.iter().any(|arg| arg == name)) {
+        eprintln!("=== {name}");
+        let begun = Instant::now();
+        let outcome = step();
+        if let Err(error) = &outcome {
+            eprintln!("error: {error:#}");
+        }
+        list.push((*name, begun.elapsed(), outcome));
+    }
+    conclude(&list)
+}
+
+/// Prints the list of steps, and the closing line last.
+fn conclude(list: &[(&str, Duration, Result<Outcome>)]) -> Result<()> {
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    println!();
+    for (name, time, outcome) in list {
+        let (word, why) = match outcome {
+            Ok(Outcome::Passed) => ("passed", String::new()),
+            Ok(Outcome::Skipped(why)) => ("skipped", format!(": {why}")),
+            Err(error) => ("failed", format!(": {error:#}")),
+        };
+        *match outcome {
+            Ok(Outcome::Passed) => &mut passed,
+            Ok(Outcome::Skipped(_)) => &mut skipped,
+            Err(_) => &mut failed,
+        } += 1;
+        println!("{word:<8} {:>7.1} s  {name}{why}", time.as_secs_f64());
+    }
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    if failed > 0 {
+        bail!("{failed} of {} steps failed", list.len());
+    }
+    Ok(())
+}
+
+fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<Outcome> {
+    workspace::run(workspace::cargo().args(args).envs(env.iter().copied()))?;
+    Ok(Outcome::Passed)
+}
+
+/// Fetches the Debian packages that later steps use, where that can be done.
+fn tools() -> Result<Outcome> {
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(program, _)| workspace::find_program(program).is_none()).map(|(_, p)| *p).collect();
+    if missing.is_empty() {
+        return Ok(Outcome::Passed);
+    }
+    let list = missing.join(" ");
+    if !rustix::process::geteuid().is_root() || workspace::find_program("apt-get").is_none() {
+        return Ok(Outcome::Skipped(format!("not installed, and only root on Debian can: apt-get install {list}")));
+    }
+    let apt =
+        |args: &[&str]| workspace::run(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args(args));
+    let install = || {
+        apt(&["update", "-q"])?;
+        apt(&[&["install", "-y", "-q", "--no-install-recommends"], missing.as_slice()].concat())
+    };
+    match install() {
+        Ok(()) => Ok(Outcome::Passed),
+        Err(error) => Ok(Outcome::Skipped(format!("apt-get install {list} failed: {error:#}"))),
+    }
+}
+
+/// Licences, sources and banned packages, as `deny.toml` has them.
+fn dependencies() -> Result<Outcome> {
+    if workspace::find_program("cargo-deny").is_none() {
+        return Ok(Outcome::Skipped("cargo-deny is not installed".to_owned()));
+    }
+    cargo(&["deny", "--all-features", "check", "licenses", "bans", "sources"], &[])
+}

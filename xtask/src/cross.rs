@@ -1,0 +1,53 @@
+//! `cargo xtask cross`: the workspace must compile for the small computers that cards live in.
+//!
+//! Nothing is linked and no C is compiled, so that no foreign compiler is needed; a release does both.
+
+use crate::ci::Outcome;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::process::Command;
+
+/// 64-bit and 32-bit ARM: the one linked statically as in a release, the other as on Raspberry Pi OS.
+pub(crate) const TARGETS: &[&str] = &["aarch64-unknown-linux-musl", "armv7-unknown-linux-gnueabihf"];
+
+/// Checks the targets named, or all of them.
+///
+/// # Errors
+/// When one does not compile or cannot be checked here.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let wanted = |target: &&&str| args.is_empty() || args.iter().any(|arg| arg == **target);
+    for target in TARGETS.iter().filter(wanted) {
+        match check(target)? {
+            Outcome::Passed => println!("{target}: passed"),
+            Outcome::Skipped(why) => bail!("{target} cannot be checked: {why}"),
+        }
+    }
+    Ok(())
+}
+
+/// Checks the workspace for one target, which is fetched where rustup can do that.
+pub(crate) fn check(target: &str) -> Result<Outcome> {
+    if let Some(why) = fetch(target)? {
+        return Ok(Outcome::Skipped(why));
+    }
+    let mut cargo = workspace::cargo();
+    cargo.args(["check", "--workspace", "--target", target]);
+    // SQLite is taken as if it were installed: a check never links it, and its C is the same on every host.
+    cargo.env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1").env("SQLITE3_LIB_DIR", "/nowhere");
+    workspace::run(&mut cargo)?;
+    Ok(Outcome::Passed)
+}
+
+/// Sees to it that the standard library of a target is there; returns why it cannot be had.
+fn fetch(target: &str) -> Result<Option<String>> {
+    let sysroot = workspace::output(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let library = std::path::Path::new(sysroot.trim()).join("lib/rustlib").join(target);
+    if library.join("lib").is_dir() {
+        return Ok(None);
+    }
+    if workspace::find_program("rustup").is_none() {
+        return Ok(Some(format!("Rust has no library for {target}, and there is no rustup to fetch it")));
+    }
+    let status = Command::new("rustup").args(["target", "add", target]).status().context("cannot start rustup")?;
+    Ok((!status.success()).then(|| format!("rustup cannot fetch {target}; is there a network?")))
+}

@@ -1,0 +1,93 @@
+//! `cargo xtask tidy`: the rules of the house that the compiler does not know.
+//!
+//! Each rule is a function that returns what it found; nothing is repaired here. Counts that should shrink stand in
+//! `xtask/ratchet.toml` and may only fall.
+
+mod arrows;
+mod manifests;
+mod scan;
+mod sources;
+mod words;
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::fmt;
+use std::process::Command;
+
+/// One offence against a rule: where, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    place: String,
+    what: String,
+}
+
+impl Problem {
+    fn new(place: impl Into<String>, what: impl Into<String>) -> Problem {
+        Problem { place: place.into(), what: what.into() }
+    }
+
+    /// In a file, at a line counted from 1.
+    fn at(path: &str, line: usize, what: impl Into<String>) -> Problem {
+        Problem::new(format!("{path}:{line}"), what)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// A text file of the workspace.
+pub(crate) struct TextFile {
+    /// From the folder of the workspace on, with slashes.
+    path: String,
+    text: String,
+}
+
+impl TextFile {
+    fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+}
+
+/// Checks every rule and prints what offends them.
+///
+/// # Errors
+/// When a rule is broken, or the workspace cannot be read.
+pub(crate) fn main(_args: &[String]) -> Result<()> {
+    let files = text_files()?;
+    let metadata = arrows::metadata()?;
+    let mut problems = arrows::check(&metadata);
+    problems.extend(arrows::check_fences(&metadata));
+    problems.extend(manifests::check(&files));
+    problems.extend(sources::check(&files));
+    problems.extend(sources::check_ratchets(&files)?);
+    problems.extend(words::check(&files));
+    for problem in &problems {
+        eprintln!("{problem}");
+    }
+    if !problems.is_empty() {
+        bail!("{} rules of the house are broken", problems.len());
+    }
+    println!("tidy: {} files, {} rooms", files.len(), arrows::ROOMS.len());
+    Ok(())
+}
+
+/// Every text file that is, or is about to be, under version control.
+fn text_files() -> Result<Vec<TextFile>> {
+    let mut git = Command::new("git");
+    git.current_dir(workspace::root()).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let list = workspace::output(&mut git).context("tidy asks git which files belong to the workspace")?;
+    let mut paths: Vec<&str> = list.split('\0').filter(|path| !path.is_empty()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let mut files = Vec::new();
+    for path in paths {
+        // Deleted but not yet committed; and data that is not text has no words.
+        let Ok(bytes) = std::fs::read(workspace::root().join(path)) else { continue };
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        files.push(TextFile { path: path.to_owned(), text });
+    }
+    Ok(files)
+}

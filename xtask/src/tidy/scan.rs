@@ -1,0 +1,141 @@
+//! Rust source without its comments and texts, so that a word found is a word of the program.
+//!
+//! This is no parser: it knows where comments, strings and characters begin and end, and nothing else.
+
+/// The source with comments, strings and character literals turned to blanks; lines and columns stay where they are.
+pub(crate) fn code_only(source: &str) -> String {
+    let mut scanner = Scanner { rest: source, code: String::with_capacity(source.len()) };
+    while !scanner.rest.is_empty() {
+        scanner.step();
+    }
+    scanner.code
+}
+
+struct Scanner<'a> {
+    rest: &'a str,
+    code: String,
+}
+
+impl Scanner<'_> {
+    fn step(&mut self) {
+        let rest = self.rest;
+        if rest.starts_with("//") {
+            self.blank(rest.find('\n').unwrap_or(rest.len()));
+        } else if rest.starts_with("/*") {
+            self.blank(block_comment(rest));
+        } else if let Some(len) = raw_string(rest).filter(|_| !self.within_word()) {
+            self.blank(len);
+        } else if rest.starts_with('"') {
+            self.blank(quoted(rest, '"'));
+        } else if let Some(len) = character(rest) {
+            self.blank(len);
+        } else {
+            self.keep();
+        }
+    }
+
+    /// Whether the character before belongs to a name, as the `r` of `for` does.
+    fn within_word(&self) -> bool {
+        self.code.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_')
+    }
+
+    fn keep(&mut self) {
+        let mut chars = self.rest.chars();
+        self.code.extend(chars.next());
+        self.rest = chars.as_str();
+    }
+
+    fn blank(&mut self, len: usize) {
+        let (gone, rest) = self.rest.split_at(len);
+        self.code.extend(gone.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        self.rest = rest;
+    }
+}
+
+/// Length of the block comment that begins here; they nest.
+fn block_comment(text: &str) -> usize {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text.as_bytes()[at..];
+        if rest.starts_with(b"/*") {
+            depth += 1;
+            at += 2;
+        } else if rest.starts_with(b"*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += 1;
+        }
+    }
+    text.len()
+}
+
+/// Length of the raw string that begins here, if one does.
+fn raw_string(text: &str) -> Option<usize> {
+    let body = text.strip_prefix("br").or_else(|| text.strip_prefix("cr")).or_else(|| text.strip_prefix('r'))?;
+    let opened = body.trim_start_matches('#');
+    let hashes = body.len() - opened.len();
+    let inside = opened.strip_prefix('"')?;
+    let close = format!("\"{}", "#".repeat(hashes));
+    let end = inside.find(&close).map_or(inside.len(), |at| at + close.len());
+    Some(text.len() - inside.len() + end)
+}
+
+/// Length of a quoted text with backslashes, quotes included.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            c if c == quote => return at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Length of the character literal that begins here; a lifetime is none.
+fn character(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix('\'')?;
+    let mut chars = inside.chars();
+    let first = chars.next()?;
+    (first == '\\' || chars.next() == Some('\'')).then(|| quoted(text, '\''))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_program_stays() {
+        for (source, code) in [
+            ("a // b\nc", "a     \nc"),
+            ("a /* b /* c */ d */ e", "a                   e"),
+            ("f(\"x // \\\" y\", 1)", "f(           , 1)"),
+            ("let a = r#\"un\"safe\"#;", "let a =              ;"),
+            ("for \"x\" in", "for     in"),
+            ("fn f<'a>(c: &'a str) { c == '\"' || c == '\\'' }", "fn f<'a>(c: &'a str) { c ==     || c ==      }"),
+            ("br\"x\" b'\"' r", "      b    r"),
+        ] {
+            assert_eq!(code_only(source), code, "{source}");
+        }
+    }
+
+    #[test]
+    fn an_unclosed_text_ends_with_the_file() {
+        for source in ["\"abc", "/* abc", "r##\"abc\"#", "'\\", "'"] {
+            assert_eq!(code_only(source).len(), source.len(), "{source}");
+        }
+    }
+
+    #[test]
+    fn lines_stay_where_they_are() {
+        let source = include_str!("scan.rs");
+        assert_eq!(code_only(source).lines().count(), source.lines().count());
+        assert!(!code_only(source).contains("un\"safe"));
+    }
+}

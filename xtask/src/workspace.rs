@@ -1,0 +1,64 @@
+//! Where the workspace lies, and how other programs are run in it.
+
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Counts that may move one way only.
+pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
+
+/// The folder of the workspace.
+pub(crate) fn root() -> &'static Path {
+    // The package of the chores lies in a folder of its own, right under the workspace.
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the manifest of the chores lies in a folder")
+}
+
+/// Cargo, as the one that runs us, started in the workspace.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command whose output goes where ours goes.
+///
+/// # Errors
+/// When it cannot be started, or ends with anything but success.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {}", name(command)))?;
+    ensure!(status.success(), "{} ended with {status}", shown(command));
+    Ok(())
+}
+
+/// Runs a command and returns its standard output.
+///
+/// # Errors
+/// When it cannot be started, fails, or writes anything but UTF-8.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let out = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start {}", name(command)))?;
+    ensure!(out.status.success(), "{} ended with {}", shown(command), out.status);
+    String::from_utf8(out.stdout).with_context(|| format!("{} wrote something other than text", shown(command)))
+}
+
+/// Whether a program can be found by its name.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// The text of a file of the workspace.
+///
+/// # Errors
+/// When it cannot be read; the message names the path.
+pub(crate) fn read(path: &str) -> Result<String> {
+    std::fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))
+}
+
+fn name(command: &Command) -> String {
+    command.get_program().to_string_lossy().into_owned()
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
