@@ -3,6 +3,7 @@
 use crate::once::{Once, OnceError, Ran, Series, run_once, was_interrupted};
 use crate::scratch::{Scratch, ScratchError};
 use crate::suite::{Pace, Suite, Workload};
+use hakaru_device::guard::Erasable;
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{ClockChoice, Observer, RunOptions};
 use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
@@ -73,7 +74,7 @@ pub enum BenchError {
     Full { path: PathBuf, free: Bytes },
     #[error("--size={size} is too small: a measurement needs {SMALLEST} at least")]
     TooSmall { size: Bytes },
-    #[error("{} of {workload} would destroy what is on {}: only reads are done on a device without --erase", "writing", .path.display())]
+    #[error("{workload} would destroy what is on {}: only reads are done on a device without --erase", .path.display())]
     WouldDestroy { path: PathBuf, workload: &'static str },
     #[error(transparent)]
     Scratch(#[from] ScratchError),
@@ -190,15 +191,24 @@ fn choose_workloads(wish: &Wish, in_folder: bool, remarks: &mut Vec<String>) -> 
 
 /// Carries out what was decided. Each round is stored before the next begins; a stop keeps what was measured.
 ///
+/// A suite that writes to a device needs the leave to destroy what is on it, and holds it until the end.
+///
 /// # Errors
 /// [`BenchError`], when not even one round was measured.
 pub fn run(
     decided: &Decided,
     path: &Path,
+    erasable: Option<&Erasable>,
     mut store: Option<&mut Store>,
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
 ) -> Result<Vec<RunRecord>, BenchError> {
+    if let Some(writing) = decided.suite.workloads.iter().find(|w| w.writes())
+        && !decided.in_folder
+        && erasable.is_none()
+    {
+        return Err(BenchError::WouldDestroy { path: path.to_owned(), workload: writing.name() });
+    }
     let clock = ClockChoice::best();
     let overhead = hakaru_engine::measure_overhead(clock);
     let mut suite = decided.suite.clone();

@@ -29,6 +29,8 @@ enum Command {
     Show(cmd::show::Args),
     /// Write a report of stored runs
     Report(cmd::report::Args),
+    /// Tell what is known of a device or path, and of this host
+    Info(cmd::info::Args),
     /// Run a fio command line or job file on our own engine
     #[command(disable_help_flag = true)]
     Fio {
@@ -54,6 +56,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::List(args) => cmd::list::main(&args, db),
         Command::Show(args) => cmd::show::main(&args, db),
         Command::Report(args) => cmd::report::main(&args, db),
+        Command::Info(args) => cmd::info::main(&args),
         Command::Fio { args } => Ok(cmd::fio::main(&args)),
     };
     result.unwrap_or_else(|error| {

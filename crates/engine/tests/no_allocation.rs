@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MIB, go_on, on_file, plan, scenario};
-use hakaru_model::job::{Access, IoEngine, Op};
+use hakaru_model::job::{Access, IoEngine};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,6 +1,6 @@
 //! `hakaru bench`: measures what is in front of you.
 
-use super::{print, width};
+use super::{erase, print, width};
 use crate::exit::{Exit, complain};
 use crate::{live::Live, place, stop};
 use anyhow::Result;
@@ -45,6 +45,12 @@ pub(crate) struct Args {
     /// How I/O is issued
     #[arg(long, default_value = "psync", value_parser = ["psync", "sync", "pvsync2", "libaio", "io_uring"])]
     ioengine: String,
+    /// Allow the content of the device to be destroyed: its serial number, CID or by-id name; asks when left out
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
+    erase: Option<String>,
+    /// Only say what would be measured, and what would be lost
+    #[arg(long)]
+    dry_run: bool,
     /// Tell nothing while it runs
     #[arg(long, short)]
     quiet: bool,
@@ -76,18 +82,28 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         only: args.only.iter().filter_map(|name| Workload::from_name(name)).collect(),
         seed: args.seed,
         ioengine: engine(&args.ioengine),
-        erase: false,
+        erase: args.erase.is_some(),
     };
     let decided = match bench::decide(&wish) {
         Ok(decided) => decided,
         Err(error) => return Ok(refuse(error)),
     };
-    let mut store = place::open(db)?;
-    if !args.quiet {
+    if !args.quiet || args.dry_run {
         announce(&decided, &wish.path);
     }
+    if args.dry_run {
+        return dry_run(&decided, &wish);
+    }
+    let erasable = match &args.erase {
+        Some(id) if !decided.in_folder => match erase::ask(&wish.path, id)? {
+            Ok(erasable) => Some(erasable),
+            Err(exit) => return Ok(exit),
+        },
+        _ => None,
+    };
+    let mut store = place::open(db)?;
     let mut live = Live::new(args.quiet, decided.suite.workloads.len());
-    let measured = bench::run(&decided, &wish.path, Some(&mut store), stop::flag(), &mut live);
+    let measured = bench::run(&decided, &wish.path, erasable.as_ref(), Some(&mut store), stop::flag(), &mut live);
     live.end();
     let records = match measured {
         Ok(records) => records,
@@ -95,7 +111,12 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     };
     let summary = hakaru_analysis::summarize(&records);
     print(&hakaru_report::terminal(&summary, width(), true))?;
-    let path = place::write_report(&store, args.output.as_deref(), &summary.series, &hakaru_report::html(&[summary]))?;
+    let path = place::write_report(
+        &store,
+        args.output.as_deref(),
+        &summary.series,
+        &hakaru_report::html(std::slice::from_ref(&summary)),
+    )?;
     print(&format!("\nReport: {}\n", path.display()))?;
     Ok(verdict(&records))
 }
@@ -109,6 +130,17 @@ fn announce(decided: &Decided, path: &Path) {
     }
     let time = hakaru_model::units::Nanos(suite.duration().0 * u64::from(*repeats));
     anstream::eprintln!("  {} round(s) of {} workload(s), about {} in all\n", repeats, suite.workloads.len(), time);
+}
+
+/// Says what would be lost, and touches nothing.
+fn dry_run(decided: &Decided, wish: &Wish) -> Result<Exit> {
+    let names: Vec<&str> = decided.suite.workloads.iter().map(|w| w.name()).collect();
+    let mut text = format!("Would run: {}\n", names.join(", "));
+    if !decided.in_folder && wish.erase {
+        text += &erase::losses(&wish.path);
+    }
+    print(&(text + "Nothing was done.\n"))?;
+    Ok(Exit::Ok)
 }
 
 /// Says why not, with the exit code that fits.

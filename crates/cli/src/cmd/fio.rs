@@ -225,7 +225,8 @@ fn refuse_devices_in_use(plan: &Plan) -> anyhow::Result<()> {
             for region in &worker.stream.regions {
                 let Some(file) = phase.files.get(region.file as usize) else { continue };
                 if file.kind == hakaru_model::facts::TargetKind::BlockDevice {
-                    hakaru_device::guard::passive(&file.path, &roots)?;
+                    hakaru_device::guard::passive(&file.path, &roots)
+                        .map_err(|refusal| anyhow::anyhow!("{refusal}; {}", refusal.cure()))?;
                 }
             }
         }

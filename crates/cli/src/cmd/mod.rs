@@ -1,7 +1,9 @@
 //! The subcommands.
 
 pub(crate) mod bench;
+pub(crate) mod erase;
 pub(crate) mod fio;
+pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod show;
