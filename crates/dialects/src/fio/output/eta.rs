@@ -2,7 +2,7 @@
 //!
 //! Leaves out when it is shown, and the carriage return in front of the next one.
 
-use super::number::{Base, Style, Unit, scaled};
+use super::number::Style;
 use crate::fio::JobExtras;
 use hakaru_model::job::{Access, Op, PerOp};
 
@@ -137,11 +137,7 @@ fn limit_text(limit: Limit, style: Style) -> String {
     match limit {
         Limit::None => String::new(),
         Limit::BytesPerSec(least, most) => format!(", {}-{}", style.rate(least), style.rate(most)),
-        Limit::Iops(least, most) => {
-            // Here fio does not scale below 100000.
-            let show = |iops| scaled(iops, 5, Base::Decimal, Unit::Count);
-            format!(", {}-{} IOPS", show(least), show(most))
-        }
+        Limit::Iops(least, most) => format!(", {least}-{most} IOPS"),
     }
 }
 

@@ -317,7 +317,11 @@ fn add_ops(group: &mut Group<'_>, report: &Report<'_>) {
 }
 
 /// The mean of a bandwidth as hundredths of what its group moved: `per=` in the text.
+///
+/// The mean is cut to whole KiB/s, and a group below 1 KiB/s counts as all: found by observation.
 pub(super) fn share_of_group(bw: &Spread, group: &GroupOp) -> f64 {
-    let whole = group.bytes_per_s() as f64 / 1024.0;
-    if whole == 0.0 { 100.0 } else { (bw.mean * 100.0 / whole).min(100.0) }
+    match group.bytes_per_s() {
+        0..=1024 => 100.0,
+        whole => (bw.mean.trunc() * 100.0 / (whole as f64 / 1024.0)).min(100.0),
+    }
 }

@@ -141,17 +141,17 @@ impl Text {
             _ => 0,
         };
         line!(self, "    {name} percentiles ({}):", UNITS[steps].0);
-        let (decimals, width) = (wanted.decimals, wanted.decimals + 3);
+        let shown: Vec<u64> =
+            values.into_iter().map(|value| (0..steps).fold(value, |value, _| value.div_ceil(1000))).collect();
+        let width = shown.iter().map(|value| value.to_string().len()).max().unwrap_or(0).max(5);
+        let (decimals, name_width) = (wanted.decimals, wanted.decimals + 3);
         let cells: Vec<String> = wanted
             .list
             .iter()
-            .zip(values)
-            .map(|(percent, value)| {
-                let value = (0..steps).fold(value, |value, _| value.div_ceil(1000));
-                format!(" {percent:width$.decimals$}th=[{value:5}]")
-            })
+            .zip(shown)
+            .map(|(percent, value)| format!(" {percent:name_width$.decimals$}th=[{value:width$}]"))
             .collect();
-        let columns = (73 / (decimals + 15)).max(1);
+        let columns = (73 / (name_width + width + 7)).max(1);
         let rows = cells.chunks(columns).map(|row| format!("     |{}", row.join(",")));
         line!(self, "{}", rows.collect::<Vec<_>>().join(",\n"));
     }

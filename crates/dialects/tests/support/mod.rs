@@ -1,0 +1,276 @@
+//! Records made from the numbers that fio printed, and comparison of texts with and without their numbers.
+//!
+//! Leaves out how those numbers are read: from a text log in one test, from JSON in the other.
+
+#![allow(dead_code, unreachable_pub)] // Each test binary uses its own part.
+
+use hakaru_dialects::fio::JobExtras;
+use hakaru_dialects::fio::output::RunView;
+use hakaru_model::facts::DiskStats;
+use hakaru_model::histogram::Histogram;
+use hakaru_model::job::{Job, Op, PerOp, Phase, Scenario};
+use hakaru_model::record::{
+    CpuUsage, DepthRecord, DepthSteps, ErrorRecord, IoError, Latency, OpRecord, PhaseRecord, Samples, StopReason,
+    WorkerRecord,
+};
+use hakaru_model::units::{Bytes, Nanos};
+
+/// Count, extremes, mean and deviation, in the unit they were printed in.
+#[derive(Clone, Debug, Default)]
+pub struct Stat {
+    pub n: u64,
+    pub min: u64,
+    pub max: u64,
+    pub mean: f64,
+    pub dev: f64,
+}
+
+/// A latency in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Lat {
+    pub stat: Stat,
+    /// Value and count; `None` where no histogram was kept.
+    pub bins: Option<Vec<(u64, u64)>>,
+}
+
+/// One operation of a reported job.
+#[derive(Clone, Debug, Default)]
+pub struct OpNumbers {
+    pub ios: u64,
+    pub bytes: u64,
+    pub short: u64,
+    pub runtime_ms: u64,
+    pub slat: Lat,
+    pub clat: Lat,
+    pub lat: Lat,
+    /// KiB/s.
+    pub bw: Stat,
+    pub iops: Stat,
+}
+
+/// One reported job: what fio said of it.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    pub members: u64,
+    pub pid: u32,
+    pub errno: i32,
+    pub total_errors: u64,
+    pub ops: PerOp<OpNumbers>,
+    pub sync: Lat,
+    pub job_runtime_ms: u64,
+    pub usr_cpu: f64,
+    pub sys_cpu: f64,
+    pub ctx: u64,
+    pub majf: u64,
+    pub minf: u64,
+    /// Hundredths, as printed.
+    pub level: [f64; 7],
+    pub submit: [f64; 7],
+    pub complete: [f64; 7],
+}
+
+/// A job with what belongs to it and the numbers of its report.
+pub struct Reported {
+    pub job: Job,
+    pub extras: JobExtras,
+    pub numbers: Numbers,
+}
+
+/// A run whose records say what fio said.
+pub struct Run {
+    scenario: Scenario,
+    extras: Vec<Vec<JobExtras>>,
+    phases: Vec<PhaseRecord>,
+}
+
+impl Run {
+    /// Jobs by phase; the disks belong to the last phase.
+    pub fn of(phases: Vec<Vec<Reported>>, disks: Vec<DiskStats>) -> Run {
+        let scenario = Scenario { name: "made".to_owned(), seed: 0, phases: Vec::new() };
+        let mut run = Run { scenario, extras: Vec::new(), phases: Vec::new() };
+        for reports in phases {
+            let workers = reports.iter().enumerate().flat_map(|(i, r)| workers(&r.job, i as u32, &r.numbers)).collect();
+            run.phases.push(PhaseRecord {
+                name: "phase".to_owned(),
+                started_unix_ms: 0,
+                elapsed: Nanos(0),
+                workers,
+                disks: Vec::new(),
+            });
+            let (jobs, extras) = reports.into_iter().map(|r| (r.job, r.extras)).unzip();
+            run.scenario.phases.push(Phase { name: "phase".to_owned(), jobs });
+            run.extras.push(extras);
+        }
+        if let Some(last) = run.phases.last_mut() {
+            last.disks = disks;
+        }
+        run
+    }
+
+    pub fn view<'a>(&'a self, version: &'a str) -> RunView<'a> {
+        RunView::of(version, &self.scenario, &self.extras, &self.phases)
+    }
+}
+
+/// The share of one of `parts` when `total` is dealt out evenly.
+fn deal(total: u64, parts: u64, index: u64) -> u64 {
+    total / parts + u64::from(index < total % parts)
+}
+
+fn deal_wide(total: u128, parts: u64, index: u64) -> u128 {
+    total / u128::from(parts) + u128::from(u128::from(index) < total % u128::from(parts))
+}
+
+/// Samples with this mean and deviation, times `unit`.
+fn samples(stat: &Stat, unit: u64) -> Samples {
+    let scale = unit as f64;
+    let sum = (stat.mean * scale * stat.n as f64).round() as u128;
+    let scatter = (stat.dev * scale).powi(2) * stat.n.saturating_sub(1) as f64;
+    let square = if stat.n == 0 { 0 } else { sum * sum / u128::from(stat.n) };
+    let (min, max) = (stat.min * unit, stat.max * unit);
+    Samples { count: stat.n, min, max, sum, sum_sq: square + scatter.round() as u128 }
+}
+
+/// One worker's part of samples that all workers drew from one distribution.
+fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
+    let all = samples(&lat.stat, 1);
+    let stat = Samples {
+        count: deal(all.count, parts, index),
+        sum: deal_wide(all.sum, parts, index),
+        sum_sq: deal_wide(all.sum_sq, parts, index),
+        ..all
+    };
+    let histogram = lat.bins.as_ref().map(|bins| {
+        let mut histogram = Histogram::new();
+        bins.iter().for_each(|&(value, count)| histogram.record_n(Nanos(value), deal(count, parts, index)));
+        histogram
+    });
+    Latency { stat, histogram }
+}
+
+/// One worker's part of a spread over time: workers that run side by side add up.
+fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
+    let n = deal(stat.n, parts, index);
+    let scatter = stat.dev.powi(2) * stat.n.saturating_sub(1) as f64 / parts as f64;
+    let part = Stat {
+        n,
+        min: deal(stat.min, parts, index),
+        max: deal(stat.max, parts, index),
+        mean: stat.mean / parts as f64,
+        dev: if n > 1 { (scatter / (n - 1) as f64).sqrt() } else { 0.0 },
+    };
+    samples(&part, unit)
+}
+
+fn op_part(op: &OpNumbers, parts: u64, index: u64) -> OpRecord {
+    let ios = deal(op.ios, parts, index);
+    OpRecord {
+        ios,
+        issued: ios,
+        bytes: deal(op.bytes, parts, index),
+        short: deal(op.short, parts, index),
+        slat: latency_part(&op.slat, parts, index),
+        clat: latency_part(&op.clat, parts, index),
+        lat: latency_part(&op.lat, parts, index),
+        bw_samples: spread_part(&op.bw, parts, index, 1024),
+        iops_samples: spread_part(&op.iops, parts, index, 1000),
+        ..OpRecord::default()
+    }
+}
+
+/// Counts that give these shares, out of a million calls or of `total`.
+fn counts(shares: &[f64; 7], total: u64) -> DepthSteps {
+    shares.map(|share| (share * total as f64 / 100.0).round() as u64)
+}
+
+/// The workers whose report these numbers are.
+fn workers(job: &Job, job_index: u32, numbers: &Numbers) -> Vec<WorkerRecord> {
+    let parts = numbers.members.max(1);
+    (0..parts).map(|index| worker(job, job_index, numbers, parts, index)).collect()
+}
+
+fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) -> WorkerRecord {
+    let issued = Op::ALL.iter().map(|&op| deal(numbers.ops[op].ios, parts, index)).sum();
+    let runtime = Op::ALL.iter().map(|&op| numbers.ops[op].runtime_ms).max().unwrap_or(0);
+    // Shares of processor time are of the time of all workers.
+    let job_runtime = Nanos::from_millis(deal(numbers.job_runtime_ms, parts, index));
+    let cpu = |percent: f64| Nanos((percent * job_runtime.0 as f64 / 100.0).round() as u64);
+    let calls = |shares: &[f64; 7]| if shares.iter().sum::<f64>() > 0.0 { 1_000_000 } else { 0 };
+    let mut errors = ErrorRecord { total: numbers.total_errors, first: Vec::new() };
+    if numbers.errno != 0 {
+        errors.first.push(IoError {
+            action: "write".to_owned(),
+            file: "f".to_owned(),
+            offset: Bytes(0),
+            len: Bytes(4096),
+            errno: numbers.errno,
+            at: Nanos(0),
+        });
+    }
+    WorkerRecord {
+        name: job.name.clone(),
+        job: job_index,
+        clone: index as u32,
+        pid: numbers.pid + index as u32,
+        runtime: Nanos::from_millis(runtime),
+        job_runtime,
+        ops: numbers.ops.map(|op| op_part(op, parts, index)),
+        sync: latency_part(&numbers.sync, parts, index),
+        depth: DepthRecord {
+            level: counts(&numbers.level, issued),
+            submit: counts(&numbers.submit, calls(&numbers.submit)),
+            complete: counts(&numbers.complete, calls(&numbers.complete)),
+            submit_calls: calls(&numbers.submit),
+            complete_calls: calls(&numbers.complete),
+            iodepth: job.queue.iodepth,
+        },
+        cpu: CpuUsage {
+            user: cpu(numbers.usr_cpu),
+            system: cpu(numbers.sys_cpu),
+            ctx: deal(numbers.ctx, parts, index),
+            majf: deal(numbers.majf, parts, index),
+            minf: deal(numbers.minf, parts, index),
+        },
+        stop: if numbers.errno == 0 { StopReason::Done } else { StopReason::Error },
+        errors,
+        ..WorkerRecord::default()
+    }
+}
+
+/// The text with each number replaced by `#`, floats by `#.#`, and runs of blanks by one.
+pub fn masked(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if !c.is_ascii_digit() {
+            if c != ' ' || !out.ends_with(' ') {
+                out.push(c);
+            }
+            continue;
+        }
+        let mut float = false;
+        while let Some(&next) = rest.peek() {
+            let is_point = next == '.' && !float;
+            if !(next.is_ascii_digit() || is_point) {
+                break;
+            }
+            float |= is_point;
+            rest.next();
+        }
+        out += if float { "#.#" } else { "#" };
+    }
+    out
+}
+
+/// Lines that differ, side by side, or nothing.
+pub fn differences(ours: &str, theirs: &str) -> String {
+    let (ours, theirs): (Vec<&str>, Vec<&str>) = (ours.lines().collect(), theirs.lines().collect());
+    let mut text = String::new();
+    for index in 0..ours.len().max(theirs.len()) {
+        let (a, b) = (ours.get(index).unwrap_or(&"(no line)"), theirs.get(index).unwrap_or(&"(no line)"));
+        if a != b {
+            text += &format!("line {}\n  ours: {a}\n  fio:  {b}\n", index + 1);
+        }
+    }
+    text
+}
