@@ -185,6 +185,35 @@ pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
     compare_family(&pairs)
 }
 
+/// Two of several things, by their places in the list, and how they differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Between {
+    /// Place of the first.
+    pub a: usize,
+    /// Place of the second.
+    pub b: usize,
+    /// The comparison.
+    pub comparison: Comparison,
+}
+
+/// Compares the rates of all cards, or whatever the series are of, each with each: one family, so that the number of
+/// cards makes no false alarms.
+pub fn compare_all(cards: &[&Summary]) -> Vec<Between> {
+    let places = (0..cards.len()).flat_map(|a| (a + 1..cards.len()).map(move |b| (a, b)));
+    let mut pairs = Vec::new();
+    let mut who = Vec::new();
+    for (a, b) in places {
+        let phases = common_phases(cards[a], cards[b]);
+        let measured = |p: &PhaseSummary| !p.bandwidth.values.is_empty();
+        for (x, y) in phases.into_iter().filter(|(x, y)| measured(x) && measured(y)) {
+            pairs.push(rate_pair(x, y));
+            who.push((a, b));
+        }
+    }
+    let between = |((a, b), comparison)| Between { a, b, comparison };
+    who.into_iter().zip(compare_family(&pairs)).map(between).collect()
+}
+
 /// Phases of two series that belong together, in the order of the first.
 pub fn common_phases<'a>(a: &'a Summary, b: &'a Summary) -> Vec<(&'a PhaseSummary, &'a PhaseSummary)> {
     let by_name = pair_up(a, b, |x, y| x.phase == y.phase && x.op == y.op);
@@ -321,6 +350,17 @@ mod tests {
         let pair = |q: &str| Pair::new(q, "1/s", Sample::Values(&a), Sample::Values(&b));
         let three = compare_family(&[pair("x"), pair("y"), pair("z")]);
         assert!(three.iter().all(|c| c.verdict != Verdict::Different && c.p_adjusted > c.p_value));
+    }
+
+    #[test]
+    fn all_cards_are_compared_with_each_other_as_one_family() {
+        let card = |i, speed| crate::testing::read_series(i, speed, 0.01);
+        let cards = [card(1, 40e6), card(2, 40e6), card(3, 30e6)];
+        let found = compare_all(&cards.iter().collect::<Vec<_>>());
+        let verdict = |a, b| found.iter().find(|f| (f.a, f.b) == (a, b)).unwrap().comparison.verdict;
+        assert_eq!(found.len(), 3);
+        assert_eq!((verdict(0, 2), verdict(1, 2)), (Verdict::Different, Verdict::Different));
+        assert_ne!(verdict(0, 1), Verdict::Different);
     }
 
     #[test]

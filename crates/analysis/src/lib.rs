@@ -1,6 +1,12 @@
 //! Statistics and findings over records and numbers: pure functions, no I/O, no clock, no unseeded randomness, no prose.
 //!
-//! [`stats`] knows nothing of storage: it sees slices of numbers.
+//! ```text
+//! RunRecord, RunRecord, …  ─ summarize ─>  Summary ─┬─ compare_summaries, layer_cost (two)  ─>  Comparison
+//!                                                   ├─ check_claims, bus_limit              ─>  ClaimCheck, BusLimit
+//!                                                   └─ figure ─ advise (rules)              ─>  Advice
+//! ```
+//! [`stats`] below all of them knows nothing of storage: it sees slices of numbers. Numbers that decide (what is short,
+//! what is far, what is relevant) are public constants, each with its reason.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +28,7 @@ mod testing;
 pub use advice::{advise, default_rules, rules_with};
 pub use claims::{check_claims, claims};
 pub use cliff::cliff;
-pub use compare::{compare, compare_family, compare_summaries};
+pub use compare::{compare, compare_all, compare_family, compare_summaries};
 pub use estimate::estimate;
 pub use figures::figure;
 pub use limits::{bus_limit, layer_cost};

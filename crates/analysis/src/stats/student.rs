@@ -41,7 +41,7 @@ pub(crate) const MAX_NONCENTRALITY: f64 = 36.0;
 
 /// Probability that a non-central T with `df` degrees of freedom and non-centrality `delta` does not exceed `t`.
 ///
-/// `None` when |delta| is over [36](MAX_NONCENTRALITY). Source: Lenth (1989), algorithm AS 243: a Poisson-weighted sum
+/// `None` when |delta| is over 36. Source: Lenth (1989), algorithm AS 243: a Poisson-weighted sum
 /// of incomplete beta functions, which follow from one another.
 pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
     if !(t.is_finite() && df > 0.0 && delta.abs() <= MAX_NONCENTRALITY) {

@@ -8,9 +8,9 @@ mod phases;
 mod timeline;
 mod workload;
 
-use crate::cliff::{MIN_INTERVALS, cliff, whole_speeds};
+use crate::cliff::{MIN_INTERVALS, cliff, lengths_and_speeds};
 use crate::estimate::estimate;
-use crate::stats::{self, Moments};
+use crate::stats;
 use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
 use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint};
 use hakaru_model::job::Op;
@@ -93,7 +93,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         timelines,
         sustained,
         amplification: estimate(&amplification),
-        errors: runs.iter().map(|run| run.errors(op)).sum(),
+        errors: runs.iter().map(|run| run.errors(op)).fold(0, u64::saturating_add),
         detail: PhaseDetail {
             shape: workload::shape(runs.first()?, op),
             measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),
@@ -126,13 +126,20 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Option<f64> {
 }
 
 /// How even a write is, over the intervals of all runs. The cliff is that of the first run that has one.
+///
+/// Mean and deviation weigh each interval by its length: slow writes make long intervals, and would count for less.
 fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
-    let long: Vec<Vec<f64>> = timelines.iter().map(|points| whole_speeds(points)).collect();
-    let speeds: Vec<f64> = long.into_iter().filter(|speeds| speeds.len() >= MIN_INTERVALS).flatten().collect();
-    let Moments { mean, deviation, .. } = Moments::of(&speeds)?;
-    Some(Sustained {
-        min: BytesPerSec(speeds.iter().copied().fold(f64::MAX, f64::min)),
-        max: BytesPerSec(speeds.iter().copied().fold(0.0, f64::max)),
+    let whole = timelines.iter().map(|points| lengths_and_speeds(points));
+    let steps: Vec<(f64, f64)> = whole.filter(|steps| steps.len() >= MIN_INTERVALS).flatten().collect();
+    let speeds = || steps.iter().map(|&(_, speed)| speed);
+    let time: f64 = steps.iter().map(|&(length, _)| length).sum();
+    let mean = steps.iter().map(|&(length, speed)| length * speed).sum::<f64>() / time;
+    let n = steps.len() as f64;
+    let squares: f64 = steps.iter().map(|&(length, speed)| length * (speed - mean).powi(2)).sum();
+    let deviation = (squares / time * n / (n - 1.0)).sqrt();
+    deviation.is_finite().then(|| Sustained {
+        min: BytesPerSec(speeds().fold(f64::MAX, f64::min)),
+        max: BytesPerSec(speeds().fold(0.0, f64::max)),
         mean: BytesPerSec(mean),
         deviation: BytesPerSec(deviation),
         cliff: timelines.iter().find_map(|points| cliff(points)),

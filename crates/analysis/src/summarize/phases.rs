@@ -97,7 +97,7 @@ impl<'a> PhaseRun<'a> {
     }
 
     pub(super) fn bytes(&self, op: Op) -> u64 {
-        self.workers(op).map(|w| w.ops[op].bytes).sum()
+        self.workers(op).fold(0, |sum, w| sum.saturating_add(w.ops[op].bytes))
     }
 
     /// I/Os that failed. Only the first errors are kept in full: the rest are shared out as those are.
@@ -107,7 +107,7 @@ impl<'a> PhaseRun<'a> {
             let ours = w.errors.first.iter().filter(|e| op_of(&e.action) == op).count() as u128;
             (u128::from(w.errors.total) * ours).checked_div(kept).unwrap_or(0) as u64
         };
-        self.phase.workers.iter().map(of).sum()
+        self.phase.workers.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// Longest measured time of its workers.
@@ -136,8 +136,8 @@ impl<'a> PhaseRun<'a> {
         let mut groups: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for worker in self.workers(op) {
             let group = groups.entry(self.job(worker).map_or(worker.job, |job| job.group)).or_default();
-            group.0 += worker.ops[op].bytes;
-            group.1 += worker.ops[op].ios;
+            group.0 = group.0.saturating_add(worker.ops[op].bytes);
+            group.1 = group.1.saturating_add(worker.ops[op].ios);
             group.2 = group.2.max(worker.runtime.0);
         }
         let per_s = |amount: u64, time: u64| amount as f64 * 1e9 / time as f64;

@@ -215,3 +215,86 @@ fn an_empty_series_and_a_record_of_zeroes_are_no_panic() {
     worker.intervals.iter_mut().for_each(|i| i.length = Nanos(0));
     assert_eq!(summarize(&[run]).phases.len(), 0);
 }
+
+#[test]
+fn circumstances_that_flatter_or_disturb_are_told() {
+    let mut run = write_run(0, 30e6, 20);
+    run.scenario.phases[0].jobs[0].extent.size = Some(hakaru_model::job::SizeSpec::Bytes(Bytes(256 << 20)));
+    let Fact::Known(device) = &mut run.target.device else { panic!() };
+    device.write_cache = Fact::Known("write back".into());
+    run.target.system_disk = true;
+    run.environment.throttled = Fact::Known(0x5_0005);
+    let told = |run: &RunRecord| summarize(std::slice::from_ref(run)).caveats;
+    let caveats = told(&run);
+    for wanted in [
+        Caveat::SmallFile { size: Bytes(256 << 20) },
+        Caveat::WriteCache,
+        Caveat::SystemDisk,
+        Caveat::HostThrottled { flags: 0x5_0005 },
+    ] {
+        assert!(caveats.contains(&wanted), "{wanted:?} in {caveats:?}");
+    }
+    // What an fsync follows is safe from the write cache; what the boot remembers is not of this run.
+    run.scenario.phases[0].jobs[0].durability.fsync_every = 1;
+    run.environment.throttled = Fact::Known(0x5_0000);
+    let caveats = told(&run);
+    assert!(!caveats.iter().any(|c| matches!(c, Caveat::WriteCache | Caveat::HostThrottled { .. })), "{caveats:?}");
+}
+
+#[test]
+fn reads_through_the_page_cache_may_be_reads_of_memory() {
+    let summary = crate::testing::read_series(1, 900e6, 0.01);
+    assert!(!summary.caveats.iter().any(|c| matches!(c, Caveat::FitsInMemory { .. })));
+    let fake = crate::testing::Fake {
+        name: "read",
+        op: Op::Read,
+        random: false,
+        block: 1 << 20,
+        iops: 900.0,
+        seconds: 10,
+        sync_ms: None,
+    };
+    let mut run = crate::testing::run_of(0, &[fake]);
+    run.scenario.phases[0].jobs[0].files.direct = false;
+    run.environment.memory = Bytes(8 << 30);
+    let summary = summarize(&[run]);
+    assert!(summary.caveats.iter().any(|c| matches!(c, Caveat::FitsInMemory { .. })), "{:?}", summary.caveats);
+    assert_eq!(summary.phases[0].workload, "sequential read, 1 MiB, queue depth 1, through the page cache");
+}
+
+#[test]
+fn no_record_panics_whatever_its_figures_are() {
+    let mut rng = hakaru_model::rng::Rng::new(50);
+    for trial in 0..300 {
+        let mut odd = |most: u32| {
+            let bits = rng.below(u64::from(most) + 1);
+            rng.next_u64() & ((1u64 << bits) - 1)
+        };
+        let mut run = write_run(0, 30e6, 12);
+        let mut worker = run.phases[0].workers[0].clone();
+        worker.runtime = Nanos(odd(63));
+        worker.job = odd(3) as u32;
+        worker.ops.write.bytes = odd(63);
+        worker.ops.write.ios = odd(63);
+        worker.ops.read.ios = odd(2);
+        worker.errors.total = odd(63);
+        for interval in &mut worker.intervals {
+            interval.at = Nanos(odd(63));
+            interval.length = Nanos(odd(40));
+            interval.ops.write.bytes = odd(63);
+        }
+        run.phases[0].workers.push(worker);
+        run.phases[0].disks = vec![DiskStats { write_sectors: odd(63), ..DiskStats::default() }];
+        run.scenario.phases[0].jobs[0].timing.ramp_time = Nanos(odd(63));
+        run.scenario.phases[0].jobs[0].numjobs = odd(32) as u32;
+        if trial % 7 == 0 {
+            run.scenario.phases.clear();
+        }
+        let runs = vec![run; 1 + trial % 4];
+        let summary = summarize(&runs);
+        crate::advise(&summary, &crate::default_rules());
+        crate::compare_summaries(&summary, &summary);
+        crate::bus_limit(&[&summary, &summary]);
+        serde_json::to_string(&summary).expect("a summary is plain data");
+    }
+}
