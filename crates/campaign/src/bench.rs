@@ -6,8 +6,9 @@ use crate::suite::{Pace, Suite, Workload};
 use hakaru_device::guard::Erasable;
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{ClockChoice, Observer, RunOptions};
-use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
+use hakaru_model::facts::{Fact, Identity, TargetFacts, TargetKind};
 use hakaru_model::job::{IoEngine, Target};
+use hakaru_model::price::PriceList;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::Bytes;
 use hakaru_store::Store;
@@ -41,6 +42,24 @@ pub struct Wish {
     pub erase: bool,
 }
 
+/// What a suite is measured on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// A temporary file in this directory.
+    Folder(PathBuf),
+    /// The whole of this block device.
+    Device(PathBuf),
+    /// A simulated card, in virtual time.
+    Sim(Box<PriceList>),
+}
+
+impl Place {
+    /// Whether it may be written without the loss of anything.
+    fn is_free_to_write(&self) -> bool {
+        !matches!(self, Place::Device(_))
+    }
+}
+
 /// What was decided before anything runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
@@ -50,8 +69,8 @@ pub struct Decided {
     pub repeats: u32,
     /// Whose storage it is.
     pub identity: Identity,
-    /// Whether it is a directory, in which a temporary file is made.
-    pub in_folder: bool,
+    /// What is measured on.
+    pub place: Place,
     /// What the user should know about the choice.
     pub remarks: Vec<String>,
 }
@@ -98,22 +117,47 @@ pub trait Watcher: Observer {
 /// [`BenchError`]: the path is nothing that can be measured, or has no room.
 pub fn decide(wish: &Wish) -> Result<Decided, BenchError> {
     let facts = hakaru_device::inspect(&wish.path)?;
-    let in_folder = check_kind(wish, &facts)?;
+    let place = check_kind(wish, &facts)?;
     let identity = hakaru_device::identify(&wish.path, &Roots::live());
     let mut remarks = Vec::new();
-    let pace = wish.pace.unwrap_or_else(|| default_pace(in_folder, &identity, &mut remarks));
-    let size = choose_size(wish, pace, &facts, in_folder, &mut remarks)?;
-    let workloads = choose_workloads(wish, in_folder, &mut remarks)?;
+    let pace = wish.pace.unwrap_or_else(|| default_pace(&place, &identity, &mut remarks));
+    let size = choose_size(wish, pace, &facts, &place, &mut remarks)?;
+    let workloads = choose_workloads(wish, &place, &mut remarks)?;
     let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: wish.ioengine };
-    Ok(Decided { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, in_folder, remarks })
+    Ok(Decided { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
 }
 
-fn check_kind(wish: &Wish, facts: &TargetFacts) -> Result<bool, BenchError> {
+/// Decides for a simulated card, for those who want to see what the suite makes of a card they know all about.
+///
+/// # Errors
+/// [`BenchError::TooSmall`].
+pub fn decide_simulated(wish: &Wish, prices: PriceList) -> Result<Decided, BenchError> {
+    let pace = wish.pace.unwrap_or(Pace::Standard);
+    let size = whole_mib(wish.size.unwrap_or(pace.size()).min(prices.announced()));
+    if size < SMALLEST {
+        return Err(BenchError::TooSmall { size });
+    }
+    let identity = Identity {
+        path: PathBuf::from(&prices.name),
+        kind: TargetKind::Other,
+        filesystem: None,
+        device: Fact::Unknown("it is a simulated card".to_owned()),
+        system_disk: false,
+        label: Some(prices.name.clone()),
+    };
+    let place = Place::Sim(Box::new(prices));
+    let workloads = choose_workloads(wish, &place, &mut Vec::new())?;
+    let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: IoEngine::Sim };
+    let remarks = vec!["a simulated card: virtual time, no measurement of this host".to_owned()];
+    Ok(Decided { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
+}
+
+fn check_kind(wish: &Wish, facts: &TargetFacts) -> Result<Place, BenchError> {
     let path = wish.path.clone();
     match facts.kind {
         TargetKind::Directory if !facts.writable => Err(BenchError::NotWritable { path }),
-        TargetKind::Directory => Ok(true),
-        TargetKind::BlockDevice => Ok(false),
+        TargetKind::Directory => Ok(Place::Folder(path)),
+        TargetKind::BlockDevice => Ok(Place::Device(path)),
         TargetKind::File | TargetKind::Absent => {
             let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
             match facts.kind {
@@ -126,8 +170,8 @@ fn check_kind(wish: &Wish, facts: &TargetFacts) -> Result<bool, BenchError> {
     }
 }
 
-fn default_pace(in_folder: bool, identity: &Identity, remarks: &mut Vec<String>) -> Pace {
-    if in_folder && identity.system_disk {
+fn default_pace(place: &Place, identity: &Identity, remarks: &mut Vec<String>) -> Pace {
+    if matches!(place, Place::Folder(_)) && identity.system_disk {
         remarks.push(
             "quick suite, because the system runs from this disk (--standard measures as long as it takes)".into(),
         );
@@ -140,14 +184,14 @@ fn choose_size(
     wish: &Wish,
     pace: Pace,
     facts: &TargetFacts,
-    in_folder: bool,
+    place: &Place,
     remarks: &mut Vec<String>,
 ) -> Result<Bytes, BenchError> {
     let path = || wish.path.clone();
     if let Some(size) = wish.size.filter(|size| *size < SMALLEST) {
         return Err(BenchError::TooSmall { size });
     }
-    if !in_folder {
+    if matches!(place, Place::Device(_)) {
         let wanted = wish.size.unwrap_or(Bytes(16 << 30));
         return Ok(whole_mib(wanted.min(facts.size)));
     }
@@ -175,8 +219,8 @@ fn whole_mib(size: Bytes) -> Bytes {
     Bytes(size.0 - size.0 % (1 << 20))
 }
 
-fn choose_workloads(wish: &Wish, in_folder: bool, remarks: &mut Vec<String>) -> Result<Vec<Workload>, BenchError> {
-    let may_write = in_folder || wish.erase;
+fn choose_workloads(wish: &Wish, place: &Place, remarks: &mut Vec<String>) -> Result<Vec<Workload>, BenchError> {
+    let may_write = place.is_free_to_write() || wish.erase;
     if let Some(writing) = wish.only.iter().find(|w| w.writes() && !may_write) {
         return Err(BenchError::WouldDestroy { path: wish.path.clone(), workload: writing.name() });
     }
@@ -197,23 +241,28 @@ fn choose_workloads(wish: &Wish, in_folder: bool, remarks: &mut Vec<String>) -> 
 /// [`BenchError`], when not even one round was measured.
 pub fn run(
     decided: &Decided,
-    path: &Path,
     erasable: Option<&Erasable>,
     mut store: Option<&mut Store>,
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
 ) -> Result<Vec<RunRecord>, BenchError> {
-    if let Some(writing) = decided.suite.workloads.iter().find(|w| w.writes())
-        && !decided.in_folder
-        && erasable.is_none()
+    if let (Place::Device(path), None) = (&decided.place, erasable)
+        && let Some(writing) = decided.suite.workloads.iter().find(|w| w.writes())
     {
-        return Err(BenchError::WouldDestroy { path: path.to_owned(), workload: writing.name() });
+        return Err(BenchError::WouldDestroy { path: path.clone(), workload: writing.name() });
     }
     let clock = ClockChoice::best();
     let overhead = hakaru_engine::measure_overhead(clock);
     let mut suite = decided.suite.clone();
-    let scratch = if decided.in_folder { Some(fill_scratch(&mut suite, path, stop, watcher)?) } else { None };
-    let target = Target::Paths(vec![scratch.as_ref().map_or_else(|| path.to_owned(), Scratch::path)]);
+    let (_scratch, target) = match &decided.place {
+        Place::Folder(folder) => {
+            let scratch = fill_scratch(&mut suite, folder, stop, watcher)?;
+            let target = Target::Paths(vec![scratch.path()]);
+            (Some(scratch), target)
+        }
+        Place::Device(path) => (None, Target::Paths(vec![path.clone()])),
+        Place::Sim(prices) => (None, Target::Sim(prices.clone())),
+    };
     let mut records: Vec<RunRecord> = Vec::new();
     for repeat in 0..decided.repeats {
         watcher.round(repeat, decided.repeats);

@@ -46,12 +46,12 @@ impl Quantile {
     /// The 99.9th percentile.
     pub const P999: Quantile = Quantile(0.999);
 
-    /// Makes a quantile of a share.
+    /// Makes a quantile of a share, kept to nine digits, so that 0.999 and 99.9 / 100 are one and the same.
     ///
     /// # Errors
     /// [`NotAQuantile`] outside `[0, 1]`, and for NaN.
     pub fn new(share: f64) -> Result<Quantile, NotAQuantile> {
-        if (0.0..=1.0).contains(&share) { Ok(Quantile(share)) } else { Err(NotAQuantile(share)) }
+        if (0.0..=1.0).contains(&share) { Ok(Quantile((share * 1e9).round() / 1e9)) } else { Err(NotAQuantile(share)) }
     }
 
     /// The share, in `[0, 1]`.
@@ -311,6 +311,13 @@ mod tests {
         assert!(matches!(parse_size("MiB", SizeRules::Iec), Err(SizeError::NoNumber(_))));
         assert!(matches!(parse_size("9999999PiB", SizeRules::Iec), Err(SizeError::TooLarge(_))));
         assert!(matches!(parse_size("4 bananas", SizeRules::Iec), Err(SizeError::UnknownUnit { .. })));
+    }
+
+    #[test]
+    fn a_quantile_is_the_same_however_it_was_computed() {
+        for (share, same) in [(99.9 / 100.0, Quantile::P999), (0.99, Quantile::P99), (1.0 - 0.05, Quantile::P95)] {
+            assert_eq!(Quantile::new(share), Ok(same));
+        }
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use super::{erase, print, width};
 use crate::exit::{Exit, complain};
 use crate::{live::Live, place, stop};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
-use hakaru_campaign::bench::{self, BenchError, Decided, Wish};
+use hakaru_campaign::bench::{self, BenchError, Decided, Place, Wish};
 use hakaru_campaign::suite::{Pace, Workload};
 use hakaru_model::job::IoEngine;
+use hakaru_model::price::PriceList;
 use hakaru_model::record::{Outcome, RunRecord};
-use hakaru_model::units::{Bytes, SizeRules, parse_size};
+use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// Allow the content of the device to be destroyed: its serial number, CID or by-id name; asks when left out
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     erase: Option<String>,
+    /// Measure a simulated card with this price list (JSON) instead, in virtual time
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "erase"])]
+    simulate: Option<PathBuf>,
     /// Only say what would be measured, and what would be lost
     #[arg(long)]
     dry_run: bool,
@@ -84,18 +88,22 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         ioengine: engine(&args.ioengine),
         erase: args.erase.is_some(),
     };
-    let decided = match bench::decide(&wish) {
+    let decided = match &args.simulate {
+        Some(file) => bench::decide_simulated(&wish, read_prices(file)?),
+        None => bench::decide(&wish),
+    };
+    let decided = match decided {
         Ok(decided) => decided,
         Err(error) => return Ok(refuse(error)),
     };
     if !args.quiet || args.dry_run {
-        announce(&decided, &wish.path);
+        announce(&decided);
     }
     if args.dry_run {
         return dry_run(&decided, &wish);
     }
     let erasable = match &args.erase {
-        Some(id) if !decided.in_folder => match erase::ask(&wish.path, id)? {
+        Some(id) if matches!(decided.place, Place::Device(_)) => match erase::ask(&wish.path, id)? {
             Ok(erasable) => Some(erasable),
             Err(exit) => return Ok(exit),
         },
@@ -103,7 +111,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     };
     let mut store = place::open(db)?;
     let mut live = Live::new(args.quiet, decided.suite.workloads.len());
-    let measured = bench::run(&decided, &wish.path, erasable.as_ref(), Some(&mut store), stop::flag(), &mut live);
+    let measured = bench::run(&decided, erasable.as_ref(), Some(&mut store), stop::flag(), &mut live);
     live.end();
     let records = match measured {
         Ok(records) => records,
@@ -121,22 +129,42 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     Ok(verdict(&records))
 }
 
-fn announce(decided: &Decided, path: &Path) {
-    let Decided { suite, repeats, identity, remarks, .. } = decided;
-    let place = if path == Path::new(".") { "the current directory".to_owned() } else { path.display().to_string() };
-    anstream::eprintln!("Measuring {} in {place} with {}", identity.display_name(), suite.size);
+fn announce(decided: &Decided) {
+    let Decided { suite, repeats, identity, remarks, place } = decided;
+    let name = identity.display_name();
+    match place {
+        Place::Folder(path) if path == Path::new(".") => {
+            anstream::eprintln!("Measuring {name} in the current directory, on a file of {}", suite.size);
+        }
+        Place::Folder(path) => {
+            anstream::eprintln!("Measuring {name} in {}, on a file of {}", path.display(), suite.size)
+        }
+        Place::Device(path) => anstream::eprintln!("Measuring {name}, the first {} of {}", suite.size, path.display()),
+        Place::Sim(_) => anstream::eprintln!("Measuring {name}, the first {}", suite.size),
+    }
     for remark in remarks {
         anstream::eprintln!("  {remark}");
     }
-    let time = hakaru_model::units::Nanos(suite.duration().0 * u64::from(*repeats));
-    anstream::eprintln!("  {} round(s) of {} workload(s), about {} in all\n", repeats, suite.workloads.len(), time);
+    let time = Nanos(suite.duration().0 * u64::from(*repeats));
+    let (rounds, workloads) = (counted(*repeats as usize, "round"), counted(suite.workloads.len(), "workload"));
+    anstream::eprintln!("  {rounds} of {workloads}, about {time} in all\n");
+}
+
+fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+fn read_prices(file: &Path) -> Result<PriceList> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read the price list {}", file.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a price list", file.display()))
 }
 
 /// Says what would be lost, and touches nothing.
 fn dry_run(decided: &Decided, wish: &Wish) -> Result<Exit> {
     let names: Vec<&str> = decided.suite.workloads.iter().map(|w| w.name()).collect();
     let mut text = format!("Would run: {}\n", names.join(", "));
-    if !decided.in_folder && wish.erase {
+    if matches!(decided.place, Place::Device(_)) && wish.erase {
         text += &erase::losses(&wish.path);
     }
     print(&(text + "Nothing was done.\n"))?;
