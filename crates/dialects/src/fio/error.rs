@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[error("{kind}")]
 pub struct FioError {
     /// What is wrong.
-    pub kind: FioErrorKind,
+    pub kind: Box<FioErrorKind>,
     /// Where; `None` when it is not about one word.
     pub at: Option<Location>,
 }
@@ -68,11 +68,14 @@ pub enum FioErrorKind {
     #[error("`{text}` is neither a [section] nor an option: {reason}")]
     BadLine { text: String, reason: String },
     /// Includes that do not end.
-    #[error("include files are nested more than {limit} deep, the last being {}", .path.display())]
+    #[error("include files are nested more than {limit} deep or are too many, the last being {}", .path.display())]
     IncludeTooDeep { path: PathBuf, limit: usize },
     /// `--warnings-fatal`.
     #[error("{warning} (and --warnings-fatal makes that an error)")]
     WarningFatal { warning: String },
+    /// `--section` of a name that no job file has.
+    #[error("no job file has the section `{section}`{}", did_you_mean(.nearest))]
+    NoSuchSection { section: String, nearest: Option<String> },
     /// More workers than `--max-jobs`.
     #[error("{count} workers are more than --max-jobs={limit}")]
     TooManyJobs { count: u64, limit: u64 },
@@ -81,7 +84,12 @@ pub enum FioErrorKind {
 impl FioError {
     /// An error that is not about one word.
     pub fn nowhere(kind: FioErrorKind) -> FioError {
-        FioError { kind, at: None }
+        FioError { kind: Box::new(kind), at: None }
+    }
+
+    /// An error about the word that stands there.
+    pub(crate) fn at(kind: FioErrorKind, at: Location) -> FioError {
+        FioError { kind: Box::new(kind), at: Some(at) }
     }
 }
 

@@ -2,23 +2,58 @@
 //!
 //! [`parse`] is pure: the environment, files and facts of the host it needs are handed to it in a [`ParseContext`].
 //! Running what it returns, and writing anything anywhere, is the business of the edge.
+//!
+//! ```text
+//! words ── argv ──▶ tokens ─┐
+//!                           ├─ assemble ─▶ JobSpec ── lower ─▶ Scenario + JobExtras
+//! files ── jobfile ▶ lines ─┘      ▲
+//!                        options (the table), cli (the other table)
+//! ```
 
+mod argv;
+mod assemble;
+mod cli;
 pub mod error;
+mod expr;
+mod help;
 pub mod invocation;
+mod jobfile;
+mod lower;
+pub mod options;
 pub mod output;
+mod showcmd;
+mod spec;
+#[cfg(test)]
+mod testing;
+mod values;
 
 pub use error::{FioError, FioErrorKind, Location};
+pub use help::{compatibility_markdown, man_page};
 pub use invocation::{
     Action, EtaMode, IdleProf, Invocation, JobExtras, LogPlan, OutputFormat, ParseContext, Settings, UnifiedReporting,
 };
+pub use values::TimeUnit;
 
+use options::Gate;
 use std::ffi::OsString;
+use std::path::Path;
+
+/// The version of fio whose behaviour and output this front end has, as `--version` prints it.
+pub const VERSION: &str = "fio-3.39";
 
 /// Reads a fio command line (without the program's name) and the job files it names.
 ///
 /// # Errors
 /// A [`FioError`] that names the option and its value, the cause and the cure, and where the word stands.
 pub fn parse(args: &[OsString], ctx: &ParseContext<'_>) -> Result<Invocation, FioError> {
-    let _ = (args, ctx);
-    Err(FioError::nowhere(FioErrorKind::NoJobs))
+    parse_through(args, ctx, Gate::Closed)
 }
+
+fn parse_through(args: &[OsString], ctx: &ParseContext<'_>, gate: Gate) -> Result<Invocation, FioError> {
+    let mut warnings = Vec::new();
+    let tokens = argv::lex(args, &|path| (ctx.path_exists)(Path::new(path)), &mut warnings)?;
+    assemble::assemble(&tokens, ctx, gate, warnings)
+}
+
+#[cfg(test)]
+mod tests;

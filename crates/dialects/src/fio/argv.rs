@@ -1,0 +1,256 @@
+//! The command line, word by word: what was typed, in order, and nothing of what it means together.
+//!
+//! Options are found as `getopt_long_only` finds them: `--opt=value`, `--opt value`, one dash or two, any unambiguous
+//! beginning of a name.
+
+use super::cli::{self, CliOpt, Takes};
+use super::error::{FioError, FioErrorKind, Location};
+use super::options::{self, Kind, Opt};
+use std::ffi::OsString;
+
+/// One word of the command line, understood for itself.
+#[derive(Clone)]
+pub(crate) struct Token {
+    /// What it is.
+    pub what: Typed,
+    /// Where it stands.
+    pub at: Location,
+}
+
+/// What a word is.
+#[derive(Clone)]
+pub(crate) enum Typed {
+    /// An option of jobs.
+    Job { opt: &'static Opt, value: Option<String> },
+    /// An option of the whole run.
+    Run { opt: &'static CliOpt, value: Option<String> },
+    /// A job file.
+    File(String),
+}
+
+/// Either kind of option.
+#[derive(Clone, Copy)]
+enum Known {
+    Job(&'static Opt),
+    Run(&'static CliOpt),
+}
+
+impl Known {
+    fn names(self) -> Vec<&'static str> {
+        match self {
+            Known::Job(opt) => opt.names().collect(),
+            Known::Run(opt) => vec![opt.name],
+        }
+    }
+
+    fn is_same(self, other: Known) -> bool {
+        self.names() == other.names()
+    }
+
+    /// Options that belong to single engines come second where a beginning of a name may mean several.
+    fn is_private(self) -> bool {
+        matches!(self, Known::Job(opt) if !opt.engines.is_empty() || is_foreign(opt))
+    }
+}
+
+fn is_foreign(opt: &Opt) -> bool {
+    options::SECTIONS.last().is_some_and(|(_, rows)| rows.iter().any(|row| row.name == opt.name))
+}
+
+fn known() -> impl Iterator<Item = Known> {
+    options::all().map(Known::Job).chain(cli::TABLE.iter().map(Known::Run))
+}
+
+/// Splits a command line into tokens. `exists` tells whether a job file of that name is there.
+pub(crate) fn lex(
+    args: &[OsString],
+    exists: &dyn Fn(&str) -> bool,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Token>, FioError> {
+    let words: Vec<&str> = args.iter().enumerate().map(utf8).collect::<Result<_, _>>()?;
+    let mut tokens = Vec::new();
+    let mut index = 0;
+    let mut only_files = false;
+    while let Some(word) = words.get(index) {
+        let whole = Location::Arg { index, span: 0..word.len() };
+        if *word == "--" && !only_files {
+            only_files = true;
+        } else if only_files || !word.starts_with('-') || *word == "-" {
+            tokens.extend(positional(word, whole, exists, warnings));
+        } else {
+            let following = words.get(index + 1).copied();
+            let (what, used_next) = option(word, following, &whole)?;
+            tokens.push(Token { what, at: whole });
+            index += usize::from(used_next);
+        }
+        index += 1;
+    }
+    Ok(tokens)
+}
+
+fn utf8((index, arg): (usize, &OsString)) -> Result<&str, FioError> {
+    arg.to_str().ok_or_else(|| {
+        let (option, value) = (format!("argument {}", index + 1), arg.to_string_lossy().into_owned());
+        let kind = FioErrorKind::BadValue { option, value, reason: "it is not UTF-8".to_owned() };
+        FioError::at(kind, Location::Arg { index, span: 0..0 })
+    })
+}
+
+/// A word without dashes: a job file, or an option that lost its dashes.
+fn positional(word: &str, at: Location, exists: &dyn Fn(&str) -> bool, warnings: &mut Vec<String>) -> Option<Token> {
+    if word.trim().is_empty() {
+        warnings.push("an argument of blanks is ignored (a backslash before a blank at the end of a line?)".to_owned());
+        return None;
+    }
+    if let Some((name, value)) = word.split_once('=')
+        && let Some(opt) = options::find(name)
+        && !exists(word)
+    {
+        warnings.push(format!("`{word}` is no job file, so it is taken as the option `--{word}`"));
+        return Some(Token { what: Typed::Job { opt, value: Some(value.to_owned()) }, at });
+    }
+    Some(Token { what: Typed::File(word.to_owned()), at })
+}
+
+/// An option, with the word after it where that is its value.
+fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(Typed, bool), FioError> {
+    let body = word.strip_prefix("--").unwrap_or(&word[1..]);
+    let (name, value) = match body.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (body, None),
+    };
+    let dashes = word.len() - body.len();
+    let of_name = |kind| FioError::at(kind, sub_span(at, dashes..dashes + name.len()));
+    let found = match (word, name) {
+        ("-v", _) => resolve("version"),
+        ("-h", _) => resolve("help"),
+        _ => resolve(name),
+    };
+    let found = found.map_err(of_name)?;
+    let missing = |hint: String| {
+        of_name(FioErrorKind::MissingValue { option: found.names()[0].to_owned(), hint: format!("{hint} is expected") })
+    };
+    // What follows is the value of an option that needs one, unless it looks like the next option.
+    let next = following.filter(|next| !next.starts_with("--"));
+    let (value, used_next) = match (value, found) {
+        (Some(value), _) => (Some(value), false),
+        (None, Known::Job(opt)) if opt.kind == Kind::Bool => {
+            let bit = next.filter(|next| matches!(*next, "0" | "1"));
+            (bit, bit.is_some())
+        }
+        (None, Known::Job(opt)) if opt.kind.may_stand_alone() => (None, false),
+        (None, Known::Job(opt)) => (Some(next.ok_or_else(|| missing(opt.kind.shape()))?), true),
+        (None, Known::Run(opt)) => match opt.takes {
+            Takes::Nothing | Takes::Perhaps(_) => (None, false),
+            Takes::Value(what) => (Some(next.ok_or_else(|| missing(what.to_owned()))?), true),
+        },
+    };
+    let value = value.map(str::to_owned);
+    if let (Known::Run(CliOpt { takes: Takes::Nothing, name, .. }), Some(value)) = (found, &value) {
+        let (option, value, reason) = ((*name).to_owned(), value.clone(), "it takes no value".to_owned());
+        return Err(of_name(FioErrorKind::BadValue { option, value, reason }));
+    }
+    let typed = match found {
+        Known::Job(opt) => Typed::Job { opt, value },
+        Known::Run(opt) => Typed::Run { opt, value },
+    };
+    Ok((typed, used_next))
+}
+
+fn sub_span(at: &Location, span: std::ops::Range<usize>) -> Location {
+    match at {
+        Location::Arg { index, .. } => Location::Arg { index: *index, span },
+        other => other.clone(),
+    }
+}
+
+/// The option of this name, or the only one whose name begins so.
+fn resolve(name: &str) -> Result<Known, FioErrorKind> {
+    if let Some(exact) = known().find(|option| option.names().contains(&name)) {
+        return Ok(exact);
+    }
+    let mut candidates: Vec<(&'static str, Known)> = Vec::new();
+    if !name.is_empty() {
+        for option in known() {
+            candidates.extend(option.names().into_iter().filter(|n| n.starts_with(name)).map(|n| (n, option)));
+        }
+    }
+    let public: Vec<_> = candidates.iter().copied().filter(|(_, option)| !option.is_private()).collect();
+    let candidates = if public.is_empty() { candidates } else { public };
+    match candidates.first() {
+        Some((_, first)) if candidates.iter().all(|(_, other)| other.is_same(*first)) => Ok(*first),
+        Some(_) => {
+            let candidates = candidates.iter().map(|(name, _)| format!("`{name}`")).collect();
+            Err(FioErrorKind::AmbiguousOption { name: name.to_owned(), candidates })
+        }
+        None => Err(unknown(name, known().flat_map(Known::names))),
+    }
+}
+
+/// The error for a name that is not known.
+pub(crate) fn unknown<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> FioErrorKind {
+    FioErrorKind::UnknownOption { name: name.to_owned(), nearest: options::nearest(name, names) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let mut warnings = Vec::new();
+        let tokens = lex(&args, &|path| path == "exists=1", &mut warnings).map_err(|e| e.to_string())?;
+        let text = |token: &Token| match &token.what {
+            Typed::Job { opt, value } => format!("{}={}", opt.name, value.as_deref().unwrap_or("-")),
+            Typed::Run { opt, value } => format!("run {}={}", opt.name, value.as_deref().unwrap_or("-")),
+            Typed::File(path) => format!("file {path}"),
+        };
+        Ok((tokens.iter().map(text).collect(), warnings))
+    }
+
+    fn plain(args: &[&str]) -> Vec<String> {
+        let (tokens, warnings) = show(args).unwrap();
+        assert_eq!(warnings, [""; 0]);
+        tokens
+    }
+
+    #[test]
+    fn options_come_in_many_forms() {
+        assert_eq!(
+            plain(&["--rw=read", "--bs", "4k", "-size=1m", "-iodepth", "4", "-numjob=2", "-readw=randread"]),
+            ["rw=read", "bs=4k", "size=1m", "iodepth=4", "numjobs=2", "rw=randread"]
+        );
+        assert_eq!(
+            plain(&["--direct", "--time_based", "--direct", "1", "--unlink=0"]),
+            ["direct=-", "time_based=-", "direct=1", "unlink=0"]
+        );
+        assert_eq!(plain(&["--thread", "a.fio", "-", "--", "--b"]), ["thread=-", "file a.fio", "file -", "file --b"]);
+        assert_eq!(plain(&["--nice", "-5", "-v", "-h"]), ["nice=-5", "run version=-", "run help=-"]);
+        assert_eq!(
+            plain(&["--output-f=json", "--minimal", "--cmdhelp", "--eta=never"]),
+            ["run output-format=json", "run minimal=-", "run cmdhelp=-", "run eta=never"]
+        );
+    }
+
+    #[test]
+    fn slips_are_forgiven_with_a_warning() {
+        let (tokens, warnings) = show(&["--name=x", "numjobs=1", "exists=1", " ", "unknown=1"]).unwrap();
+        assert_eq!(tokens, ["name=x", "numjobs=1", "file exists=1", "file unknown=1"]);
+        insta::assert_snapshot!(warnings.join("\n"), @r"
+        `numjobs=1` is no job file, so it is taken as the option `--numjobs=1`
+        an argument of blanks is ignored (a backslash before a blank at the end of a line?)
+        ");
+    }
+
+    #[test]
+    fn what_is_not_known_gets_the_nearest_name() {
+        let error = |args: &[&str]| show(args).unwrap_err();
+        insta::assert_snapshot!(error(&["--iodpeth=2"]), @"unknown option `iodpeth`: did you mean `iodepth`?");
+        insta::assert_snapshot!(error(&["--xyzzy"]), @"unknown option `xyzzy`");
+        insta::assert_snapshot!(error(&["--rwmix=3"]), @"option `rwmix` may stand for `rwmixread`, `rwmixwrite`: write it out");
+        insta::assert_snapshot!(error(&["--bs"]), @"option `bs` needs a value: up to three whole numbers such as 4k, for reads, writes and trims is expected");
+        insta::assert_snapshot!(error(&["--size", "--bs=4k"]), @"option `size` needs a value: a size such as 64m, or a percentage such as 50% is expected");
+        insta::assert_snapshot!(error(&["--minimal=1"]), @"minimal=1 cannot be used: it takes no value");
+        insta::assert_snapshot!(error(&["--=4"]), @"unknown option ``");
+    }
+}

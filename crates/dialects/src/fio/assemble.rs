@@ -1,0 +1,300 @@
+//! What all words and lines mean together: jobs in order with their inheritance, reporting groups and phases.
+
+use super::argv::{Token, Typed, unknown};
+use super::cli::{CliOpt, Demands, Does, Target};
+use super::error::{FioError, FioErrorKind, Location};
+use super::invocation::{Action, Invocation, JobExtras, ParseContext, Settings};
+use super::jobfile::{self, Entry};
+use super::lower::lower;
+use super::options::{self, Gate, Opt};
+use super::spec::JobSpec;
+use super::values::Reading;
+use super::{help, showcmd};
+use hakaru_model::job::{Job, Phase, Scenario};
+use std::path::{Path, PathBuf};
+
+/// Workers that fio allows when nobody says how many.
+const USUAL_MAX_JOBS: u64 = 4096;
+
+/// The kind of file name that begins in the home folder.
+const HOME: &str = "~/";
+
+/// Puts the words of a command line together.
+pub(crate) fn assemble(
+    tokens: &[Token],
+    ctx: &ParseContext<'_>,
+    gate: Gate,
+    warnings: Vec<String>,
+) -> Result<Invocation, FioError> {
+    let mut whole = Assembler::new(ctx, gate, warnings);
+    for token in tokens {
+        whole.token(token).map_err(|kind| FioError::at(kind, token.at.clone()))?;
+    }
+    whole.close_job();
+    if let Some(page) = &whole.demands.page {
+        let (text, exit_code) = help::page(page);
+        return Ok(whole.invocation(Action::Print { text, exit_code }, Vec::new(), Vec::new()));
+    }
+    let files = std::mem::take(&mut whole.files);
+    for (index, (path, at)) in files.iter().enumerate() {
+        whole.job_file(Path::new(path), index).map_err(|e| FioError { at: e.at.or_else(|| Some(at.clone())), ..e })?;
+    }
+    whole.check_sections()?;
+    if whole.demands.show_command {
+        let text = whole.shown.clone();
+        return Ok(whole.invocation(Action::Print { text, exit_code: 0 }, Vec::new(), Vec::new()));
+    }
+    whole.finish()
+}
+
+/// Everything read so far.
+struct Assembler<'a> {
+    ctx: &'a ParseContext<'a>,
+    gate: Gate,
+    /// Options before the first job: what each job begins with.
+    base: JobSpec,
+    /// The job that is being told, on the command line.
+    current: Option<JobSpec>,
+    jobs: Vec<JobSpec>,
+    files: Vec<(String, Location)>,
+    settings: Settings,
+    demands: Demands,
+    warnings: Vec<String>,
+    /// Global options as they end up in the result.
+    globals: Vec<(String, String)>,
+    sections: Vec<String>,
+    /// Job files as command lines.
+    shown: String,
+}
+
+impl<'a> Assembler<'a> {
+    fn new(ctx: &'a ParseContext<'a>, gate: Gate, warnings: Vec<String>) -> Assembler<'a> {
+        Assembler {
+            ctx,
+            gate,
+            base: JobSpec::default(),
+            current: None,
+            jobs: Vec::new(),
+            files: Vec::new(),
+            settings: Settings::default(),
+            demands: Demands::default(),
+            warnings,
+            globals: Vec::new(),
+            sections: Vec::new(),
+            shown: String::new(),
+        }
+    }
+
+    fn token(&mut self, token: &Token) -> Result<(), FioErrorKind> {
+        match &token.what {
+            Typed::File(path) => self.files.push((path.clone(), token.at.clone())),
+            Typed::Run { opt, value } => self.run_option(opt, value.as_deref())?,
+            Typed::Job { opt, value } if opt.name == "name" => self.begin_job(opt, value.as_deref())?,
+            Typed::Job { opt, value } => {
+                let mut spec = self.current.take();
+                let target = spec.as_mut().unwrap_or(&mut self.base);
+                let result = apply(opt, value.as_deref(), target, self.ctx, self.gate, &mut self.warnings);
+                self.current = spec;
+                result?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_option(&mut self, opt: &CliOpt, value: Option<&str>) -> Result<(), FioErrorKind> {
+        let reading = Reading { ctx: self.ctx, kb_base: self.base.extras.kb_base };
+        match opt.does {
+            Does::Accepted(_) => Ok(()),
+            Does::Refused(reason, instead) => Err(FioErrorKind::Refused {
+                option: format!("--{}", opt.name),
+                reason: reason.to_owned(),
+                instead: instead.to_owned(),
+            }),
+            Does::Set(set) => {
+                let mut target = Target { settings: &mut self.settings, demands: &mut self.demands, reading };
+                set(&mut target, value).map_err(|reason| FioErrorKind::BadValue {
+                    option: format!("--{}", opt.name),
+                    value: value.unwrap_or_default().to_owned(),
+                    reason,
+                })
+            }
+        }
+    }
+
+    /// `--name` ends the job before and begins the next; `--name=global` goes on with what all jobs begin with.
+    fn begin_job(&mut self, name: &'static Opt, value: Option<&str>) -> Result<(), FioErrorKind> {
+        self.close_job();
+        if value == Some("global") {
+            self.base.job.options.push(("name".to_owned(), "global".to_owned()));
+            return Ok(());
+        }
+        let mut job = inherit(&self.base);
+        apply(name, value, &mut job, self.ctx, self.gate, &mut self.warnings)?;
+        self.current = Some(job);
+        Ok(())
+    }
+
+    fn close_job(&mut self) {
+        self.jobs.extend(self.current.take());
+        self.globals.clone_from(&self.base.job.options);
+    }
+
+    /// Each job file begins with the options of the command line, and waits for the one before.
+    fn job_file(&mut self, path: &Path, index: usize) -> Result<(), FioError> {
+        let mut global = self.base.clone();
+        let first = self.jobs.len();
+        let mut place = Place::Left;
+        let lines = jobfile::read(path, self.ctx)?;
+        self.shown.push_str(&showcmd::line(&lines, &self.demands.sections));
+        for group in lines.chunk_by(|_, next| !matches!(next.what, Entry::Section(_))) {
+            // The prefixes of sizes have to be known before any size is read.
+            let kb_base = |line: &&jobfile::Line| matches!(&line.what, Entry::Option(name, _) if name == "kb_base");
+            let (early, late): (Vec<_>, Vec<_>) = group.iter().partition(kb_base);
+            let (section, rest) = match late.split_first() {
+                Some((line, rest)) if matches!(line.what, Entry::Section(_)) => (Some(*line), rest),
+                _ => (None, late.as_slice()),
+            };
+            if let Some(jobfile::Line { what: Entry::Section(name), .. }) = section {
+                place = self.begin_section(name, &global);
+            }
+            for line in early.into_iter().chain(rest.iter().copied()) {
+                let spec = match place {
+                    Place::Left => continue,
+                    Place::Global => &mut global,
+                    Place::Job => self.jobs.last_mut().expect("a section was begun"),
+                };
+                let Entry::Option(name, value) = &line.what else { continue };
+                let result = match options::find(name) {
+                    None => Err(unknown(name, options::all().flat_map(Opt::names))),
+                    Some(opt) => apply(opt, value.as_deref(), spec, self.ctx, self.gate, &mut self.warnings),
+                };
+                result.map_err(|kind| FioError::at(kind, line.at.clone()))?;
+            }
+        }
+        if index > 0
+            && let Some(job) = self.jobs.get_mut(first)
+        {
+            job.stonewall = true;
+        }
+        self.globals = global.job.options;
+        Ok(())
+    }
+
+    fn begin_section(&mut self, name: &str, global: &JobSpec) -> Place {
+        if name == "global" {
+            return Place::Global;
+        }
+        self.sections.push(name.to_owned());
+        if !self.demands.sections.is_empty() && !self.demands.sections.iter().any(|wanted| wanted == name) {
+            return Place::Left;
+        }
+        let mut job = inherit(global);
+        job.job.name = name.to_owned();
+        self.jobs.push(job);
+        Place::Job
+    }
+
+    fn check_sections(&self) -> Result<(), FioError> {
+        let missing = self.demands.sections.iter().find(|wanted| !wanted.is_empty() && !self.sections.contains(wanted));
+        let Some(section) = missing.filter(|_| !self.sections.is_empty()) else { return Ok(()) };
+        let nearest = options::nearest(section, self.sections.iter().map(String::as_str));
+        Err(FioError::nowhere(FioErrorKind::NoSuchSection { section: section.clone(), nearest }))
+    }
+
+    fn finish(mut self) -> Result<Invocation, FioError> {
+        if self.jobs.is_empty() && !self.demands.parse_only {
+            return Err(FioError::nowhere(FioErrorKind::NoJobs));
+        }
+        let specs = std::mem::take(&mut self.jobs);
+        let workers: u64 = specs.iter().map(|spec| u64::from(spec.job.numjobs)).sum();
+        let limit = self.demands.max_jobs.unwrap_or(USUAL_MAX_JOBS);
+        if workers > limit {
+            return Err(FioError::nowhere(FioErrorKind::TooManyJobs { count: workers, limit }));
+        }
+        let (phases, extras) = self.phases(&specs).map_err(FioError::nowhere)?;
+        if let (true, Some(warning)) = (self.demands.warnings_fatal, self.warnings.first()) {
+            return Err(FioError::nowhere(FioErrorKind::WarningFatal { warning: warning.clone() }));
+        }
+        let action = if self.demands.parse_only { Action::ParseOnly } else { Action::Run };
+        Ok(self.invocation(action, phases, extras))
+    }
+
+    fn phases(&mut self, specs: &[JobSpec]) -> Result<(Vec<Phase>, Vec<Vec<JobExtras>>), FioErrorKind> {
+        let (mut phases, mut extras): (Vec<Phase>, Vec<Vec<JobExtras>>) = (Vec::new(), Vec::new());
+        let mut group = 0;
+        for (index, spec) in specs.iter().enumerate() {
+            group += u32::from(index > 0 && (spec.stonewall || spec.new_group));
+            let (mut job, extra) = lower(spec, index as u64, &mut self.warnings)?;
+            job.group = group;
+            self.guard_read_only(&mut job)?;
+            if phases.is_empty() || spec.stonewall {
+                phases.push(Phase { name: job.name.clone(), jobs: Vec::new() });
+                extras.push(Vec::new());
+            }
+            if let (Some(phase), Some(of_phase)) = (phases.last_mut(), extras.last_mut()) {
+                phase.jobs.push(job);
+                of_phase.push(extra);
+            }
+        }
+        Ok((phases, extras))
+    }
+
+    fn guard_read_only(&self, job: &mut Job) -> Result<(), FioErrorKind> {
+        job.files.read_only |= self.settings.read_only;
+        if job.files.read_only && job.access.destroys() {
+            let reason = "it writes or trims, and --readonly forbids that: use a read job, or leave --readonly out";
+            return Err(FioErrorKind::BadJob { job: job.name.clone(), reason: reason.to_owned() });
+        }
+        Ok(())
+    }
+
+    fn invocation(self, action: Action, phases: Vec<Phase>, extras: Vec<Vec<JobExtras>>) -> Invocation {
+        let name = phases.first().map_or_else(|| "fio".to_owned(), |phase| phase.name.clone());
+        let scenario = Scenario { name, seed: 0, phases };
+        let Assembler { settings, globals, warnings, .. } = self;
+        Invocation { action, scenario, extras, global_options: globals, settings, warnings }
+    }
+}
+
+/// Where the lines of a section go.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Nowhere: the section was not asked for.
+    Left,
+    /// To the global section.
+    Global,
+    /// To the last job.
+    Job,
+}
+
+/// A new job with what all jobs begin with; what was typed there stays there.
+fn inherit(global: &JobSpec) -> JobSpec {
+    let mut job = global.clone();
+    job.job.options.clear();
+    job.job.name.clear();
+    job
+}
+
+/// Applies one option, with `~/` at the start of paths put right.
+fn apply(
+    opt: &'static Opt,
+    value: Option<&str>,
+    spec: &mut JobSpec,
+    ctx: &ParseContext<'_>,
+    gate: Gate,
+    warnings: &mut Vec<String>,
+) -> Result<(), FioErrorKind> {
+    let reading = Reading { ctx, kb_base: spec.extras.kb_base };
+    let homeless = value.filter(|text| opt.kind == options::Kind::Paths && text.contains(HOME));
+    let Some(text) = homeless else { return opt.apply(value, spec, &reading, gate) };
+    opt.apply(Some(text), spec, &reading, gate)?;
+    let Some(home) = (ctx.env)("HOME").map(PathBuf::from) else { return Ok(()) };
+    for path in spec.filenames.iter_mut().chain(&mut spec.directories) {
+        if let Ok(rest) = path.strip_prefix("~") {
+            let expanded = home.join(rest);
+            warnings.push(format!("{}={}: `~/` is expanded to {}", opt.name, path.display(), expanded.display()));
+            *path = expanded;
+        }
+    }
+    Ok(())
+}

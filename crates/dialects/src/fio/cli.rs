@@ -1,0 +1,279 @@
+//! Options of the command line alone, which concern the whole run: a table of its own, like that of the job options.
+
+use super::invocation::{EtaMode, IdleProf, OutputFormat, Settings};
+use super::values::{Reading, TimeUnit};
+use std::path::PathBuf;
+
+/// Whether an option of the command line takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// None.
+    Nothing,
+    /// One, called so in the help.
+    Value(&'static str),
+    /// One or none.
+    Perhaps(&'static str),
+}
+
+/// What is asked for besides running.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Demands {
+    pub parse_only: bool,
+    pub show_command: bool,
+    pub warnings_fatal: bool,
+    pub max_jobs: Option<u64>,
+    pub sections: Vec<String>,
+    /// What to print instead of running.
+    pub page: Option<Page>,
+}
+
+/// A text that is printed instead of running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Page {
+    Version,
+    Help,
+    Command(Option<String>),
+    Engine(Option<String>),
+}
+
+/// What the options of the command line change.
+pub(crate) struct Target<'a> {
+    pub settings: &'a mut Settings,
+    pub demands: &'a mut Demands,
+    pub reading: Reading<'a>,
+}
+
+type Setter = fn(&mut Target<'_>, Option<&str>) -> Result<(), String>;
+
+/// What an option of the command line does here.
+#[derive(Clone, Copy)]
+pub(crate) enum Does {
+    /// This.
+    Set(Setter),
+    /// Nothing, because of this.
+    Accepted(&'static str),
+    /// It is refused: why, and what to use instead.
+    Refused(&'static str, &'static str),
+}
+
+/// One option of the command line.
+#[derive(Clone, Copy)]
+pub(crate) struct CliOpt {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it takes a value.
+    pub takes: Takes,
+    /// What it is for, in one line.
+    pub help: &'static str,
+    /// What it does.
+    pub does: Does,
+}
+
+const fn set(name: &'static str, takes: Takes, help: &'static str, setter: Setter) -> CliOpt {
+    CliOpt { name, takes, help, does: Does::Set(setter) }
+}
+
+const fn refused(
+    name: &'static str,
+    takes: Takes,
+    help: &'static str,
+    why: &'static str,
+    use_: &'static str,
+) -> CliOpt {
+    CliOpt { name, takes, help, does: Does::Refused(why, use_) }
+}
+
+const fn accepted(name: &'static str, takes: Takes, help: &'static str, why: &'static str) -> CliOpt {
+    CliOpt { name, takes, help, does: Does::Accepted(why) }
+}
+
+use Takes::{Nothing, Perhaps, Value};
+
+const NO_SERVER: &str = "jobs are not sent to other hosts this way";
+const FLEET: &str = "start fio there, as by ssh, and read its JSON";
+const NO_TRIGGER: &str = "no commands are triggered";
+const SCRIPT: &str = "do it in the script that calls fio";
+
+/// All of them, in the order the help gives them.
+pub(crate) const TABLE: &[CliOpt] = &[
+    set("output", Value("file"), "Write the result to a file", |to, text| {
+        to.settings.output = Some(PathBuf::from(text.unwrap_or_default()));
+        Ok(())
+    }),
+    set(
+        "output-format",
+        Value("type"),
+        "Form of the result: normal, terse, json, json+, or several by commas",
+        formats,
+    ),
+    set("minimal", Nothing, "The result as terse lines", |to, _| {
+        to.settings.formats = vec![OutputFormat::Terse];
+        Ok(())
+    }),
+    set("append-terse", Nothing, "Terse lines after the result", |to, _| {
+        add(&mut to.settings.formats, OutputFormat::Terse);
+        Ok(())
+    }),
+    set("terse-version", Value("n"), "Version of the terse lines: 2, 3 (default), 4 or 5", |to, text| {
+        to.settings.terse_version = match text.unwrap_or_default().trim() {
+            "2" => 2,
+            "3" => 3,
+            "4" => 4,
+            "5" => 5,
+            _ => return Err("there are the versions 2, 3, 4 and 5".to_owned()),
+        };
+        Ok(())
+    }),
+    set("bandwidth-log", Nothing, "Write logs of the bandwidth of all jobs together", |to, _| {
+        to.settings.bandwidth_log = true;
+        Ok(())
+    }),
+    set("eta", Value("when"), "When progress is shown: always, never or auto", |to, text| {
+        to.settings.eta = match text.unwrap_or_default() {
+            "always" => EtaMode::Always,
+            "never" => EtaMode::Never,
+            "auto" => EtaMode::Auto,
+            _ => return Err("it is always, never or auto".to_owned()),
+        };
+        Ok(())
+    }),
+    set("eta-interval", Value("time"), "Time between two lines of progress, at least 250ms", |to, text| {
+        let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Millis)?;
+        to.settings.eta_interval_ms = time.as_millis().max(250);
+        Ok(())
+    }),
+    set("eta-newline", Value("time"), "Begin a new line of progress so often", |to, text| {
+        to.settings.eta_newline_ms = seconds(to, text)?;
+        Ok(())
+    }),
+    set("status-interval", Value("time"), "Print the result so far so often", |to, text| {
+        to.settings.status_interval_ms = seconds(to, text)?;
+        Ok(())
+    }),
+    set("section", Value("name"), "Run only this section of the job files; may be given again", |to, text| {
+        to.demands.sections.push(text.unwrap_or_default().to_owned());
+        Ok(())
+    }),
+    set("readonly", Nothing, "Refuse jobs that write", |to, _| {
+        to.settings.read_only = true;
+        Ok(())
+    }),
+    set("max-jobs", Value("n"), "Refuse more workers than so many (4096)", |to, text| {
+        to.demands.max_jobs = Some(to.reading.size(text.unwrap_or_default())?).filter(|n| *n > 0);
+        Ok(())
+    }),
+    set("parse-only", Nothing, "Read the jobs and do nothing", |to, _| {
+        to.demands.parse_only = true;
+        Ok(())
+    }),
+    set("showcmd", Nothing, "Print job files as command lines", |to, _| {
+        to.demands.show_command = true;
+        Ok(())
+    }),
+    set("warnings-fatal", Nothing, "Take warnings for errors", |to, _| {
+        to.demands.warnings_fatal = true;
+        Ok(())
+    }),
+    set("cmdhelp", Perhaps("option"), "Explain a job option, or list them all", |to, text| {
+        to.demands.page = Some(Page::Command(text.map(str::to_owned)));
+        Ok(())
+    }),
+    set("enghelp", Perhaps("engine[,option]"), "Explain an engine or its option, or list the engines", |to, text| {
+        to.demands.page = Some(Page::Engine(text.map(str::to_owned)));
+        Ok(())
+    }),
+    set("version", Nothing, "Print the version", |to, _| {
+        to.demands.page = Some(Page::Version);
+        Ok(())
+    }),
+    set("help", Nothing, "Print this page", |to, _| {
+        to.demands.page = Some(Page::Help);
+        Ok(())
+    }),
+    set("idle-prof", Value("what"), "Report idle processors: system or percpu", |to, text| {
+        to.settings.idle_prof = match text.unwrap_or_default() {
+            "system" => Some(IdleProf::System),
+            "percpu" => Some(IdleProf::PerCpu),
+            "calibrate" => return Err("calibrating alone is not supported: use system or percpu".to_owned()),
+            _ => return Err("it is system or percpu".to_owned()),
+        };
+        Ok(())
+    }),
+    set("aux-path", Value("path"), "Folder for files that are made besides the result", |to, text| {
+        to.settings.aux_path = Some(PathBuf::from(text.unwrap_or_default()));
+        Ok(())
+    }),
+    accepted(
+        "alloc-size",
+        Value("kb"),
+        "Size of a pool of shared memory",
+        "there is no such pool: memory is taken as needed",
+    ),
+    accepted("debug", Value("what"), "Tell what goes on inside", "what is worth telling is in the stored run"),
+    refused("client", Value("host"), "Run on another host", NO_SERVER, FLEET),
+    refused("server", Perhaps("args"), "Wait for jobs of other hosts", NO_SERVER, FLEET),
+    refused("daemonize", Value("pidfile"), "Wait for them in the background", NO_SERVER, FLEET),
+    refused("remote-config", Value("file"), "Job file on the other host", NO_SERVER, FLEET),
+    refused("trigger-file", Value("file"), "Run a command when this file appears", NO_TRIGGER, SCRIPT),
+    refused("trigger-timeout", Value("time"), "Run a command after this time", NO_TRIGGER, SCRIPT),
+    refused("trigger", Value("cmd"), "That command", NO_TRIGGER, SCRIPT),
+    refused("trigger-remote", Value("cmd"), "That command, on the other host", NO_TRIGGER, SCRIPT),
+    refused("inflate-log", Value("log"), "Print a compressed log", "logs are not compressed", "read the log as it is"),
+    refused(
+        "merge-blktrace-only",
+        Nothing,
+        "Merge traces and end",
+        "blktrace files are not merged",
+        "merge them by blkparse",
+    ),
+    refused(
+        "cpuclock-test",
+        Nothing,
+        "Test the clock of the processor",
+        "the clock is tested before each run",
+        "leave it out",
+    ),
+    refused("crctest", Perhaps("type"), "Test how fast checksums are", "checksums are not timed", "`openssl speed`"),
+    refused("memcpytest", Perhaps("type"), "Test how fast memory is", "memory is not timed", "a tool made for it"),
+    refused("dedupe-size-test", Nothing, "Test buffers", "buffers are not tested", "leave it out"),
+];
+
+fn seconds(to: &Target<'_>, text: Option<&str>) -> Result<Option<u64>, String> {
+    let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Seconds)?;
+    Ok(Some(time.as_millis()).filter(|ms| *ms > 0))
+}
+
+fn add(formats: &mut Vec<OutputFormat>, format: OutputFormat) {
+    if !formats.contains(&format) {
+        formats.push(format);
+    }
+    if formats.contains(&OutputFormat::JsonPlus) {
+        formats.retain(|format| *format != OutputFormat::Json);
+    }
+    // fio prints several forms in this order, however they are given.
+    formats.sort_by_key(|format| match format {
+        OutputFormat::Terse => 0,
+        OutputFormat::Json => 1,
+        OutputFormat::JsonPlus => 2,
+        OutputFormat::Normal => 3,
+    });
+}
+
+fn formats(to: &mut Target<'_>, text: Option<&str>) -> Result<(), String> {
+    let mut formats = Vec::new();
+    for word in text.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let format = match word {
+            "normal" => OutputFormat::Normal,
+            "json" => OutputFormat::Json,
+            "json+" => OutputFormat::JsonPlus,
+            "terse" | "minimal" => OutputFormat::Terse,
+            other => return Err(format!("`{other}` is none of normal, terse, json and json+")),
+        };
+        add(&mut formats, format);
+    }
+    if formats.is_empty() {
+        return Err("it names none of normal, terse, json and json+".to_owned());
+    }
+    to.settings.formats = formats;
+    Ok(())
+}

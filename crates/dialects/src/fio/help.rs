@@ -1,0 +1,261 @@
+//! Everything that is said of options: `--help`, `--cmdhelp`, `--enghelp`, the manual page, and the page that lists
+//! which options of fio are known. All of it comes out of the tables.
+
+use super::VERSION;
+use super::cli::{self, CliOpt, Does, Page, Takes};
+use super::options::{self, ENGINES, Engine, Kind, Opt, SECTIONS, State};
+use std::fmt::Write as _;
+
+/// A text to print, and the exit code to leave with.
+pub(crate) fn page(page: &Page) -> (String, u8) {
+    match page {
+        Page::Version => (format!("{VERSION}\n"), 0),
+        Page::Help => (help(), 0),
+        Page::Command(None) => (commands(), 0),
+        Page::Command(Some(name)) if name == "all" => (commands(), 0),
+        Page::Command(Some(name)) => command(name),
+        Page::Engine(None) => (engines(), 0),
+        Page::Engine(Some(name)) => engine(name),
+    }
+}
+
+/// The usage, and the options of the command line.
+fn help() -> String {
+    let mut text = format!("{VERSION}\nfio [options] [job options] <job file(s)>\n");
+    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, Does::Refused(..))) {
+        let _ = writeln!(text, "  {:<28}{}", usage(opt), opt.help);
+    }
+    text + "\nJob options: --cmdhelp lists them, --cmdhelp=OPTION explains one, --enghelp lists the engines.\n"
+}
+
+fn usage(opt: &CliOpt) -> String {
+    match opt.takes {
+        Takes::Nothing => format!("--{}", opt.name),
+        Takes::Value(what) => format!("--{}={what}", opt.name),
+        Takes::Perhaps(what) => format!("--{}[={what}]", opt.name),
+    }
+}
+
+fn commands() -> String {
+    options::all().map(summary).collect()
+}
+
+fn summary(opt: &Opt) -> String {
+    format!("{:<24}: {}\n", opt.name, opt.help)
+}
+
+/// One option in full; for a name that is not known, the nearest.
+fn command(name: &str) -> (String, u8) {
+    if let Some(opt) = options::find(name) {
+        return (explain(opt), 0);
+    }
+    let near = options::nearest(name, options::all().flat_map(Opt::names));
+    match near.as_deref().and_then(options::find) {
+        Some(opt) => (format!("No such command: {name} - showing closest match\n{}", explain(opt)), 0),
+        None => (format!("No such command: {name}\n"), 1),
+    }
+}
+
+fn explain(opt: &Opt) -> String {
+    let mut text = String::new();
+    let mut row = |label: &str, what: &str| {
+        let _ = writeln!(text, "{label:>20}: {what}");
+    };
+    row(opt.name, opt.help);
+    for alias in opt.aliases {
+        row("alias", alias);
+    }
+    row("type", &opt.kind.shape());
+    row("default", if opt.default.is_empty() { "no default" } else { opt.default });
+    if let Kind::Choice(words) | Kind::Tagged(words) | Kind::Numbered(words) = opt.kind {
+        for (index, (word, meaning)) in words.iter().enumerate() {
+            row(if index == 0 { "valid values" } else { "" }, &format!("{word:<10} {meaning}"));
+        }
+    }
+    if !opt.engines.is_empty() {
+        row("engines", &opt.engines.join(", "));
+    }
+    let (state, note) = told(opt.state);
+    row("state", &if note.is_empty() { state.to_owned() } else { format!("{state}: {note}") });
+    text + "\n"
+}
+
+/// A state in a word, and what else there is to say.
+fn told(state: State) -> (&'static str, String) {
+    match state {
+        State::Works => ("works", String::new()),
+        State::Accepted(because) => ("accepted", because.to_owned()),
+        State::With(other) => ("with another", format!("has an effect only with `{other}`, and its state")),
+        State::Planned { reason, instead } => ("planned", format!("refused so far, because {reason}; {instead}")),
+        State::Refused { reason, instead } => ("refused", format!("{reason}; {instead}")),
+    }
+}
+
+fn engines() -> String {
+    let names = ENGINES.iter().filter(|engine| engine.ours.is_ok()).map(|engine| engine.names[0]);
+    names.fold("Available IO engines:\n".to_owned(), |text, name| text + "\t" + name + "\n")
+}
+
+/// Options of one engine, or one of them in full: `libaio`, `libaio,nowait`.
+fn engine(asked: &str) -> (String, u8) {
+    let (name, option) = match asked.split_once(',') {
+        None => (asked, None),
+        Some((name, option)) => (name, Some(option)),
+    };
+    let known = ENGINES.iter().find(|engine| engine.names.contains(&name));
+    let Some(Engine { ours: Ok(ours), help, .. }) = known else {
+        let why = match known {
+            Some(Engine { ours: Err(instead), .. }) => format!("is not built in: {instead}"),
+            _ => "not found".to_owned(),
+        };
+        return (format!("IO engine {name} {why}\n"), 1);
+    };
+    let own: Vec<&Opt> = options::all().filter(|opt| opt.engines.contains(&ours.name())).collect();
+    match option {
+        None if own.is_empty() => (format!("IO engine {name} ({help}) has no options\n"), 0),
+        None => (own.into_iter().map(summary).collect(), 0),
+        Some(option) => match own.into_iter().find(|opt| opt.is_called(option)) {
+            Some(opt) => (explain(opt), 0),
+            None => (format!("No such command: {option}\n"), 1),
+        },
+    }
+}
+
+/// The page that lists which options of fio are known, and what becomes of them, in Markdown.
+pub fn compatibility_markdown() -> String {
+    let mut text = String::from(
+        "# Which options of fio are known\n\n\
+        This page is generated from the option table. A known option is never ignored in silence:\n\n\
+        - **works**: does what it does in fio.\n\
+        - **accepted**: has no effect, because what it asks for is so anyway.\n\
+        - **with another**: has an effect only together with another option, whose state is its own.\n\
+        - **planned**: understood, but refused so far, because nothing obeys it yet.\n\
+        - **refused**: an error that says why, and what to use instead. Values that ask for nothing (`0`, `none`) are fine.\n\n",
+    );
+    let count = |wanted: &str| options::all().filter(|opt| told(opt.state).0 == wanted).count();
+    let states = ["works", "accepted", "with another", "planned", "refused"];
+    let counts: Vec<String> = states.iter().map(|state| format!("{} {state}", count(state))).collect();
+    let _ = writeln!(text, "{} options: {}.", options::all().count(), counts.join(", "));
+    for (title, rows) in SECTIONS {
+        let _ = writeln!(text, "\n## {title}\n\n| Option | State | What it is for |\n| --- | --- | --- |");
+        for opt in *rows {
+            let names: Vec<String> = opt.names().map(|name| format!("`{name}`")).collect();
+            let (state, note) = told(opt.state);
+            let note =
+                if note.is_empty() { String::new() } else { format!(". {}{}.", capital(&note), at_engines(opt)) };
+            let _ = writeln!(text, "| {} | {state} | {}{} |", names.join(", "), opt.help, note.replace('|', "\\|"));
+        }
+    }
+    text.push_str("\n## Engines\n\n| Engine | State | What it does |\n| --- | --- | --- |\n");
+    for engine in ENGINES {
+        let names: Vec<String> = engine.names.iter().map(|name| format!("`{name}`")).collect();
+        let (state, note) = match engine.ours {
+            Ok(_) => ("works", String::new()),
+            Err(instead) => ("refused", format!(". {}.", capital(instead))),
+        };
+        let _ = writeln!(text, "| {} | {state} | {}{note} |", names.join(", "), engine.help);
+    }
+    text.push_str("\n## Options of the command line\n\n| Option | State | What it is for |\n| --- | --- | --- |\n");
+    for opt in cli::TABLE {
+        let (state, note) = match opt.does {
+            Does::Set(_) => ("works", String::new()),
+            Does::Accepted(because) => ("accepted", format!(". {}.", capital(because))),
+            Does::Refused(reason, instead) => ("refused", format!(". {}; {instead}.", capital(reason))),
+        };
+        let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
+    }
+    text
+}
+
+fn at_engines(opt: &Opt) -> String {
+    if opt.engines.is_empty() { String::new() } else { format!(" ({})", opt.engines.join(", ")) }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}
+
+/// The manual page of the fio front end, as the source that `man` reads.
+pub fn man_page() -> String {
+    let mut text = format!(
+        ".TH FIO 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\nfio \\- measure storage, by the command line of fio\n\
+        .SH SYNOPSIS\n.B fio\n[\\fIoptions\\fR] [\\fIjob options\\fR] [\\fIjob file\\fR]...\n\
+        .SH DESCRIPTION\nThe front end of hakaru that takes the command lines and job files of fio, \
+        and prints results as fio prints them.\n.SH OPTIONS\n"
+    );
+    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, Does::Refused(..))) {
+        let _ = writeln!(text, ".TP\n.B {}\n{}.", roff(&usage(opt)), roff(opt.help));
+    }
+    text.push_str(".SH JOB OPTIONS\n");
+    for (title, rows) in SECTIONS {
+        let known: Vec<&Opt> = rows.iter().filter(|opt| !matches!(opt.state, State::Refused { .. })).collect();
+        if known.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, ".SS {title}");
+        for opt in known {
+            let names: Vec<&str> = opt.names().collect();
+            let _ = writeln!(text, ".TP\n.B {}", roff(&names.join(", ")));
+            let _ = write!(text, "{}. Takes {}.", roff(opt.help), roff(&opt.kind.shape()));
+            if !opt.default.is_empty() {
+                let _ = write!(text, " Default: {}.", roff(opt.default));
+            }
+            let (state, note) = told(opt.state);
+            if !note.is_empty() {
+                let _ = write!(text, " {}: {}.", capital(state), roff(&note));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Text as roff takes it: no line begins with a dot or an apostrophe, since each begins with a word.
+fn roff(text: &str) -> String {
+    text.replace('\\', "\\e").replace('-', "\\-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_explained_as_fio_does_it() {
+        let pages = ["readwrite", "direct", "numjob", "verify", "hipri"].map(|name| command(name).0);
+        insta::assert_snapshot!("options_explained", pages.concat());
+        assert_eq!(command("bananas"), ("No such command: bananas\n".to_owned(), 1));
+    }
+
+    #[test]
+    fn engines_are_listed_and_explained() {
+        let pages = ["libaio", "psync", "io_uring,hipri", "rbd"].map(|name| engine(name).0);
+        insta::assert_snapshot!("engines_explained", engines() + "\n" + &pages.join("\n"));
+        assert_eq!(engine("bananas"), ("IO engine bananas not found\n".to_owned(), 1));
+    }
+
+    #[test]
+    fn the_version_is_one_line() {
+        assert_eq!(page(&Page::Version), ("fio-3.39\n".to_owned(), 0));
+    }
+
+    #[test]
+    fn the_help_page() {
+        insta::assert_snapshot!("help", help());
+    }
+
+    #[test]
+    fn the_list_of_options_has_them_all() {
+        let text = commands();
+        assert_eq!(text.lines().count(), options::all().count());
+        insta::assert_snapshot!("compatibility", compatibility_markdown());
+    }
+
+    #[test]
+    fn the_manual_page_is_roff() {
+        let page = man_page();
+        assert!(page.starts_with(".TH FIO 1"));
+        assert!(page.contains(".TP\n.B bs, blocksize\n"), "{page}");
+        assert!(page.lines().all(|line| !line.starts_with('\'') && !line.is_empty()));
+    }
+}

@@ -1,0 +1,180 @@
+//! Job files, line by line: sections, options and comments, with included files in their places.
+//!
+//! Only the grammar; which options there are is not known here. Source: fio's manual, "Job file format".
+
+use super::error::{FioError, FioErrorKind, Location};
+use super::invocation::ParseContext;
+use std::path::{Path, PathBuf};
+
+/// Includes nested deeper than this go in a circle.
+const DEEPEST: usize = 16;
+
+/// Files that one job file may include in all: a file that includes itself twice would double at each level.
+const MOST: usize = 256;
+
+/// One line that says something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// What it says.
+    pub what: Entry,
+    /// Where it stands.
+    pub at: Location,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// `[name]`.
+    Section(String),
+    /// `name` or `name=value`, the value as typed.
+    Option(String, Option<String>),
+}
+
+/// Reads a job file with all it includes.
+pub(crate) fn read(path: &Path, ctx: &ParseContext<'_>) -> Result<Vec<Line>, FioError> {
+    let mut reader = Reader { ctx, lines: Vec::new(), in_section: false, files: 0 };
+    reader.file(path, 0)?;
+    Ok(reader.lines)
+}
+
+struct Reader<'a> {
+    ctx: &'a ParseContext<'a>,
+    lines: Vec<Line>,
+    in_section: bool,
+    files: usize,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, depth: usize) -> Result<(), FioError> {
+        self.files += 1;
+        if depth > DEEPEST || self.files > MOST {
+            return Err(FioError::nowhere(FioErrorKind::IncludeTooDeep { path: path.to_owned(), limit: DEEPEST }));
+        }
+        let bytes = (self.ctx.read_file)(path).map_err(|e| {
+            FioError::nowhere(FioErrorKind::CannotRead { path: path.to_owned(), reason: e.to_string() })
+        })?;
+        let text = String::from_utf8_lossy(&bytes);
+        for (index, raw) in text.lines().enumerate() {
+            self.line(raw, index + 1, path, depth)?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, raw: &str, line: usize, path: &Path, depth: usize) -> Result<(), FioError> {
+        // A comment begins at the first ; or #, wherever it stands.
+        let content = raw.split([';', '#']).next().unwrap_or_default();
+        let said = content.trim();
+        if said.is_empty() {
+            return Ok(());
+        }
+        let start = content.len() - content.trim_start().len();
+        let at = |span| Location::File { path: path.to_owned(), line, text: raw.to_owned(), span };
+        let bad = |reason: &str| {
+            let kind = FioErrorKind::BadLine { text: said.to_owned(), reason: reason.to_owned() };
+            FioError::at(kind, at(start..start + said.len()))
+        };
+        if let Some(rest) = said.strip_prefix('[') {
+            let (name, _) = rest.rsplit_once(']').ok_or_else(|| bad("the section is not closed by ]"))?;
+            if name.trim().is_empty() {
+                return Err(bad("the section has no name"));
+            }
+            if depth > 0 {
+                return Err(bad("an included file cannot begin a section"));
+            }
+            self.in_section = true;
+            self.lines.push(Line { what: Entry::Section(name.to_owned()), at: at(start + 1..start + 1 + name.len()) });
+            return Ok(());
+        }
+        if let Some(included) = said.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+            let target = self.locate(included.trim(), path);
+            return self.file(&target, depth + 1).map_err(|error| FioError {
+                at: error.at.or_else(|| Some(at(start..start + said.len()))),
+                kind: error.kind,
+            });
+        }
+        if !self.in_section {
+            return Err(bad("options stand below a [section]"));
+        }
+        let said = substitute(said, self.ctx);
+        let (name, value) = match said.split_once('=') {
+            Some((name, value)) => (name.trim_end(), Some(value.to_owned())),
+            None => (said.as_str(), None),
+        };
+        self.lines.push(Line {
+            what: Entry::Option(name.to_owned(), value),
+            at: at(start..content.trim_end().len().max(start)),
+        });
+        Ok(())
+    }
+
+    /// An included file is looked for as it is named, then beside the file that includes it.
+    fn locate(&self, name: &str, from: &Path) -> PathBuf {
+        let plain = PathBuf::from(name);
+        match from.parent() {
+            Some(folder) if plain.is_relative() && !(self.ctx.path_exists)(&plain) => folder.join(plain),
+            _ => plain,
+        }
+    }
+}
+
+/// Puts environment variables in place of `${NAME}`; one that is not set is empty.
+fn substitute(text: &str, ctx: &ParseContext<'_>) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let Some(length) = rest[start..].find('}') else { break };
+        out.push_str(&rest[..start]);
+        out.push_str(&(ctx.env)(&rest[start + 2..start + length]).unwrap_or_default());
+        rest = &rest[start + length + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fio::testing::with_files;
+
+    fn show(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
+        let text = |line: &Line| match &line.what {
+            Entry::Section(name) => format!("[{name}]"),
+            Entry::Option(name, None) => name.clone(),
+            Entry::Option(name, Some(value)) => format!("{name}={value}"),
+        };
+        with_files(files, |ctx| read(Path::new(files[0].0), ctx))
+            .map(|lines| lines.iter().map(text).collect())
+            .map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn lines_are_sections_options_and_comments() {
+        let text = "; c\n# c\n [global]\r\n\tbs=4k ; c\n\n[job one]\nthread\niodepth = 4\ndescription=a b  c # d\nx=${HOME}/f${NONE}\n";
+        assert_eq!(
+            show(&[("a.fio", text)]).unwrap(),
+            ["[global]", "bs=4k", "[job one]", "thread", "iodepth= 4", "description=a b  c", "x=/root/f"]
+        );
+    }
+
+    #[test]
+    fn includes_stand_where_they_are_named() {
+        let files = [
+            ("dir/a.fio", "[a]\ninclude b.inc\nbs=1k\n"),
+            ("dir/b.inc", "iodepth=2\ninclude c.inc\n"),
+            ("c.inc", "size=1m\n"),
+        ];
+        assert_eq!(show(&files).unwrap(), ["[a]", "iodepth=2", "size=1m", "bs=1k"]);
+    }
+
+    #[test]
+    fn what_is_no_job_file_says_why() {
+        let error = |files: &[(&str, &str)]| show(files).unwrap_err();
+        insta::assert_snapshot!(error(&[("a", "bs=4k\n")]), @"`bs=4k` is neither a [section] nor an option: options stand below a [section]");
+        insta::assert_snapshot!(error(&[("a", "[x\n")]), @"`[x` is neither a [section] nor an option: the section is not closed by ]");
+        insta::assert_snapshot!(error(&[("a", "[]\n")]), @"`[]` is neither a [section] nor an option: the section has no name");
+        insta::assert_snapshot!(error(&[("a", "[x]\ninclude b\n"), ("b", "[y]\n")]), @"`[y]` is neither a [section] nor an option: an included file cannot begin a section");
+        insta::assert_snapshot!(error(&[("a", "[x]\ninclude a\n")]), @"`[x]` is neither a [section] nor an option: an included file cannot begin a section");
+        insta::assert_snapshot!(error(&[("a", "include a\n")]), @"include files are nested more than 16 deep or are too many, the last being a");
+        insta::assert_snapshot!(error(&[("a", "[x]\ninclude nowhere\n")]), @"unable to open 'nowhere' job file: entity not found");
+    }
+}

@@ -1,0 +1,236 @@
+//! From a job as it was typed to the nouns of the model: what options mean together.
+
+use super::error::FioErrorKind;
+use super::invocation::JobExtras;
+use super::options::State;
+use super::spec::{JobSpec, SteadySpec, ZoneSpec};
+use hakaru_model::job::rules::{LatencyTarget, SteadyState, Verify, VerifyMethod, Zones};
+use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Target};
+use hakaru_model::rng::Rng;
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::{Path, PathBuf};
+
+/// The seed of jobs that draw the same in each run.
+const USUAL_SEED: u64 = 0x89;
+
+/// A job as the model has it. `index` is its place among all jobs; jobs that repeat draw by it.
+pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> Result<(Job, JobExtras), FioErrorKind> {
+    let mut job = spec.job.clone();
+    let bad = |reason: String| FioErrorKind::BadJob { job: spec.job.name.clone(), reason };
+    let access = access(spec).map_err(bad)?;
+    job.block = blocks(spec);
+    job.block_align = align(spec, &access).map_err(bad)?;
+    if job.block_align.is_some() || access.distribution != Distribution::Uniform {
+        // Offsets between blocks cannot cover each block once, and neither can skewed ones.
+        job.access.every_block_once = false;
+    }
+    job.access = Access { every_block_once: job.access.every_block_once, ..access };
+    job.target = target(spec).map_err(bad)?;
+    job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
+    job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
+    job.seed = seed(spec, index);
+    buffers(&mut job);
+    times(&mut job, warnings);
+    measure(&mut job, spec);
+    job.files.invalidate &= !job.files.pre_read;
+    rules(&mut job, spec).map_err(bad)?;
+    note_foreign_options(spec, warnings);
+    Ok((job, spec.extras.clone()))
+}
+
+fn access(spec: &JobSpec) -> Result<Access, String> {
+    let (word, number) = spec.rw;
+    let random = word.starts_with("rand");
+    let mut access = match word.strip_prefix("rand").unwrap_or(word) {
+        "write" => Access::only(Op::Write, random),
+        "trim" => Access::only(Op::Trim, random),
+        "rw" | "readwrite" => Access::mixed(spec.read_percent.min(100), random),
+        "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
+        _ => Access::only(Op::Read, random),
+    };
+    access.distribution = spec.job.access.distribution.clone();
+    match (number, random) {
+        (None, _) => {}
+        (Some(run), true) => {
+            access.run_length = u32::try_from(run.max(1)).map_err(|_| format!("rw={word}:{run} is too long a run"))?;
+            access.run_identical = spec.identical;
+        }
+        (Some(_), false) if spec.identical => {
+            return Err(format!("rw_sequencer=identical goes with random I/O only, not with rw={word}"));
+        }
+        (Some(stride), false) => access.stride = stride,
+    }
+    Ok(access)
+}
+
+/// `bssplit` goes before `bsrange`, and that before `bs`, whichever comes last.
+fn blocks(spec: &JobSpec) -> PerOp<BlockSize> {
+    let of = |op: Op| {
+        if let Some(parts) = &spec.bs_split[op] {
+            match parts.as_slice() {
+                [(bytes, _)] => BlockSize::Fixed(Bytes(*bytes)),
+                parts => BlockSize::Split(parts.iter().map(|(bytes, percent)| (Bytes(*bytes), *percent)).collect()),
+            }
+        } else if let Some((min, max)) = spec.bs_range[op] {
+            match min == max {
+                true => BlockSize::Fixed(Bytes(min)),
+                false => BlockSize::Range { min: Bytes(min), max: Bytes(max) },
+            }
+        } else {
+            BlockSize::Fixed(Bytes(spec.bs[op].unwrap_or(4096)))
+        }
+    };
+    PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }
+}
+
+fn align(spec: &JobSpec, access: &Access) -> Result<Option<Bytes>, String> {
+    let used = Op::ALL.into_iter().filter(|&op| access.does(op)).map(|op| spec.align[op]);
+    let mut given: Vec<Option<u64>> = used.collect();
+    given.dedup();
+    match given.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(one.filter(|_| access.random).map(Bytes)),
+        _ => Err("blockalign that differs between reads, writes and trims is not supported: give one value".to_owned()),
+    }
+}
+
+fn target(spec: &JobSpec) -> Result<Target, String> {
+    if spec.job.ioengine == IoEngine::Null {
+        return Ok(Target::Nothing);
+    }
+    if spec.filenames.is_empty() {
+        let (directories, format, nrfiles) = (spec.directories.clone(), spec.format.clone(), spec.nrfiles);
+        return Ok(Target::Formatted { directories, format, nrfiles });
+    }
+    if spec.filenames.iter().any(|name| name == Path::new("-")) {
+        return Err("filename=- (standard input or output) is not supported: name a file or device".to_owned());
+    }
+    // Named files go into the first folder, whatever they begin with: fio joins the two as text.
+    let place = |name: &PathBuf| match spec.directories.first() {
+        None => name.clone(),
+        Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
+    };
+    Ok(Target::Paths(spec.filenames.iter().map(place).collect()))
+}
+
+/// A job that repeats draws by its place; one that does not takes the seed of the scenario, which the edge draws.
+fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
+    match (spec.job.seed, spec.repeatable) {
+        (Some(given), _) => Some(given),
+        (None, true) => Some(Rng::fork(USUAL_SEED, index).next_u64()),
+        (None, false) => None,
+    }
+}
+
+/// What is to stay as it was asked for is not scrambled.
+fn buffers(job: &mut Job) {
+    let kept = matches!(job.buffers.fill, Fill::Zero | Fill::Pattern(_));
+    job.buffers.scramble &= !kept && !job.buffers.refill;
+    job.buffers.refill &= !kept;
+}
+
+fn times(job: &mut Job, warnings: &mut Vec<String>) {
+    if job.timing.time_based && job.timing.runtime.is_none() {
+        warnings.push(format!("job `{}`: time_based has no effect without runtime", job.name));
+        job.timing.time_based = false;
+    }
+    if job.rate.thinktime == Nanos(0) {
+        job.rate.thinktime_blocks = 0;
+    }
+}
+
+fn measure(job: &mut Job, spec: &JobSpec) {
+    let measure = &mut job.measure;
+    if spec.gtod_reduce {
+        (measure.clat, measure.slat, measure.lat, measure.intervals) = (false, false, false, false);
+    }
+    measure.lat_histogram = spec.extras.lat_percentiles && measure.lat;
+    measure.slat_histogram = spec.extras.slat_percentiles && measure.slat;
+    let logs = &spec.extras.logs;
+    let logged = logs.bw.is_some() || logs.iops.is_some();
+    let average = Some(logs.avg_msec).filter(|ms| logged && *ms > 0);
+    let windows = [Some(logs.bwavgtime_ms), Some(logs.iopsavgtime_ms), average];
+    let shortest = windows.into_iter().flatten().filter(|ms| *ms > 0).min();
+    measure.tick = Nanos::from_millis(shortest.unwrap_or(500));
+}
+
+fn rules(job: &mut Job, spec: &JobSpec) -> Result<(), String> {
+    job.rules.verify = verify(spec)?;
+    job.rules.exit.ends = spec.exitall.then_some(spec.exit_what);
+    job.rules.steady = steady(&spec.steady)?;
+    job.rules.zones = zones(&spec.zones)?;
+    job.rules.latency_target = spec.latency.target.map(|target| LatencyTarget {
+        target,
+        window: spec.latency.window,
+        percentile: spec.latency.percentile,
+        keep_running: spec.latency.keep_running,
+    });
+    if job.rules.files.fill_device && job.access.random {
+        return Err("fill_device goes with sequential writes only".to_owned());
+    }
+    Ok(())
+}
+
+fn verify(spec: &JobSpec) -> Result<Option<Verify>, String> {
+    let pattern = || match spec.verify.pattern.is_empty() {
+        true => Err("verify=pattern needs verify_pattern".to_owned()),
+        false => Ok(VerifyMethod::Pattern(spec.verify.pattern.clone())),
+    };
+    let method = match spec.verify.method {
+        "0" if spec.verify.rules.only => return Err("verify_only needs verify".to_owned()),
+        "0" => return Ok(None),
+        "crc32c" | "crc32c-intel" => VerifyMethod::Crc32c,
+        "crc32" => VerifyMethod::Crc32,
+        "md5" => VerifyMethod::Md5,
+        "sha256" => VerifyMethod::Sha256,
+        "xxhash" => VerifyMethod::Xxhash,
+        "pattern" => pattern()?,
+        _ => VerifyMethod::Header,
+    };
+    if spec.verify.rules.only && spec.job.timing.time_based {
+        return Err("verify_only cannot be time_based: it checks what was written once".to_owned());
+    }
+    Ok(Some(Verify { method, ..spec.verify.rules.clone() }))
+}
+
+fn steady(spec: &SteadySpec) -> Result<Option<SteadyState>, String> {
+    let Some((word, limit)) = spec.criterion else { return Ok(None) };
+    if spec.duration == Nanos(0) {
+        return Ok(None);
+    }
+    if spec.interval == Nanos(0) || spec.interval > spec.duration {
+        return Err("steadystate_check_interval lies between 1 s and steadystate_duration".to_owned());
+    }
+    let (iops, slope) = (word.starts_with("iops"), word.ends_with("_slope"));
+    Ok(Some(SteadyState { iops, slope, limit, window: spec.duration, ramp: spec.ramp, interval: spec.interval }))
+}
+
+fn zones(spec: &ZoneSpec) -> Result<Zones, String> {
+    let some = |bytes: Bytes| Some(bytes).filter(|bytes| bytes.0 > 0);
+    match spec.mode {
+        "strided" => {
+            let size = some(spec.size).ok_or("zonemode=strided needs zonesize")?;
+            Ok(Zones::Strided { range: some(spec.range).unwrap_or(size), size, skip: spec.skip })
+        }
+        "zbd" => Ok(Zones::Device {
+            size: some(spec.size),
+            capacity: some(spec.capacity),
+            skip: spec.skip,
+            max_open: spec.max_open,
+            max_open_each: spec.max_open_each,
+            read_beyond_write_pointer: spec.read_beyond,
+        }),
+        _ => Ok(Zones::None),
+    }
+}
+
+fn note_foreign_options(spec: &JobSpec, warnings: &mut Vec<String>) {
+    let engine = spec.job.ioengine.name();
+    for opt in &spec.engine_options {
+        if !opt.engines.contains(&engine) && opt.state == State::Works {
+            let (name, engines) = (opt.name, opt.engines.join(", "));
+            warnings
+                .push(format!("job `{}`: {name} goes with {engines}, and has no effect on {engine}", spec.job.name));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Options of blocks and buffers: how large I/Os are, and what writes carry.
+
+use super::kind::{Kind, int};
+use super::workload::PERCENT;
+use super::{Opt, Value, opt, put};
+use crate::fio::spec::JobSpec;
+use hakaru_model::job::Fill;
+use hakaru_model::job::rules::PatternPart;
+
+const NOT_YET: &str = "the engine does not obey it yet";
+
+/// The largest block: lengths of I/Os are 32 bits, and the kernel moves less than 2 GiB at once.
+const LARGEST: u64 = 1 << 30;
+
+const BLOCK: Kind = Kind::PerOpInt { min: 1, max: LARGEST };
+
+pub(super) const TABLE: &[Opt] = &[
+    opt("bs", BLOCK, "Bytes of each I/O: for all, or for reads, writes and trims")
+        .alias(&["blocksize"])
+        .default("4096")
+        .works(put!(|job, value| job.bs = value.ints())),
+    opt("bsrange", Kind::Ranges, "Smallest and largest I/O; sizes between are drawn evenly")
+        .alias(&["blocksize_range"])
+        .works(put!(|job, value| job.bs_range = value.ranges())),
+    opt("bssplit", Kind::Splits, "Sizes of I/Os with their shares in hundredths")
+        .works(put!(|job, value| job.bs_split = value.splits())),
+    opt("ba", BLOCK, "What random offsets are multiples of, where it is not the smallest I/O")
+        .alias(&["blockalign"])
+        .works(put!(|job, value| job.align = value.ints())),
+    opt("bs_unaligned", Kind::Flag, "Draws sizes that are no multiples of the smallest")
+        .alias(&["blocksize_unaligned"])
+        .harmless(&["0"])
+        .refused("sizes are multiples of the smallest", "list the sizes in bssplit"),
+    opt("bs_is_seq_rand", Kind::Bool, "Takes sizes of reads and writes as those of sequential and random I/O")
+        .default("0")
+        .harmless(&["0"])
+        .refused("sizes go by reads, writes and trims", "give a sequential and a random job"),
+    opt("zero_buffers", Kind::Flag, "Writes zeroes").works(put!(|job, value| {
+        match (value.flag(), &job.job.buffers.fill) {
+            (true, _) => job.job.buffers.fill = Fill::Zero,
+            (false, Fill::Zero) => job.job.buffers.fill = Fill::Random,
+            (false, _) => {}
+        }
+    })),
+    opt("refill_buffers", Kind::Flag, "Fills buffers anew before each write").works(put!(|job, value| job
+        .job
+        .buffers
+        .refill =
+        value.flag())),
+    opt("scramble_buffers", Kind::Bool, "Changes a few bytes before each write, so that none is like another")
+        .default("1")
+        .works(put!(|job, value| job.job.buffers.scramble = value.flag())),
+    opt("buffer_pattern", Kind::Pattern, "Writes this pattern over and over").works(pattern),
+    opt("buffer_compress_percentage", PERCENT, "Hundredths of each buffer that compress away").works(put!(
+        |job, value| {
+            job.job.buffers.fill = Fill::Compressible(value.u32());
+            job.job.buffers.refill |= value.u32() != 100;
+        }
+    )),
+    opt("buffer_compress_chunk", int(0), "Bytes after which the compressible part comes again")
+        .default("512")
+        .harmless(&["0", "512"])
+        .refused("the compressible part stands where the engine puts it", "leave it out"),
+    opt("dedupe_percentage", PERCENT, "Hundredths of the buffers that repeat an earlier one").harmless(&["0"]).planned(
+        NOT_YET,
+        "use scramble_buffers=0, which repeats all of them",
+        put!(|job, value| job.job.rules.dedupe_percent = value.u32()),
+    ),
+    opt(
+        "dedupe_mode",
+        Kind::Choice(&[("repeat", "repeats the one before"), ("working_set", "repeats one of a set")]),
+        "Which earlier buffer is repeated",
+    )
+    .default("repeat")
+    .goes_with("dedupe_percentage"),
+    opt("dedupe_working_set_percentage", PERCENT, "Hundredths of the file that make up that set")
+        .default("5")
+        .goes_with("dedupe_percentage"),
+    opt("dedupe_global", Kind::Bool, "Shares that set among jobs").default("0").goes_with("dedupe_percentage"),
+    opt("mem", MEMORY, "Where buffers come from")
+        .alias(&["iomem"])
+        .default("malloc")
+        .accepted("buffers are whole pages of anonymous memory, whichever call they come from")
+        .checked(|_, value| match value.word() {
+            "shmhuge" | "mmaphuge" => Err("huge pages are not used: write malloc".to_owned()),
+            "cudamalloc" => Err("memory of graphics cards is not used: write malloc".to_owned()),
+            _ => Ok(()),
+        }),
+    opt("iomem_align", int(0), "What buffers are aligned to")
+        .alias(&["mem_align"])
+        .accepted("buffers are aligned to whole pages, or more where the device wants it"),
+    opt("hugepage-size", Kind::Size { min: 0 }, "Size of a huge page").accepted("huge pages are not used"),
+];
+
+const MEMORY: Kind = Kind::Tagged(&[
+    ("malloc", "the heap"),
+    ("mmap", "a mapping"),
+    ("mmapshared", "a shared mapping"),
+    ("shm", "shared memory"),
+    ("mmaphuge", "huge pages of a mapping; refused"),
+    ("shmhuge", "huge pages of shared memory; refused"),
+    ("cudamalloc", "memory of a graphics card; refused"),
+]);
+
+fn pattern(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+    match value.pattern().as_slice() {
+        [PatternPart::Bytes(bytes)] => job.job.buffers.fill = Fill::Pattern(bytes.clone()),
+        _ => return Err("%o is for verify_pattern only".to_owned()),
+    }
+    Ok(())
+}

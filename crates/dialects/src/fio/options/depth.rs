@@ -1,0 +1,183 @@
+//! Options of engine, depth, rate and latency.
+
+use super::engine;
+use super::kind::{Kind, int};
+use super::{Opt, Value, opt, put};
+use crate::fio::spec::JobSpec;
+use crate::fio::values::TimeUnit::{Micros, Seconds};
+
+const NOT_YET: &str = "the engine does not obey it yet";
+const AMOUNT: Kind = Kind::PerOpInt { min: 0, max: u64::MAX };
+
+pub(super) const TABLE: &[Opt] = &[
+    opt("ioengine", Kind::Text("libaio"), "How I/O is issued; --enghelp lists the engines").default("psync").works(
+        |job, value| {
+            job.job.ioengine = engine::find(value.text().trim())?;
+            Ok(())
+        },
+    ),
+    opt("iodepth", int(1), "I/Os that each worker keeps in flight").default("1").works(put!(|job, value| job
+        .job
+        .queue
+        .iodepth =
+        value.u32())),
+    opt("iodepth_batch", int(0), "I/Os handed to the kernel at once; 0 means as many as iodepth")
+        .alias(&["iodepth_batch_submit"])
+        .default("1")
+        .works(put!(|job, value| job.job.queue.batch_submit = value.u32())),
+    opt("iodepth_batch_complete_min", int(0), "Completions that are waited for at least")
+        .alias(&["iodepth_batch_complete"])
+        .default("1")
+        .works(put!(|job, value| job.job.queue.batch_complete_min = value.u32())),
+    opt(
+        "iodepth_batch_complete_max",
+        int(0),
+        "Completions that are fetched at most; as many as the least if not given",
+    )
+    .works(put!(|job, value| job.complete_max = Some(value.u32()))),
+    opt("iodepth_low", int(0), "Once full, the queue is emptied down to this before more is issued")
+        .works(put!(|job, value| job.job.queue.low_mark = value.u32())),
+    opt("serialize_overlap", Kind::Bool, "Keeps I/Os to the same place from being in flight at once")
+        .default("0")
+        .harmless(&["0"])
+        .refused("I/Os in flight are not compared with one another", "use iodepth=1, or every block once a pass"),
+    opt(
+        "io_submit_mode",
+        Kind::Choice(&[("inline", "by the worker"), ("offload", "by threads beside it")]),
+        "Who submits I/Os",
+    )
+    .default("inline")
+    .harmless(&["inline"])
+    .planned(
+        NOT_YET,
+        "use rate_iops with rate_process=poisson, whose latency begins at the intended time",
+        put!(|job, value| job.job.rules.offload = value.word() == "offload"),
+    ),
+    opt("rate", AMOUNT, "Bytes per second at most: for all, or for reads, writes and trims")
+        .works(put!(|job, value| job.job.rate.bytes_per_s = value.ints().map(some))),
+    opt("rate_iops", AMOUNT, "I/Os per second at most: for all, or for reads, writes and trims")
+        .works(put!(|job, value| job.job.rate.iops = value.ints().map(some))),
+    opt("rate_min", AMOUNT, "Ends the job when it moves less than so many bytes per second")
+        .alias(&["ratemin"])
+        .harmless(&["0"])
+        .planned(
+            NOT_YET,
+            "look at bw_min in the result",
+            put!(|job, value| job.job.rules.minimum_rate.bytes_per_s = value.ints().map(some)),
+        ),
+    opt("rate_iops_min", AMOUNT, "Ends the job when it does less than so many I/Os per second")
+        .harmless(&["0"])
+        .planned(
+            NOT_YET,
+            "look at iops_min in the result",
+            put!(|job, value| job.job.rules.minimum_rate.iops = value.ints().map(some)),
+        ),
+    opt("rate_cycle", int(0), "Milliseconds that the least rate is averaged over")
+        .alias(&["ratecycle"])
+        .default("1000")
+        .with(
+            "rate_min",
+            put!(|job, value| {
+                job.job.rules.minimum_rate.cycle = hakaru_model::units::Nanos::from_millis(u64::from(value.u32()))
+            }),
+        ),
+    opt(
+        "rate_process",
+        Kind::Choice(&[("linear", "evenly spaced"), ("poisson", "as a Poisson process")]),
+        "How I/Os arrive that have a rate",
+    )
+    .default("linear")
+    .works(put!(|job, value| job.job.rate.poisson = value.word() == "poisson")),
+    opt("rate_ignore_thinktime", Kind::Bool, "Does not catch up after thinktime")
+        .harmless(&["0"])
+        .refused("a job that fell behind its rate catches up", "leave thinktime out"),
+    opt("thinktime", Kind::Time(Micros), "Pause after an I/O").default("0").works(put!(|job, value| job
+        .job
+        .rate
+        .thinktime =
+        value.time())),
+    opt("thinktime_blocks", int(0), "I/Os between pauses").default("1").works(put!(|job, value| job
+        .job
+        .rate
+        .thinktime_blocks =
+        value.u32().max(1))),
+    opt(
+        "thinktime_blocks_type",
+        Kind::Choice(&[("complete", "completed ones"), ("issue", "issued ones")]),
+        "Which I/Os these are",
+    )
+    .default("complete")
+    .harmless(&["complete"])
+    .refused("completed I/Os are counted", "leave it out"),
+    opt("thinktime_spin", Kind::Time(Micros), "Part of the pause that keeps the processor busy")
+        .default("0")
+        .harmless(&["0"])
+        .refused("workers sleep in a pause", "leave it out"),
+    opt("thinktime_iotime", Kind::Time(Seconds), "Time between pauses")
+        .default("0")
+        .harmless(&["0"])
+        .refused("pauses come after a number of I/Os", "use thinktime_blocks"),
+    opt("max_latency", Kind::PerOpTime(Micros), "Ends the job at the first I/O that takes longer")
+        .harmless(&["0"])
+        .planned(
+            NOT_YET,
+            "look at the largest latency in the result",
+            put!(|job, value| job.job.rules.max_latency = value.times().map(|time| time.filter(|t| t.0 > 0))),
+        ),
+    opt("latency_target", Kind::Time(Micros), "Looks for the deepest queue that keeps to this latency")
+        .harmless(&["0"])
+        .planned(
+            NOT_YET,
+            "run the job at several depths",
+            put!(|job, value| job.latency.target = Some(value.time()).filter(|time| time.0 > 0)),
+        ),
+    opt("latency_window", Kind::Time(Micros), "Time each depth is tried for")
+        .with("latency_target", put!(|job, value| job.latency.window = value.time())),
+    opt("latency_percentile", Kind::Floats { min: 0.0, max: 100.0, most: 1 }, "Hundredths of the I/Os that keep to it")
+        .default("100")
+        .with("latency_target", put!(|job, value| job.latency.percentile = value.floats()[0])),
+    opt("latency_run", Kind::Bool, "Goes on with the depth found")
+        .default("0")
+        .with("latency_target", put!(|job, value| job.latency.keep_running = value.flag())),
+    opt("steadystate", CRITERIA, "Ends the job when its speed no longer changes").alias(&["ss"]).planned(
+        NOT_YET,
+        "use runtime, and look for the steady state in the stored intervals",
+        steady,
+    ),
+    opt("steadystate_duration", Kind::Time(Seconds), "Window that speed is judged over; 0 judges nothing")
+        .alias(&["ss_dur"])
+        .default("0")
+        .with("steadystate", put!(|job, value| job.steady.duration = value.time())),
+    opt("steadystate_ramp_time", Kind::Time(Seconds), "Time before that window may begin")
+        .alias(&["ss_ramp"])
+        .default("0")
+        .with("steadystate", put!(|job, value| job.steady.ramp = value.time())),
+    opt("steadystate_check_interval", Kind::Time(Seconds), "Time between samples")
+        .alias(&["ss_interval"])
+        .default("1")
+        .with("steadystate", put!(|job, value| job.steady.interval = value.time())),
+];
+
+const CRITERIA: Kind = Kind::Tagged(&[
+    ("iops", "largest distance of the IOPS from their mean"),
+    ("iops_slope", "slope of the IOPS"),
+    ("bw", "largest distance of the bandwidth from its mean"),
+    ("bw_slope", "slope of the bandwidth"),
+]);
+
+/// A rate of nothing is no rate.
+fn some(rate: &Option<u64>) -> Option<u64> {
+    rate.filter(|rate| *rate > 0)
+}
+
+fn steady(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+    use hakaru_model::job::rules::SteadyLimit;
+    use hakaru_model::units::{SizeRules, parse_size};
+    let text = value.tag().ok_or("a limit is missing: write for example iops_slope:0.3%")?;
+    let limit = match text.trim().strip_suffix('%') {
+        Some(percent) => SteadyLimit::Percent(crate::fio::values::floats(percent, 0.0, 100.0, 1)?[0]),
+        None => SteadyLimit::Absolute(parse_size(text, SizeRules::Fio1024).map_err(|e| e.to_string())?.0 as f64),
+    };
+    job.steady.criterion = Some((value.word(), limit));
+    Ok(())
+}

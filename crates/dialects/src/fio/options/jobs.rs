@@ -1,0 +1,177 @@
+//! Options of jobs as a whole: names, clones, groups, when they run and where.
+
+use super::kind::{Kind, int};
+use super::{Opt, opt, put};
+use crate::fio::values::TimeUnit::Seconds;
+use hakaru_model::job::rules::ExitScope;
+
+const NOT_YET: &str = "the engine does not obey it yet";
+
+pub(super) const TABLE: &[Opt] = &[
+    opt("name", Kind::Text("seqread"), "Name of the job; on the command line it begins a new one")
+        .works(put!(|job, value| job.job.name = value.text().trim().to_owned())),
+    opt("description", Kind::Text("nightly run"), "Text about the job, repeated in the result")
+        .works(put!(|job, value| job.extras.description = Some(value.text().to_owned()))),
+    opt("loops", int(0), "How often the job does all it has to do").default("1").works(put!(|job, value| job
+        .job
+        .extent
+        .loops =
+        value.u32().max(1))),
+    opt("numjobs", int(1), "Clones of the job that run at the same time")
+        .default("1")
+        .works(put!(|job, value| job.job.numjobs = value.u32())),
+    opt("runtime", Kind::Time(Seconds), "Ends the job after this time")
+        .alias(&["timeout"])
+        .default("0")
+        .works(put!(|job, value| job.job.timing.runtime = Some(value.time()).filter(|time| time.0 > 0))),
+    opt("time_based", Kind::Flag, "Begins again when all is done, until runtime is over")
+        .works(put!(|job, value| job.job.timing.time_based = value.flag())),
+    opt("ramp_time", Kind::Time(Seconds), "Time at the beginning that is not measured").works(put!(|job, value| job
+        .job
+        .timing
+        .ramp_time =
+        value.time())),
+    opt("startdelay", Kind::TimeOrRange, "Time the job waits before it begins").default("0").works(|job, value| {
+        match value.time_range() {
+            (min, max) if min == max => job.job.timing.startdelay = min,
+            _ => return Err("delays drawn from a range are not supported: give one time".to_owned()),
+        }
+        Ok(())
+    }),
+    opt("stonewall", Kind::Flag, "Waits until all jobs before it have ended, and begins a group")
+        .alias(&["wait_for_previous"])
+        .works(put!(|job, value| job.stonewall = value.flag())),
+    opt("new_group", Kind::Flag, "Begins a new group of jobs to report")
+        .works(put!(|job, value| job.new_group = value.flag())),
+    opt("group_reporting", Kind::Flag, "Reports the jobs of a group as one")
+        .works(put!(|job, value| job.job.group_reporting = value.flag())),
+    opt("wait_for", Kind::Text("writers"), "Waits until all clones of the job of this name have ended").planned(
+        NOT_YET,
+        "use stonewall, which waits for all jobs before",
+        put!(|job, value| job.job.rules.wait_for = Some(value.text().trim().to_owned())),
+    ),
+    opt("exitall", Kind::Flag, "Ends the other jobs when one of the group ends").harmless(&["0"]).planned(
+        NOT_YET,
+        "give each job the same runtime",
+        put!(|job, value| job.exitall = value.flag()),
+    ),
+    opt(
+        "exit_what",
+        Kind::Choice(&[
+            ("group", "the jobs of its group"),
+            ("stonewall", "all jobs that run; the next stonewall follows"),
+            ("all", "all jobs"),
+        ]),
+        "Which jobs exitall ends",
+    )
+    .default("group")
+    .with(
+        "exitall",
+        put!(|job, value| job.exit_what = match value.word() {
+            "stonewall" => ExitScope::Phase,
+            "all" => ExitScope::All,
+            _ => ExitScope::Group,
+        }),
+    ),
+    opt("exitall_on_error", Kind::Flag, "Ends the other jobs when one ends with an error").harmless(&["0"]).planned(
+        NOT_YET,
+        "look at the error of each job in the result",
+        put!(|job, value| job.job.rules.exit.on_error = value.flag()),
+    ),
+    opt("thread", Kind::Flag, "Runs jobs as threads rather than processes").accepted("each worker is a thread always"),
+    opt("clocksource", CLOCKS, "Clock that times are taken from")
+        .accepted("the best clock of the host is used, and the record says which"),
+    opt("gtod_cpu", int(0), "Processor that only tells the time to the others")
+        .refused("times are taken by each worker itself", "use gtod_reduce=1 to take fewer of them"),
+    opt("job_start_clock_id", int(0), "Clock in which the start of the job is told")
+        .harmless(&["0"])
+        .refused("starts are told by the wall clock", "leave it out"),
+    opt("nice", Kind::Int { min: -20, max: 19 }, "Niceness of the workers' processor time")
+        .default("0")
+        .harmless(&["0"])
+        .planned(
+            NOT_YET,
+            "start fio itself with nice -n",
+            put!(|job, value| { job.job.rules.priority.nice = value.int() as i32 }),
+        ),
+    opt("prio", Kind::Int { min: 0, max: 7 }, "Level of the workers' I/O priority, 0 being the highest").planned(
+        NOT_YET,
+        "start fio itself with ionice -n",
+        put!(|job, value| job.job.rules.priority.io_level = Some(value.u32())),
+    ),
+    opt("prioclass", Kind::Int { min: 0, max: 3 }, "Class of the workers' I/O priority").harmless(&["0"]).planned(
+        NOT_YET,
+        "start fio itself with ionice -c",
+        put!(|job, value| job.job.rules.priority.io_class = Some(value.u32()).filter(|class| *class > 0)),
+    ),
+    opt("cpus_allowed", Kind::Indices, "Processors the workers may run on")
+        .works(put!(|job, value| job.job.cpus_allowed = value.indices())),
+    opt("cpumask", Kind::Int { min: 1, max: i64::MAX }, "Processors the workers may run on, as bits of a number")
+        .works(put!(|job, value| {
+            let mask = value.u64();
+            job.job.cpus_allowed = (0..64).filter(|bit| mask >> bit & 1 == 1).collect();
+        })),
+    opt("cpus_allowed_policy", POLICIES, "Whether clones share these processors")
+        .default("shared")
+        .harmless(&["shared"])
+        .refused("clones share the processors of their job", "give each job cpus_allowed of its own"),
+    opt("numa_cpu_nodes", Kind::Indices, "NUMA nodes whose processors the workers may use").harmless(&["all"]).planned(
+        NOT_YET,
+        "list the processors of the node in cpus_allowed",
+        put!(|job, value| job.job.rules.numa_cpu_nodes = value.indices()),
+    ),
+    opt("numa_mem_policy", Kind::Text("bind:0"), "NUMA nodes memory is taken from")
+        .harmless(&["default", "local"])
+        .refused("memory is taken where the kernel finds it", "start fio itself with numactl"),
+    opt("lockmem", Kind::Size { min: 0 }, "Locks so much memory, as if the host had less")
+        .default("0")
+        .harmless(&["0"])
+        .refused("no memory is locked away", "use direct=1 to keep the page cache out, or limit memory by a cgroup"),
+    opt("ioscheduler", Kind::Text("none"), "Switches the scheduler of the device").refused(
+        "settings of the device are not changed behind your back",
+        "write to /sys/block/DEVICE/queue/scheduler",
+    ),
+    opt("exec_prerun", Kind::Text("sync"), "Runs a command before the job")
+        .refused("no other programs are started", "run it from the script that calls fio"),
+    opt("exec_postrun", Kind::Text("sync"), "Runs a command after the job")
+        .refused("no other programs are started", "run it from the script that calls fio"),
+    opt("uid", int(0), "User the workers run as")
+        .refused("workers are threads of one process, with one user", "start fio itself as that user"),
+    opt("gid", int(0), "Group the workers run as")
+        .refused("workers are threads of one process, with one group", "start fio itself as that group"),
+    opt("cgroup", Kind::Text("slow"), "Control group the job runs in")
+        .refused("control groups are not made", "start fio itself within one, as by systemd-run"),
+    opt("cgroup_weight", Kind::Int { min: 100, max: 1000 }, "Weight of that control group").goes_with("cgroup"),
+    opt("cgroup_nodelete", Kind::Bool, "Keeps that control group afterwards").default("0").goes_with("cgroup"),
+    opt("flow", Kind::Int { min: 0, max: 1000 }, "Weight of the job among those of its flow")
+        .default("0")
+        .harmless(&["0"])
+        .refused("the speeds of jobs are not held in proportion", "use rate or rate_iops"),
+    opt("flow_id", int(0), "Flow the job belongs to").default("0").goes_with("flow"),
+    opt("flow_sleep", int(0), "Microseconds a job waits that is ahead of its flow").default("0").goes_with("flow"),
+    opt("flow_watermark", int(0), "Older limit of a flow").goes_with("flow"),
+    opt("profile", Kind::Text("act"), "A built-in workload")
+        .refused("there are no built-in workloads", "write a job file, or use `hakaru bench`"),
+    opt(
+        "kb_base",
+        Kind::Choice(&[("1024", "4k is 4096 and 4KiB is 4000"), ("1000", "4k is 4000 and 4KiB is 4096")]),
+        "What prefixes of sizes mean",
+    )
+    .default("1024")
+    .works(put!(|job, value| job.extras.kb_base = if value.word() == "1000" { 1000 } else { 1024 })),
+    opt("unit_base", UNITS, "Unit of the bandwidths in the result").default("0").works(put!(|job, value| {
+        job.extras.unit_base = match value.word() {
+            "8" => 8,
+            "1" => 1,
+            _ => 0,
+        }
+    })),
+];
+
+const CLOCKS: Kind = Kind::Choice(&[
+    ("clock_gettime", "the kernel's monotonic clock"),
+    ("cpu", "the processor's counter"),
+    ("gettimeofday", "the wall clock"),
+]);
+const POLICIES: Kind = Kind::Choice(&[("shared", "all use all of them"), ("split", "each has one of its own")]);
+const UNITS: Kind = Kind::Choice(&[("0", "bytes"), ("8", "bytes"), ("1", "bits")]);

@@ -1,0 +1,397 @@
+//! What options take: kinds of values with their bounds, and the values read from text.
+
+use crate::fio::values::{Reading, TimeUnit, errors, floats, indices, paths, per_op, range, split};
+use hakaru_model::job::rules::PatternPart;
+use hakaru_model::job::{PerOp, SizeSpec};
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// Words an option takes, each with what it means; an empty meaning marks a second name of the word before.
+pub type Words = &'static [(&'static str, &'static str)];
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A switch: nothing, 0 or 1.
+    Flag,
+    /// 0 or 1.
+    Bool,
+    /// A whole number within bounds; suffixes such as `k` are those of sizes.
+    Int {
+        /// Smallest.
+        min: i64,
+        /// Largest.
+        max: i64,
+    },
+    /// Whole numbers within bounds for reads, writes and trims.
+    PerOpInt {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// Bytes, at least so many.
+    Size {
+        /// Smallest.
+        min: u64,
+    },
+    /// Bytes, or a percentage.
+    SizeOrPercent,
+    /// A time; the unit is that of a bare number.
+    Time(TimeUnit),
+    /// Times for reads, writes and trims.
+    PerOpTime(TimeUnit),
+    /// One of these words.
+    Choice(Words),
+    /// One of these words, perhaps with `:` and more.
+    Tagged(Words),
+    /// One of these words, perhaps with `:` and a number or size, which may be negative.
+    Numbered(Words),
+    /// One size, or a range of them.
+    SizeOrRange,
+    /// One time in seconds, or a range of them.
+    TimeOrRange,
+    /// Sizes with their shares in hundredths, for reads, writes and trims.
+    Splits,
+    /// Ranges of sizes for reads, writes and trims.
+    Ranges,
+    /// Numbers separated by colons.
+    Floats {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+        /// How many at most.
+        most: usize,
+    },
+    /// Processors or nodes, such as `0-3,5`.
+    Indices,
+    /// Paths separated by colons.
+    Paths,
+    /// Lists of errors for reads, writes and verification.
+    Errors,
+    /// Bytes of a pattern.
+    Pattern,
+    /// Any text, of this shape.
+    Text(&'static str),
+    /// Any text of this shape, or none.
+    OptionalText(&'static str),
+}
+
+/// A value as an option's kind has read it.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // Each goes with the kind of its name.
+pub enum Value {
+    Flag(bool),
+    Int(i64),
+    PerOpInt(PerOp<Option<u64>>),
+    Size(u64),
+    SizeSpec(SizeSpec),
+    Time(Nanos),
+    PerOpTime(PerOp<Option<Nanos>>),
+    Word(&'static str, Option<String>),
+    Numbered(&'static str, Option<i64>),
+    SizeRange(u64, u64),
+    TimeRange(Nanos, Nanos),
+    Splits(PerOp<Option<Vec<(u64, u32)>>>),
+    Ranges(PerOp<Option<(u64, u64)>>),
+    Floats(Vec<f64>),
+    Indices(Vec<u32>),
+    Paths(Vec<PathBuf>),
+    Errors([Vec<i32>; 3]),
+    Pattern(Vec<PatternPart>),
+    Text(Option<String>),
+}
+
+/// A whole number of 32 bits.
+pub(super) const fn int(min: i64) -> Kind {
+    Kind::Int { min, max: u32::MAX as i64 }
+}
+
+impl Kind {
+    /// Whether the value may be left out.
+    pub fn may_stand_alone(&self) -> bool {
+        matches!(self, Kind::Flag | Kind::Bool | Kind::OptionalText(_))
+    }
+
+    /// Whether a value that contains `$ncpus` and the like is to be computed.
+    pub(crate) fn is_numeric(&self) -> bool {
+        use Kind::*;
+        matches!(self, Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | Time(_))
+    }
+
+    /// Reads a value.
+    pub(crate) fn read(&self, text: Option<&str>, reading: &Reading<'_>) -> Result<Value, String> {
+        let Some(text) = text else {
+            return match self {
+                Kind::OptionalText(_) => Ok(Value::Text(None)),
+                _ => Ok(Value::Flag(true)),
+            };
+        };
+        let empty = text.trim().is_empty() && !matches!(self, Kind::OptionalText(_));
+        if empty {
+            return Err(format!("it is empty: {}", self.shape()));
+        }
+        Ok(match *self {
+            Kind::Flag | Kind::Bool => Value::Flag(within(reading.signed(text)?, 0, 1)? == 1),
+            Kind::Int { min, max: 100 } => Value::Int(within(reading.signed(percentless(text))?, min, 100)?),
+            Kind::Int { min, max } => Value::Int(within(reading.signed(text)?, min, max)?),
+            Kind::PerOpInt { min, max } => {
+                Value::PerOpInt(per_op(text, |part| within(reading.size(percentless(part))?, min, max))?)
+            }
+            Kind::Size { min } => Value::Size(within(reading.size(text)?, min, u64::MAX)?),
+            Kind::SizeOrPercent => Value::SizeSpec(size_or_percent(text, reading)?),
+            Kind::Time(unit) => Value::Time(reading.time(text, unit)?),
+            Kind::PerOpTime(unit) => Value::PerOpTime(per_op(text, |part| reading.time(part, unit))?),
+            Kind::Choice(words) => Value::Word(word(text.trim(), words)?, None),
+            Kind::Tagged(words) => {
+                let (head, tail) = match text.trim().split_once(':') {
+                    None => (text.trim(), None),
+                    Some((head, tail)) => (head, Some(tail.to_owned())),
+                };
+                Value::Word(word(head, words)?, tail)
+            }
+            Kind::Numbered(words) => {
+                let (head, tail) = match text.trim().split_once(':') {
+                    None => (text.trim(), None),
+                    Some((head, tail)) => (head, Some(reading.signed(tail)?)),
+                };
+                Value::Numbered(word(head, words)?, tail)
+            }
+            Kind::SizeOrRange => {
+                let one = |text: &str| within(reading.size(text)?, 1, u64::MAX);
+                let (min, max) = range(text, one).or_else(|_| one(text).map(|size| (size, size)))?;
+                Value::SizeRange(min, max)
+            }
+            Kind::TimeOrRange => {
+                let one = |text: &str| reading.time(text, TimeUnit::Seconds);
+                let (min, max) = range(text, one).or_else(|_| one(text).map(|time| (time, time)))?;
+                Value::TimeRange(min, max)
+            }
+            Kind::Splits => Value::Splits(per_op(text, |part| split(part, &|size| reading.size(size)))?),
+            Kind::Ranges => {
+                let text = text.replace('/', ",");
+                Value::Ranges(per_op(&text, |part| range(part, |size| within(reading.size(size)?, 1, u64::MAX)))?)
+            }
+            Kind::Floats { min, max, most } => Value::Floats(floats(text, min, max, most)?),
+            Kind::Indices => Value::Indices(indices(text)?),
+            Kind::Paths => Value::Paths(paths(text.trim())),
+            Kind::Errors => Value::Errors(errors(text)?),
+            Kind::Pattern => Value::Pattern(reading.pattern(text)?),
+            Kind::Text(_) | Kind::OptionalText(_) => Value::Text(Some(text.to_owned())),
+        })
+    }
+
+    /// What is expected, in words, such as `a size such as 64m`.
+    pub fn shape(&self) -> String {
+        match *self {
+            Kind::Flag => "nothing, 0 or 1".to_owned(),
+            Kind::Bool => "0 or 1".to_owned(),
+            Kind::Int { min, max } => format!("a whole number {}", bounds(min, max)),
+            Kind::PerOpInt { max: 100, .. } => "up to three percentages, for reads, writes and trims".to_owned(),
+            Kind::PerOpInt { .. } => "up to three whole numbers such as 4k, for reads, writes and trims".to_owned(),
+            Kind::Size { .. } => "a size such as 64m".to_owned(),
+            Kind::SizeOrPercent => "a size such as 64m, or a percentage such as 50%".to_owned(),
+            Kind::Time(unit) => format!("a time such as 30s, in {} without a unit", unit_name(unit)),
+            Kind::PerOpTime(unit) => {
+                format!("up to three times such as 5ms, in {} without a unit", unit_name(unit))
+            }
+            Kind::Choice(words) => format!("one of {}", list(words)),
+            Kind::Tagged(words) => format!("one of {}, some with `:` and a value", list(words)),
+            Kind::Numbered(words) => format!("one of {}, perhaps with `:` and a number", list(words)),
+            Kind::SizeOrRange => "a size such as 64m".to_owned(),
+            Kind::TimeOrRange => "a time such as 30s, in seconds without a unit".to_owned(),
+            Kind::Splits => "sizes with percentages such as 4k/10:64k/90".to_owned(),
+            Kind::Ranges => "up to three ranges such as 4k-16k, for reads, writes and trims".to_owned(),
+            Kind::Floats { min, max, most } => {
+                format!("up to {most} numbers from {min} to {max}, separated by colons")
+            }
+            Kind::Indices => "a list such as 0-3,5, or all".to_owned(),
+            Kind::Paths => "paths separated by colons".to_owned(),
+            Kind::Errors => "errors such as EIO:ENOSPC, for reads, writes and verification".to_owned(),
+            Kind::Pattern => "0xdeadbeef, \"text\", 'file' or a number, or several of them".to_owned(),
+            Kind::Text(shape) => format!("text such as {shape}"),
+            Kind::OptionalText(shape) => format!("nothing, or text such as {shape}"),
+        }
+    }
+
+    /// Values that it takes, for tests of every row.
+    #[cfg(test)]
+    pub(crate) fn samples(&self) -> Vec<String> {
+        let of = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect();
+        match *self {
+            Kind::Flag | Kind::Bool => of(&["0", "1"]),
+            Kind::Int { min, max } => vec![min.to_string(), max.to_string(), min.max(1).to_string()],
+            Kind::PerOpInt { min, max } => vec![min.to_string(), format!("{min},{max}"), format!(",{max},")],
+            Kind::Size { min } => vec![min.max(1).to_string(), "64k".to_owned()],
+            Kind::SizeOrPercent => of(&["64k", "50%"]),
+            Kind::Time(_) | Kind::PerOpTime(_) => of(&["1", "20ms"]),
+            Kind::Choice(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
+            Kind::SizeOrRange | Kind::TimeOrRange => of(&["4", "1-2"]),
+            Kind::Splits => of(&["4k/10:64k/", "4k:8k,512"]),
+            Kind::Tagged(words) | Kind::Numbered(words) => {
+                words.iter().flat_map(|(w, _)| [(*w).to_owned(), format!("{w}:8"), format!("{w}:x")]).collect()
+            }
+            Kind::Ranges => of(&["1k-2k", "1k:2k,4k-8k,"]),
+            Kind::Floats { min, max, .. } => vec![format!("{min}:{max}")],
+            Kind::Indices => of(&["0-3,5", "all"]),
+            Kind::Paths => of(&["/tmp/a:/tmp/b"]),
+            Kind::Errors => of(&["EIO:5,ENOSPC"]),
+            Kind::Pattern => of(&["0xdeadbeef", "0xff%o"]),
+            Kind::Text(shape) | Kind::OptionalText(shape) => of(&[shape, "x", ":", "1/2:3/4,5"]),
+        }
+    }
+}
+
+fn unit_name(unit: TimeUnit) -> &'static str {
+    match unit {
+        TimeUnit::Seconds => "seconds",
+        TimeUnit::Millis => "milliseconds",
+        TimeUnit::Micros => "microseconds",
+    }
+}
+
+fn bounds(min: i64, max: i64) -> String {
+    if max >= i64::from(u32::MAX) { format!("of at least {min}") } else { format!("from {min} to {max}") }
+}
+
+fn list(words: Words) -> String {
+    words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
+}
+
+fn within<T: PartialOrd + std::fmt::Display>(value: T, min: T, max: T) -> Result<T, String> {
+    if value < min {
+        return Err(format!("{value} is less than {min}, the smallest value"));
+    }
+    if value > max {
+        return Err(format!("{value} is more than {max}, the largest value"));
+    }
+    Ok(value)
+}
+
+fn percentless(text: &str) -> &str {
+    text.trim().strip_suffix('%').unwrap_or(text)
+}
+
+fn size_or_percent(text: &str, reading: &Reading<'_>) -> Result<SizeSpec, String> {
+    let text = text.trim();
+    if text.ends_with(['z', 'Z']) {
+        return Err("sizes in zones are for zoned block devices, which are not supported: give bytes".to_owned());
+    }
+    match text.strip_suffix('%') {
+        None => Ok(SizeSpec::Bytes(Bytes(reading.size(text)?))),
+        Some(percent) => Ok(SizeSpec::Percent(within(reading.size(percent)?, 0, 100)? as u32)),
+    }
+}
+
+fn word(text: &str, words: Words) -> Result<&'static str, String> {
+    let found = words.iter().find(|(word, _)| *word == text).map(|(word, _)| *word);
+    found.ok_or_else(|| {
+        let near = super::nearest(text, words.iter().map(|(word, _)| *word));
+        match near {
+            Some(near) => format!("it is none of the words known: did you mean `{near}`?"),
+            None => format!("it is none of the words known: {}", list(words)),
+        }
+    })
+}
+
+/// Readers for setters. Each panics only when a row of the table pairs a setter with another kind, which the test of
+/// all rows finds.
+impl Value {
+    #[track_caller]
+    fn mismatch(&self) -> ! {
+        panic!("a row of the option table reads another kind of value than its own: {self:?}")
+    }
+
+    pub(crate) fn flag(&self) -> bool {
+        if let Value::Flag(flag) = self { *flag } else { self.mismatch() }
+    }
+
+    pub(crate) fn int(&self) -> i64 {
+        if let Value::Int(int) = self { *int } else { self.mismatch() }
+    }
+
+    /// For kinds whose bounds are those of 32 bits; others are capped.
+    pub(crate) fn u32(&self) -> u32 {
+        u32::try_from(self.int().max(0)).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn u64(&self) -> u64 {
+        match self {
+            Value::Size(size) => *size,
+            _ => self.int().max(0) as u64,
+        }
+    }
+
+    pub(crate) fn ints(&self) -> PerOp<Option<u64>> {
+        if let Value::PerOpInt(ints) = self { *ints } else { self.mismatch() }
+    }
+
+    pub(crate) fn bytes(&self) -> Bytes {
+        if let Value::Size(size) = self { Bytes(*size) } else { self.mismatch() }
+    }
+
+    pub(crate) fn size_spec(&self) -> SizeSpec {
+        if let Value::SizeSpec(spec) = self { *spec } else { self.mismatch() }
+    }
+
+    pub(crate) fn time(&self) -> Nanos {
+        if let Value::Time(time) = self { *time } else { self.mismatch() }
+    }
+
+    pub(crate) fn times(&self) -> PerOp<Option<Nanos>> {
+        if let Value::PerOpTime(times) = self { *times } else { self.mismatch() }
+    }
+
+    pub(crate) fn word(&self) -> &'static str {
+        if let Value::Word(word, _) = self { word } else { self.mismatch() }
+    }
+
+    pub(crate) fn tag(&self) -> Option<&str> {
+        if let Value::Word(_, tag) = self { tag.as_deref() } else { self.mismatch() }
+    }
+
+    pub(crate) fn numbered(&self) -> (&'static str, Option<i64>) {
+        if let Value::Numbered(word, number) = self { (word, *number) } else { self.mismatch() }
+    }
+
+    pub(crate) fn size_range(&self) -> (u64, u64) {
+        if let Value::SizeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
+    }
+
+    pub(crate) fn time_range(&self) -> (Nanos, Nanos) {
+        if let Value::TimeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
+    }
+
+    pub(crate) fn splits(&self) -> PerOp<Option<Vec<(u64, u32)>>> {
+        if let Value::Splits(splits) = self { splits.clone() } else { self.mismatch() }
+    }
+
+    pub(crate) fn ranges(&self) -> PerOp<Option<(u64, u64)>> {
+        if let Value::Ranges(ranges) = self { *ranges } else { self.mismatch() }
+    }
+
+    pub(crate) fn floats(&self) -> &[f64] {
+        if let Value::Floats(floats) = self { floats } else { self.mismatch() }
+    }
+
+    pub(crate) fn indices(&self) -> Vec<u32> {
+        if let Value::Indices(indices) = self { indices.clone() } else { self.mismatch() }
+    }
+
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        if let Value::Paths(paths) = self { paths.clone() } else { self.mismatch() }
+    }
+
+    pub(crate) fn errors(&self) -> [Vec<i32>; 3] {
+        if let Value::Errors(errors) = self { errors.clone() } else { self.mismatch() }
+    }
+
+    pub(crate) fn pattern(&self) -> Vec<PatternPart> {
+        if let Value::Pattern(parts) = self { parts.clone() } else { self.mismatch() }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        if let Value::Text(text) = self { text.as_deref().unwrap_or_default() } else { self.mismatch() }
+    }
+}

@@ -1,0 +1,170 @@
+//! Options of measuring and reporting: latencies, percentiles, logs, errors.
+
+use super::kind::{Kind, int};
+use super::{Opt, opt, put};
+use hakaru_model::job::PerOp;
+use hakaru_model::job::rules::IgnoredErrors;
+use hakaru_model::units::Quantile;
+
+const NO_LOGS: &str = "log files are not written yet";
+const STORED: &str = "read bandwidth and IOPS over time from the stored run, with `hakaru show`";
+const PLAIN: &str = "logs are written as text";
+const LOG_NAME: Kind = Kind::OptionalText("seqread");
+
+pub(super) const TABLE: &[Opt] =
+    &[
+        opt("clat_percentiles", Kind::Bool, "Reports percentiles of completion latency")
+            .default("1")
+            .works(put!(|job, value| job.extras.clat_percentiles = value.flag())),
+        opt("lat_percentiles", Kind::Bool, "Reports percentiles of total latency")
+            .default("0")
+            .works(put!(|job, value| job.extras.lat_percentiles = value.flag())),
+        opt("slat_percentiles", Kind::Bool, "Reports percentiles of submission latency")
+            .default("0")
+            .works(put!(|job, value| job.extras.slat_percentiles = value.flag())),
+        opt("percentile_list", Kind::Floats { min: 0.0, max: 100.0, most: 20 }, "Which percentiles to report")
+            .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
+            .works(put!(|job, value| {
+                let quantiles = value.floats().iter().filter_map(|percent| Quantile::new(percent / 100.0).ok());
+                job.job.measure.percentiles = quantiles.collect();
+            })),
+        opt("significant_figures", Kind::Int { min: 1, max: 10 }, "Digits of numbers in the text result")
+            .default("4")
+            .works(put!(|job, value| job.extras.significant_figures = value.u32())),
+        opt("disable_lat", Kind::Bool, "Keeps no total latency").default("0").works(put!(|job, value| job
+            .job
+            .measure
+            .lat =
+            !value.flag())),
+        opt("disable_clat", Kind::Bool, "Keeps no completion latency").default("0").works(put!(|job, value| job
+            .job
+            .measure
+            .clat =
+            !value.flag())),
+        opt("disable_slat", Kind::Bool, "Keeps no submission latency").default("0").works(put!(|job, value| job
+            .job
+            .measure
+            .slat =
+            !value.flag())),
+        opt("disable_bw_measurement", Kind::Bool, "Keeps no bandwidth over time")
+            .alias(&["disable_bw"])
+            .default("0")
+            .works(put!(|job, value| job.job.measure.intervals = !value.flag())),
+        opt("gtod_reduce", Kind::Bool, "Keeps no latencies and no bandwidth over time")
+            .default("0")
+            .works(put!(|job, value| job.gtod_reduce = value.flag())),
+        opt("stats", Kind::Bool, "Whether the job is in the result")
+            .default("1")
+            .works(put!(|job, value| job.extras.stats = value.flag())),
+        opt("disk_util", Kind::Bool, "Whether disk statistics are in the result")
+            .default("1")
+            .works(put!(|job, value| job.extras.disk_util = value.flag())),
+        opt("bwavgtime", int(0), "Milliseconds of a sample of the bandwidth")
+            .default("500")
+            .works(put!(|job, value| job.extras.logs.bwavgtime_ms = value.u64())),
+        opt("iopsavgtime", int(0), "Milliseconds of a sample of the IOPS")
+            .default("500")
+            .works(put!(|job, value| job.extras.logs.iopsavgtime_ms = value.u64())),
+        opt("write_bw_log", LOG_NAME, "Writes a log of the bandwidth").planned(
+            NO_LOGS,
+            STORED,
+            put!(|job, value| job.extras.logs.bw = Some(value.text().to_owned())),
+        ),
+        opt("write_iops_log", LOG_NAME, "Writes a log of the IOPS").planned(
+            NO_LOGS,
+            STORED,
+            put!(|job, value| job.extras.logs.iops = Some(value.text().to_owned())),
+        ),
+        opt("write_lat_log", LOG_NAME, "Writes logs of the latencies").planned(
+            NO_LOGS,
+            STORED,
+            put!(|job, value| job.extras.logs.lat = Some(value.text().to_owned())),
+        ),
+        opt("write_hist_log", LOG_NAME, "Writes a log of histograms of completion latency").planned(
+            NO_LOGS,
+            STORED,
+            put!(|job, value| job.extras.logs.hist = Some(value.text().to_owned())),
+        ),
+        opt("log_avg_msec", int(0), "Milliseconds that lines of a log are averaged over; 0 logs each I/O")
+            .default("0")
+            .with("write_bw_log", put!(|job, value| job.extras.logs.avg_msec = value.u64())),
+        opt("log_hist_msec", int(0), "Milliseconds between histograms in a log")
+            .default("0")
+            .with("write_hist_log", put!(|job, value| job.extras.logs.hist_msec = value.u64())),
+        opt("log_hist_coarseness", Kind::Int { min: 0, max: 6 }, "How many bins of these histograms are joined")
+            .default("0")
+            .with("write_hist_log", put!(|job, value| job.extras.logs.hist_coarseness = value.u32())),
+        opt("log_max_value", Kind::Bool, "Logs the largest value rather than the mean")
+            .alias(&["log_window_value"])
+            .default("0")
+            .with("write_bw_log", put!(|job, value| job.extras.logs.max_value = value.flag())),
+        opt("log_offset", Kind::Bool, "Logs the offset of each I/O")
+            .default("0")
+            .with("write_bw_log", put!(|job, value| job.extras.logs.offset = value.flag())),
+        opt("log_prio", Kind::Bool, "Logs the priority of each I/O")
+            .default("0")
+            .with("write_bw_log", put!(|job, value| job.extras.logs.prio = value.flag())),
+        opt("log_issue_time", Kind::Bool, "Logs when each I/O was issued")
+            .default("0")
+            .harmless(&["0"])
+            .refused("logs tell when I/Os completed", "leave it out"),
+        opt("per_job_logs", Kind::Bool, "Puts the number of the job into the names of logs")
+            .default("1")
+            .with("write_bw_log", put!(|job, value| job.extras.logs.per_job = value.flag())),
+        opt("log_unix_epoch", Kind::Bool, "Counts times in logs from 1970")
+            .with("write_bw_log", put!(|job, value| job.extras.logs.unix_epoch = value.flag())),
+        opt("log_alternate_epoch", Kind::Bool, "Counts times in logs from the start of a clock")
+            .with("write_bw_log", put!(|job, value| job.extras.logs.unix_epoch = value.flag())),
+        opt("log_alternate_epoch_clock_id", int(0), "Which clock that is").with("log_alternate_epoch", |_, value| {
+            match value.int() {
+                0 => Ok(()),
+                _ => Err("only clock 0, which counts from 1970, is supported".to_owned()),
+            }
+        }),
+        opt("log_entries", Kind::Int { min: 1024, max: 1 << 20 }, "Lines of a log that memory is kept for at first")
+            .default("1024")
+            .accepted("memory for logs is taken before the run"),
+        opt("log_compression", Kind::Size { min: 0 }, "Compresses logs in memory")
+            .accepted("logs are kept small as they are"),
+        opt("log_compression_cpus", Kind::Indices, "Processors that compress logs").goes_with("log_compression"),
+        opt("log_store_compressed", Kind::Bool, "Compresses log files")
+            .harmless(&["0"])
+            .refused(PLAIN, "compress them afterwards"),
+        opt("block_error_percentiles", Kind::Bool, "Reports after how many trims blocks fail")
+            .default("0")
+            .harmless(&["0"])
+            .refused("errors are listed one by one", "read the errors of the stored run"),
+        opt("continue_on_error", ERRORS, "Goes on after errors of these operations").default("none").works(put!(
+            |job, value| {
+                let (read, write, trim) = match value.word() {
+                    "read" => (true, false, false),
+                    "write" => (false, true, false),
+                    "io" | "all" | "1" => (true, true, true),
+                    _ => (false, false, false),
+                };
+                job.job.errors.continue_on = PerOp { read, write, trim };
+            }
+        )),
+        opt("ignore_error", Kind::Errors, "Errors that count for nothing").planned(
+            "the engine does not obey it yet",
+            "use continue_on_error, which counts them and goes on",
+            put!(|job, value| {
+                let [read, write, verify] = value.errors();
+                job.job.rules.ignore_errors = IgnoredErrors { read, write, verify };
+            }),
+        ),
+        opt("error_dump", Kind::Bool, "Tells of each error as it comes")
+            .default("0")
+            .accepted("the first errors of each job are told and kept always"),
+    ];
+
+const ERRORS: Kind = Kind::Choice(&[
+    ("none", "no"),
+    ("read", "of reads"),
+    ("write", "of writes"),
+    ("io", "of all"),
+    ("verify", "of verification"),
+    ("all", "of all, verification included"),
+    ("0", "as none"),
+    ("1", "as all"),
+]);

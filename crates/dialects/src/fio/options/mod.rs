@@ -1,0 +1,342 @@
+//! The option table of the fio dialect: one row an option, with all there is to say of it side by side.
+//!
+//! Parsing, `--cmdhelp`, the man page and the page "which options we know" all come out of these rows. A row says in
+//! its [`State`] whether the option works; a known option is never ignored in silence. What the options mean together
+//! is the business of `lower`.
+
+mod block;
+mod depth;
+mod engine;
+mod files;
+mod foreign;
+mod jobs;
+mod kind;
+mod measure;
+mod verify;
+mod workload;
+
+pub use engine::{ENGINES, Engine};
+pub use kind::{Kind, Value, Words};
+
+use super::error::FioErrorKind;
+use super::spec::JobSpec;
+use super::values::Reading;
+
+/// What an option does to a job.
+pub(crate) type Setter = fn(&mut JobSpec, &Value) -> Result<(), String>;
+
+/// One option.
+#[derive(Clone, Copy, Debug)]
+pub struct Opt {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// What it takes.
+    pub kind: Kind,
+    /// What it is when it is not given; empty for none.
+    pub default: &'static str,
+    /// What it is for, in one line.
+    pub help: &'static str,
+    /// Whether it works here.
+    pub state: State,
+    /// Engines it belongs to; empty for all.
+    pub engines: &'static [&'static str],
+    /// Values that ask for nothing, and so are fine even where the option is refused.
+    pub harmless: &'static [&'static str],
+    set: Option<Setter>,
+}
+
+/// Whether an option works here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It does what it does in fio.
+    Works,
+    /// It has no effect, because what it asks for is so anyway.
+    Accepted(&'static str),
+    /// It has an effect only together with another option, whose state is its own.
+    With(&'static str),
+    /// It is understood, but nothing obeys it yet, so it is refused.
+    Planned {
+        /// Why.
+        reason: &'static str,
+        /// What to do without it.
+        instead: &'static str,
+    },
+    /// It is refused.
+    Refused {
+        /// Why.
+        reason: &'static str,
+        /// What to use in its place.
+        instead: &'static str,
+    },
+}
+
+/// Whether options that nothing obeys yet are let through: only the tests of their translation do that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// They are refused.
+    Closed,
+    /// They are translated.
+    #[cfg_attr(not(test), expect(dead_code, reason = "opened by tests only"))]
+    Open,
+}
+
+/// Begins a row.
+const fn opt(name: &'static str, kind: Kind, help: &'static str) -> Opt {
+    let state = State::Refused { reason: "it is not known here", instead: "leave it out" };
+    Opt { name, aliases: &[], kind, default: "", help, state, engines: &[], harmless: &[], set: None }
+}
+
+impl Opt {
+    const fn alias(mut self, aliases: &'static [&'static str]) -> Opt {
+        self.aliases = aliases;
+        self
+    }
+
+    const fn default(mut self, default: &'static str) -> Opt {
+        self.default = default;
+        self
+    }
+
+    const fn engines(mut self, engines: &'static [&'static str]) -> Opt {
+        self.engines = engines;
+        self
+    }
+
+    const fn harmless(mut self, values: &'static [&'static str]) -> Opt {
+        self.harmless = values;
+        self
+    }
+
+    const fn works(mut self, set: Setter) -> Opt {
+        (self.state, self.set) = (State::Works, Some(set));
+        self
+    }
+
+    /// A setter for an option that is only accepted: it refuses values whose effect would be missed.
+    const fn checked(mut self, set: Setter) -> Opt {
+        self.set = Some(set);
+        self
+    }
+
+    const fn accepted(mut self, because: &'static str) -> Opt {
+        self.state = State::Accepted(because);
+        self
+    }
+
+    const fn with(mut self, other: &'static str, set: Setter) -> Opt {
+        (self.state, self.set) = (State::With(other), Some(set));
+        self
+    }
+
+    /// Nothing to set: there is only one way it can be.
+    const fn goes_with(mut self, other: &'static str) -> Opt {
+        self.state = State::With(other);
+        self
+    }
+
+    const fn planned(mut self, reason: &'static str, instead: &'static str, set: Setter) -> Opt {
+        (self.state, self.set) = (State::Planned { reason, instead }, Some(set));
+        self
+    }
+
+    const fn refused(mut self, reason: &'static str, instead: &'static str) -> Opt {
+        self.state = State::Refused { reason, instead };
+        self
+    }
+
+    /// Whether it goes by this name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
+    /// All its names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// Applies a value as typed to a job, and notes it among the job's typed options.
+    pub(crate) fn apply(
+        &'static self,
+        typed: Option<&str>,
+        spec: &mut JobSpec,
+        reading: &Reading<'_>,
+        gate: Gate,
+    ) -> Result<(), FioErrorKind> {
+        let harmless = typed.is_some_and(|text| self.harmless.contains(&text.trim()));
+        match self.state {
+            State::Refused { .. } if harmless => {
+                return self.note(typed, spec);
+            }
+            State::Refused { reason, instead } => return Err(self.refuse(reason, instead)),
+            State::Planned { reason, instead } if !harmless && gate == Gate::Closed => {
+                return Err(self.refuse(reason, instead));
+            }
+            _ => {}
+        }
+        let bad = |reason: String| FioErrorKind::BadValue {
+            option: self.name.to_owned(),
+            value: typed.unwrap_or_default().to_owned(),
+            reason,
+        };
+        let missing = || FioErrorKind::MissingValue { option: self.name.to_owned(), hint: self.kind.shape() };
+        let expanded = match typed {
+            None => None,
+            Some(text) => Some(reading.expand(text, self.kind.is_numeric()).map_err(bad)?),
+        };
+        if typed.is_none() && !self.kind.may_stand_alone() {
+            return Err(missing());
+        }
+        let value = self.kind.read(expanded.as_deref(), reading).map_err(bad)?;
+        if let Some(set) = self.set {
+            set(spec, &value).map_err(bad)?;
+        }
+        if !self.engines.is_empty() {
+            spec.engine_options.push(self);
+        }
+        self.note(expanded.as_deref(), spec)
+    }
+
+    /// Keeps what was typed. A switch without a value leaves no trace, as in fio's own JSON.
+    fn note(&self, typed: Option<&str>, spec: &mut JobSpec) -> Result<(), FioErrorKind> {
+        let text = typed.or((self.kind == Kind::Bool).then_some("1"));
+        if let Some(text) = text {
+            spec.job.options.push((self.name.to_owned(), text.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, reason: &str, instead: &str) -> FioErrorKind {
+        let (option, reason, instead) = (self.name.to_owned(), reason.to_owned(), instead.to_owned());
+        FioErrorKind::Refused { option, reason, instead }
+    }
+}
+
+/// All options by what they are about, in the order they are explained.
+pub const SECTIONS: &[(&str, &[Opt])] = &[
+    ("Jobs and time", jobs::TABLE),
+    ("Files", files::TABLE),
+    ("Kind of I/O", workload::TABLE),
+    ("Blocks and buffers", block::TABLE),
+    ("Engine, depth, rate and latency", depth::TABLE),
+    ("Verification and replay", verify::TABLE),
+    ("Measuring and reporting", measure::TABLE),
+    ("Options of single engines", engine::TABLE),
+    ("Options of engines that are not built in", foreign::TABLE),
+];
+
+/// All options, in the order they are explained.
+pub fn all() -> impl Iterator<Item = &'static Opt> {
+    SECTIONS.iter().flat_map(|(_, rows)| rows.iter())
+}
+
+/// The option of this name.
+pub fn find(name: &str) -> Option<&'static Opt> {
+    all().find(|opt| opt.is_called(name))
+}
+
+/// The known name that is nearest to one that is not known, when it is near enough to have been meant.
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let wanted = name.replace('-', "_").to_ascii_lowercase();
+    let allowed = (wanted.chars().count() / 3).max(1);
+    let scored = names.map(|known| (distance(&wanted, &known.replace('-', "_")), known));
+    let best = scored.min_by_key(|(far, known)| (*far, known.len()))?;
+    (best.0 <= allowed).then(|| best.1.to_owned())
+}
+
+/// Letters to add, leave out, replace or swap to get from one word to the other (Damerau, with adjacent swaps only).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    rows[0] = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+/// A setter that cannot fail: `put!(|job, value| job.x = value.u32())`.
+macro_rules! put {
+    (|$job:ident, $value:ident| $body:expr) => {
+        |$job: &mut $crate::fio::spec::JobSpec, $value: &$crate::fio::options::Value| -> Result<(), String> {
+            $body;
+            Ok(())
+        }
+    };
+}
+use put;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fio::testing::context;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_name_stands_once() {
+        let mut seen = HashSet::new();
+        for name in all().flat_map(Opt::names) {
+            assert!(seen.insert(name), "{name} stands twice");
+        }
+        assert!(seen.len() > 330, "{}", seen.len());
+    }
+
+    #[test]
+    fn each_row_is_complete() {
+        for opt in all() {
+            assert!(!opt.help.is_empty() && !opt.help.ends_with('.'), "{}", opt.name);
+            if let State::With(other) = opt.state {
+                assert!(find(other).is_some(), "{} goes with {other}, which is unknown", opt.name);
+            }
+            if let State::Refused { reason, instead } | State::Planned { reason, instead } = opt.state {
+                assert!(!reason.is_empty() && !instead.is_empty() && !instead.ends_with('.'), "{}", opt.name);
+            }
+        }
+    }
+
+    /// A setter reads the value its kind makes: whoever mixes them up panics here.
+    #[test]
+    fn each_setter_takes_what_its_kind_reads() {
+        let reading = Reading { ctx: context(), kb_base: 1024 };
+        for opt in all() {
+            let mut spec = JobSpec::default();
+            let samples: Vec<String> = opt.kind.samples().into_iter().chain(Some(opt.default.to_owned())).collect();
+            for sample in samples.iter().filter(|s| !s.is_empty()) {
+                let _ = opt.apply(Some(sample), &mut spec, &reading, Gate::Open);
+            }
+            if opt.kind.may_stand_alone() {
+                let _ = opt.apply(None, &mut spec, &reading, Gate::Open);
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_are_values() {
+        let reading = Reading { ctx: context(), kb_base: 1024 };
+        for opt in all().filter(|opt| !opt.default.is_empty()) {
+            let read = opt.kind.read(Some(opt.default), &reading);
+            assert!(read.is_ok(), "{}={}: {read:?}", opt.name, opt.default);
+        }
+    }
+
+    #[test]
+    fn the_nearest_name_is_found_when_it_is_near() {
+        let guess = |name| nearest(name, all().flat_map(Opt::names));
+        assert_eq!(guess("iodpeth").as_deref(), Some("iodepth"));
+        assert_eq!(guess("group-reporting").as_deref(), Some("group_reporting"));
+        assert_eq!(guess("direkt").as_deref(), Some("direct"));
+        assert_eq!(guess("numjob").as_deref(), Some("numjobs"));
+        assert_eq!(guess("bananas"), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! Options of verification and of replaying a recorded stream of requests.
+
+use super::kind::{Kind, int};
+use super::workload::PERCENT;
+use super::{Opt, opt, put};
+use hakaru_model::units::Bytes;
+use std::path::PathBuf;
+
+const NOT_YET: &str = "written data is not checked yet";
+const NO_REPLAY: &str = "recorded requests are not replayed yet";
+const NO_MERGE: &str = "blktrace files are not merged";
+
+pub(super) const TABLE: &[Opt] = &[
+    opt("verify", METHODS, "Checks what was written").default("0").harmless(&["0"]).planned(
+        NOT_YET,
+        "leave it out, and compare checksums of files",
+        |job, value| {
+            job.verify.method = value.word();
+            match value.word() {
+                other @ ("crc64" | "crc16" | "crc7" | "sha1" | "sha512" | "sha3-224" | "sha3-256" | "sha3-384"
+                | "sha3-512" | "null") => Err(format!("{other} is not built in: use crc32c, xxhash or sha256")),
+                _ => Ok(()),
+            }
+        },
+    ),
+    opt("verify_only", Kind::Flag, "Writes nothing and checks what an earlier run wrote").harmless(&["0"]).planned(
+        NOT_YET,
+        "run a read job, which finds what cannot be read",
+        put!(|job, value| job.verify.rules.only = value.flag()),
+    ),
+    opt("do_verify", Kind::Bool, "Reads back and checks when all is written")
+        .default("1")
+        .with("verify", put!(|job, value| job.verify.rules.read_back = value.flag())),
+    opt("verify_pattern", Kind::Pattern, "Pattern that is written and checked; %o is the offset of the block")
+        .with("verify", put!(|job, value| job.verify.pattern = value.pattern())),
+    opt("verify_pattern_interval", int(0), "Distance at which the pattern begins again")
+        .harmless(&["0"])
+        .refused("a pattern begins again with each block", "leave it out"),
+    opt("verify_interval", Kind::Size { min: 80 }, "Bytes that carry a checksum each, where it is not the block")
+        .with("verify", put!(|job, value| job.verify.rules.interval = Some(value.bytes()).filter(|b| *b > Bytes(0)))),
+    opt("verify_offset", int(40), "Where in the block its checksum stands")
+        .refused("checksums stand at the start of the block", "leave it out"),
+    opt("verify_fatal", Kind::Bool, "Ends the job at the first mismatch")
+        .default("0")
+        .with("verify", put!(|job, value| job.verify.rules.fatal = value.flag())),
+    opt("verify_dump", Kind::Bool, "Saves blocks that do not match")
+        .default("0")
+        .with("verify", put!(|job, value| job.verify.rules.dump = value.flag())),
+    opt("verify_async", int(0), "Threads that check beside the worker")
+        .default("0")
+        .with("verify", put!(|job, value| job.verify.rules.async_threads = value.u32())),
+    opt("verify_async_cpus", Kind::Indices, "Processors these threads may run on").goes_with("verify_async"),
+    opt("verify_backlog", Kind::Int { min: 0, max: i64::MAX }, "Checks after so many writes rather than at the end")
+        .with("verify", put!(|job, value| job.verify.rules.backlog = value.u64())),
+    opt("verify_backlog_batch", int(0), "Blocks that are checked at once then")
+        .with("verify", put!(|job, value| job.verify.rules.backlog_batch = value.u64())),
+    opt("verify_state_save", Kind::Bool, "Keeps a file from which an interrupted run can be checked")
+        .default("1")
+        .with("verify", put!(|job, value| job.verify.rules.save_state = value.flag())),
+    opt("verify_state_load", Kind::Bool, "Checks what that file says was written")
+        .default("0")
+        .harmless(&["0"])
+        .refused("such files are not read", "check everything, which is the default"),
+    opt("verify_header_seed", Kind::Bool, "Checks the seed in the header of each block")
+        .default("1")
+        .goes_with("verify"),
+    opt("verify_write_sequence", Kind::Bool, "Checks the number of the write in the header of each block")
+        .default("1")
+        .with("verify", put!(|job, value| job.verify.rules.write_sequence = value.flag())),
+    opt("experimental_verify", Kind::Bool, "Checks without remembering what was written")
+        .default("0")
+        .harmless(&["0"])
+        .refused("there is one way of checking", "leave it out"),
+    opt("verifysort", Kind::Bool, "Sorted what is checked, in older versions").accepted("fio has given it up too"),
+    opt("verifysort_nr", int(0), "Sorted what is checked, in older versions").accepted("fio has given it up too"),
+    opt("trim_percentage", PERCENT, "Hundredths of the checked blocks that are trimmed")
+        .default("0")
+        .harmless(&["0"])
+        .refused("checked blocks are not trimmed", "use rw=trimwrite"),
+    opt("trim_verify_zero", Kind::Bool, "Checks that trimmed blocks read as zeroes")
+        .default("1")
+        .goes_with("trim_percentage"),
+    opt("trim_backlog", Kind::Int { min: 0, max: i64::MAX }, "Trims after so many writes").goes_with("trim_percentage"),
+    opt("trim_backlog_batch", int(0), "Blocks that are trimmed at once").goes_with("trim_percentage"),
+    opt("read_iolog", Kind::Paths, "Replays the requests of a log").planned(
+        NO_REPLAY,
+        "describe the requests by rw, bs and rate_iops",
+        put!(|job, value| job.job.rules.replay.read = value.paths()),
+    ),
+    opt("write_iolog", Kind::Text("requests.log"), "Writes the requests to a log").planned(
+        "requests are not recorded yet",
+        "repeat a run by its randseed",
+        put!(|job, value| job.job.rules.replay.write = Some(PathBuf::from(value.text()))),
+    ),
+    opt("read_iolog_chunked", Kind::Bool, "Reads that log piece by piece").default("0").goes_with("read_iolog"),
+    opt("replay_no_stall", Kind::Bool, "Ignores the times in the log")
+        .default("0")
+        .with("read_iolog", put!(|job, value| job.job.rules.replay.no_stall = value.flag())),
+    opt("replay_redirect", Kind::Text("/dev/sdb"), "Sends everything to this device")
+        .with("read_iolog", put!(|job, value| job.job.rules.replay.redirect = Some(PathBuf::from(value.text())))),
+    opt("replay_time_scale", int(1), "Speed in hundredths of the log's")
+        .default("100")
+        .with("read_iolog", put!(|job, value| job.job.rules.replay.time_scale_percent = value.u32())),
+    opt("replay_align", int(0), "What offsets of the log are aligned to").goes_with("read_iolog"),
+    opt("replay_scale", int(0), "What offsets of the log are divided by").default("1").goes_with("read_iolog"),
+    opt("replay_skip", Kind::Text("trim"), "Operations of the log that are left out").goes_with("read_iolog"),
+    opt("merge_blktrace_file", Kind::Text("merged.bin"), "Merges several traces into this one")
+        .refused(NO_MERGE, "merge them by blkparse"),
+    opt("merge_blktrace_scalars", MANY, "Speed of each trace, in hundredths")
+        .refused(NO_MERGE, "merge them by blkparse"),
+    opt("merge_blktrace_iters", MANY, "How often each trace is run").refused(NO_MERGE, "merge them by blkparse"),
+];
+
+const MANY: Kind = Kind::Floats { min: 0.0, max: 1e9, most: 64 };
+const METHODS: Kind = Kind::Choice(&[
+    ("0", "no"),
+    ("crc32c", "a CRC-32C of each block"),
+    ("crc32c-intel", "as crc32c"),
+    ("crc32", "a CRC-32 of each block"),
+    ("md5", "an MD5 of each block"),
+    ("sha256", "a SHA-256 of each block"),
+    ("xxhash", "an xxHash of each block"),
+    ("meta", "place and number of each block"),
+    ("pattern", "the pattern of verify_pattern alone"),
+    ("crc64", "refused"),
+    ("crc16", "refused"),
+    ("crc7", "refused"),
+    ("sha1", "refused"),
+    ("sha512", "refused"),
+    ("sha3-224", "refused"),
+    ("sha3-256", "refused"),
+    ("sha3-384", "refused"),
+    ("sha3-512", "refused"),
+    ("null", "refused"),
+]);

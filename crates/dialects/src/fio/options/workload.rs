@@ -1,0 +1,247 @@
+//! Options of the kind of I/O: directions, mixes, randomness, caches and syncs.
+
+use super::kind::{Kind, int};
+use super::{Opt, Value, opt, put};
+use crate::fio::spec::JobSpec;
+use crate::fio::values::floats;
+use hakaru_model::job::{Distribution, Zone};
+
+const NOT_YET: &str = "the engine does not obey it yet";
+
+pub(super) const TABLE: &[Opt] =
+    &[
+        opt("rw", DIRECTIONS, "Which operations, sequential or random")
+            .alias(&["readwrite"])
+            .default("read")
+            .works(put!(|job, value| job.rw = value.numbered())),
+        opt(
+            "rw_sequencer",
+            Kind::Choice(&[("sequential", "one after another"), ("identical", "all at the same place")]),
+            "What the I/Os of `rw=randread:8` do between two drawn offsets",
+        )
+        .default("sequential")
+        .works(put!(|job, value| job.identical = value.word() == "identical")),
+        opt("rwmixread", PERCENT, "Hundredths of a mix that are reads")
+            .default("50")
+            .works(put!(|job, value| job.read_percent = value.u32())),
+        opt("rwmixwrite", PERCENT, "Hundredths of a mix that are writes")
+            .default("50")
+            .works(put!(|job, value| job.read_percent = 100 - value.u32().min(100))),
+        opt("direct", Kind::Bool, "Goes past the page cache (O_DIRECT)").default("0").works(put!(|job, value| job
+            .job
+            .files
+            .direct =
+            value.flag())),
+        opt("buffered", Kind::Bool, "Goes through the page cache: the opposite of direct")
+            .default("1")
+            .works(put!(|job, value| job.job.files.direct = !value.flag())),
+        opt("atomic", Kind::Bool, "Writes each block whole or not at all").default("0").harmless(&["0"]).planned(
+            NOT_YET,
+            "leave it out",
+            put!(|job, value| job.job.rules.files.atomic = value.flag()),
+        ),
+        opt("invalidate", Kind::Bool, "Drops files from the page cache before the job")
+            .default("1")
+            .works(put!(|job, value| job.job.files.invalidate = value.flag())),
+        opt("overwrite", Kind::Bool, "Writes files in full before a job that writes")
+            .default("0")
+            .works(put!(|job, value| job.job.files.overwrite = value.flag())),
+        opt("sync", SYNCS, "Opens files so that each write is durable").default("none").works(put!(|job, value| {
+            let durability = &mut job.job.durability;
+            durability.sync = matches!(value.word(), "sync" | "1");
+            durability.dsync = value.word() == "dsync";
+        })),
+        opt("fsync", int(0), "Calls fsync after so many writes").default("0").works(put!(|job, value| job
+            .job
+            .durability
+            .fsync_every =
+            value.u32())),
+        opt("fdatasync", int(0), "Calls fdatasync after so many writes").default("0").works(put!(|job, value| job
+            .job
+            .durability
+            .fdatasync_every =
+            value.u32())),
+        opt("end_fsync", Kind::Bool, "Calls fsync when all is written").default("0").works(put!(|job, value| job
+            .job
+            .durability
+            .end_fsync =
+            value.flag())),
+        opt("fsync_on_close", Kind::Bool, "Calls fsync when a file is closed")
+            .default("0")
+            .works(put!(|job, value| job.job.durability.fsync_on_close = value.flag())),
+        opt("sync_file_range", Kind::Text("write:8"), "Calls sync_file_range after so many writes")
+            .refused("it makes nothing durable and is not called", "use fdatasync"),
+        opt("write_barrier", int(0), "Makes each so many-th write a barrier")
+            .alias(&["barrier"])
+            .default("0")
+            .harmless(&["0"])
+            .refused("Linux has had no write barriers since 2.6.37", "use fsync"),
+        opt("randrepeat", Kind::Bool, "Draws the same offsets in each run")
+            .default("1")
+            .works(put!(|job, value| job.repeatable = value.flag())),
+        opt("allrandrepeat", Kind::Bool, "Draws everything the same in each run")
+            .default("0")
+            .works(put!(|job, value| job.repeatable |= value.flag())),
+        opt("randseed", Kind::Int { min: 0, max: i64::MAX }, "Seed of all that is drawn")
+            .default("0x89")
+            .works(put!(|job, value| job.job.seed = Some(value.u64()))),
+        opt("norandommap", Kind::Flag, "Draws each offset anew, so that some blocks come twice and some never")
+            .works(put!(|job, value| job.job.access.every_block_once = !value.flag())),
+        opt("softrandommap", Kind::Bool, "Goes on where memory does not suffice for a map of blocks")
+            .default("0")
+            .accepted("no map is needed to visit each block once"),
+        opt(
+            "random_generator",
+            Kind::Choice(&[
+                ("tausworthe", "a strong generator"),
+                ("lfsr", "a shift register"),
+                ("tausworthe64", "the same for very many blocks"),
+            ]),
+            "How random numbers are made",
+        )
+        .default("tausworthe")
+        .accepted("one generator serves all sizes and visits each block once"),
+        opt("random_distribution", DISTRIBUTIONS, "How random offsets are spread over the file")
+            .default("random")
+            .works(distribution),
+        opt("percentage_random", Kind::PerOpInt { min: 0, max: 100 }, "Hundredths of a random job that are random")
+            .default("100,100,100")
+            .harmless(&["100"])
+            .planned(
+                NOT_YET,
+                "run a sequential and a random job side by side",
+                put!(|job, value| {
+                    job.job.rules.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
+                }),
+            ),
+        opt("random_sequence_stride", int(0), "Distance between the numbers a generator gives")
+            .harmless(&["0"])
+            .refused("offsets keep to rw and random_distribution", "use rw=read:SIZE to leave gaps of one size"),
+        opt("sprandom", Kind::Bool, "Writes at random so that a drive is soon in its steady state")
+            .harmless(&["0"])
+            .refused("the method is not built in", "write the whole drive, then at random, before measuring"),
+        opt("spr_num_regions", int(0), "Regions of sprandom").goes_with("sprandom"),
+        opt("spr_op", Kind::Text("0.15"), "Spare space sprandom assumes").goes_with("sprandom"),
+        opt("spr_cache_size", Kind::Size { min: 0 }, "Cache sprandom assumes").goes_with("sprandom"),
+        opt("num_range", int(0), "Ranges of one trim")
+            .default("1")
+            .harmless(&["1"])
+            .refused("a trim is one range", "leave it out"),
+        opt("unified_rw_reporting", UNIFIED, "Whether reads, writes and trims are reported as one")
+            .default("none")
+            .works(put!(|job, value| {
+                use crate::fio::UnifiedReporting;
+                job.extras.unified = match value.word() {
+                    "mixed" | "1" => UnifiedReporting::Mixed,
+                    "both" | "2" => UnifiedReporting::Both,
+                    _ => UnifiedReporting::None,
+                }
+            })),
+    ];
+
+pub(super) const PERCENT: Kind = Kind::Int { min: 0, max: 100 };
+const DIRECTIONS: Kind = Kind::Numbered(&[
+    ("read", "sequential reads"),
+    ("write", "sequential writes"),
+    ("trim", "sequential trims"),
+    ("randread", "random reads"),
+    ("randwrite", "random writes"),
+    ("randtrim", "random trims"),
+    ("rw", "sequential reads and writes"),
+    ("readwrite", "as rw"),
+    ("randrw", "random reads and writes"),
+    ("trimwrite", "sequential pairs of a trim and a write"),
+    ("randtrimwrite", "random pairs of a trim and a write"),
+]);
+const SYNCS: Kind =
+    Kind::Choice(&[("none", "no"), ("0", "as none"), ("sync", "O_SYNC"), ("1", "as sync"), ("dsync", "O_DSYNC")]);
+const DISTRIBUTIONS: Kind = Kind::Tagged(&[
+    ("random", "evenly"),
+    ("zipf", "by Zipf with the given theta"),
+    ("pareto", "by Pareto with the given power"),
+    ("normal", "normally, with the given deviation in hundredths of the file"),
+    ("zoned", "shares of accesses to shares of the file, such as zoned:60/10:40/90"),
+    ("zoned_abs", "the same with sizes; refused"),
+]);
+const UNIFIED: Kind = Kind::Choice(&[
+    ("none", "each for itself"),
+    ("mixed", "as one"),
+    ("both", "both"),
+    ("0", "as none"),
+    ("1", "as mixed"),
+    ("2", "as both"),
+]);
+
+fn distribution(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+    let number = |default: f64, max: f64| match value.tag() {
+        None | Some("") => Ok(default),
+        Some(text) if text.contains(':') => {
+            Err("a place for the middle of the distribution is not supported: give one number".to_owned())
+        }
+        Some(text) => floats(text, 0.0, max, 1).map(|numbers| numbers[0]),
+    };
+    job.job.access.distribution = match value.word() {
+        "zipf" => match number(1.1, 100.0)? {
+            1.0 => return Err("theta must not be 1".to_owned()),
+            theta => Distribution::Zipf(theta),
+        },
+        "pareto" => match number(0.2, 1.0)? {
+            0.0 | 1.0 => return Err("the power lies between 0 and 1".to_owned()),
+            power => Distribution::Pareto(power),
+        },
+        "normal" => Distribution::Normal(number(0.0, 100.0)?),
+        "zoned" => Distribution::Zoned(zones(value.tag().unwrap_or_default())?),
+        "zoned_abs" => return Err("zones of a given size are not supported: use zoned with hundredths".to_owned()),
+        _ => Distribution::Uniform,
+    };
+    Ok(())
+}
+
+/// `60/10:30/20:10/70`: hundredths of the accesses and of the file; what is left out is filled evenly.
+fn zones(text: &str) -> Result<Vec<Zone>, String> {
+    if text.contains(',') {
+        return Err("zones that differ by operation are not supported: give one list".to_owned());
+    }
+    let percent = |word: &str| match word.trim() {
+        "" => Ok(None),
+        digits => floats(digits, 0.0, 100.0, 1).map(|numbers| Some(numbers[0])),
+    };
+    let mut pairs = Vec::new();
+    for part in text.split(':') {
+        let (access, size) = part.split_once('/').ok_or("zones are written as 60/10:40/90")?;
+        pairs.push((percent(access)?, percent(size)?));
+    }
+    if pairs.len() > 256 {
+        return Err(format!("it has {} zones, and 256 are the most", pairs.len()));
+    }
+    let accesses = fill(pairs.iter().map(|pair| pair.0).collect(), "accesses")?;
+    let sizes = fill(pairs.iter().map(|pair| pair.1).collect(), "the file")?;
+    let zone = |(access_percent, size_percent)| Zone { access_percent, size_percent };
+    Ok(accesses.into_iter().zip(sizes).map(zone).collect())
+}
+
+fn fill(percents: Vec<Option<f64>>, of: &str) -> Result<Vec<f64>, String> {
+    let given: f64 = percents.iter().flatten().sum();
+    let open = percents.iter().filter(|percent| percent.is_none()).count();
+    if given > 100.0 + 1e-9 || open == 0 && (given - 100.0).abs() > 1e-9 {
+        return Err(format!("the hundredths of {of} add up to {given}, not 100"));
+    }
+    let share = (100.0 - given) / open.max(1) as f64;
+    Ok(percents.into_iter().map(|percent| percent.unwrap_or(share)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_add_up() {
+        let read =
+            |text: &str| zones(text).map(|zones| zones.iter().map(|z| (z.access_percent, z.size_percent)).collect());
+        assert_eq!(read("60/10:30/20:8/30:2/40"), Ok(vec![(60.0, 10.0), (30.0, 20.0), (8.0, 30.0), (2.0, 40.0)]));
+        assert_eq!(read("50/5:30/15:20/"), Ok(vec![(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)]));
+        assert!(zones("60/10:30/20").unwrap_err().contains("add up to 90"));
+        assert!(zones("60/10:50/90").unwrap_err().contains("add up to 110"));
+        assert!(zones("").is_err() && zones("60").is_err());
+    }
+}

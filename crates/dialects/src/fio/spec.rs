@@ -1,0 +1,152 @@
+//! A job as it was typed: what single options decide is in its place already, what options decide together is kept
+//! aside until all of them are known.
+//!
+//! Only state; options write it through their setters, and `lower` reads it.
+
+use super::invocation::JobExtras;
+use super::options::Opt;
+use hakaru_model::job::rules::{ExitScope, Verify, VerifyMethod};
+use hakaru_model::job::{Access, Job, Op, PerOp, Target};
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// One job or the global section, half understood.
+#[derive(Clone, Debug)]
+pub(crate) struct JobSpec {
+    /// What single options decide. Its name is the job's; its target and access are made up later.
+    pub job: Job,
+    /// What belongs to no noun of the model.
+    pub extras: JobExtras,
+    /// Word of `rw` and its number.
+    pub rw: (&'static str, Option<i64>),
+    /// `rw_sequencer=identical`.
+    pub identical: bool,
+    /// Hundredths of a mix that are reads.
+    pub read_percent: u32,
+    /// `bs`.
+    pub bs: PerOp<Option<u64>>,
+    /// `bsrange`.
+    pub bs_range: PerOp<Option<(u64, u64)>>,
+    /// `bssplit`.
+    pub bs_split: PerOp<Option<Vec<(u64, u32)>>>,
+    /// `blockalign`.
+    pub align: PerOp<Option<u64>>,
+    /// `filename`.
+    pub filenames: Vec<PathBuf>,
+    /// `directory`.
+    pub directories: Vec<PathBuf>,
+    /// `filename_format`.
+    pub format: String,
+    /// `nrfiles`.
+    pub nrfiles: u32,
+    /// The random choices are the same in each run.
+    pub repeatable: bool,
+    /// `iodepth_batch_complete_max`.
+    pub complete_max: Option<u32>,
+    /// `gtod_reduce`.
+    pub gtod_reduce: bool,
+    /// Waits for the jobs before it, and begins a group.
+    pub stonewall: bool,
+    /// Begins a group.
+    pub new_group: bool,
+    /// `exitall`.
+    pub exitall: bool,
+    /// How far it reaches.
+    pub exit_what: ExitScope,
+    /// `latency_target` and its kin.
+    pub latency: LatencySpec,
+    /// `steadystate` and its kin.
+    pub steady: SteadySpec,
+    /// `zonemode` and its kin.
+    pub zones: ZoneSpec,
+    /// `verify` and its kin.
+    pub verify: VerifySpec,
+    /// Options given that belong to single engines.
+    pub engine_options: Vec<&'static Opt>,
+}
+
+/// Options of the latency target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LatencySpec {
+    pub target: Option<Nanos>,
+    pub window: Nanos,
+    pub percentile: f64,
+    pub keep_running: bool,
+}
+
+/// Options of steady state detection.
+#[derive(Clone, Debug)]
+pub(crate) struct SteadySpec {
+    /// Criterion and limit.
+    pub criterion: Option<(&'static str, hakaru_model::job::rules::SteadyLimit)>,
+    pub duration: Nanos,
+    pub ramp: Nanos,
+    pub interval: Nanos,
+}
+
+/// Options of zones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ZoneSpec {
+    pub mode: &'static str,
+    pub range: Bytes,
+    pub size: Bytes,
+    pub capacity: Bytes,
+    pub skip: Bytes,
+    pub max_open: u32,
+    pub max_open_each: u32,
+    pub read_beyond: bool,
+}
+
+/// Options of verification; `rules.method` is not the one in force before `method` is set.
+#[derive(Clone, Debug)]
+pub(crate) struct VerifySpec {
+    /// Word of `verify`.
+    pub method: &'static str,
+    pub pattern: Vec<hakaru_model::job::rules::PatternPart>,
+    pub rules: Verify,
+}
+
+impl Default for JobSpec {
+    fn default() -> Self {
+        let mut job = Job::new("", Target::Nothing, Access::only(Op::Read, false));
+        // fio hands over and fetches I/Os one by one, unless it is told otherwise.
+        job.queue.batch_submit = 1;
+        job.rate.thinktime_blocks = 1;
+        JobSpec {
+            job,
+            extras: JobExtras::default(),
+            rw: ("read", None),
+            identical: false,
+            read_percent: 50,
+            bs: PerOp::all(None),
+            bs_range: PerOp::all(None),
+            bs_split: PerOp::all(None),
+            align: PerOp::all(None),
+            filenames: Vec::new(),
+            directories: Vec::new(),
+            format: "$jobname.$jobnum.$filenum".to_owned(),
+            nrfiles: 1,
+            repeatable: true,
+            complete_max: None,
+            gtod_reduce: false,
+            stonewall: false,
+            new_group: false,
+            exitall: false,
+            exit_what: ExitScope::Group,
+            latency: LatencySpec { target: None, window: Nanos(0), percentile: 100.0, keep_running: false },
+            steady: SteadySpec { criterion: None, duration: Nanos(0), ramp: Nanos(0), interval: Nanos::SECOND },
+            zones: ZoneSpec {
+                mode: "none",
+                range: Bytes(0),
+                size: Bytes(0),
+                capacity: Bytes(0),
+                skip: Bytes(0),
+                max_open: 0,
+                max_open_each: 0,
+                read_beyond: false,
+            },
+            verify: VerifySpec { method: "0", pattern: Vec::new(), rules: Verify::by(VerifyMethod::Header) },
+            engine_options: Vec::new(),
+        }
+    }
+}

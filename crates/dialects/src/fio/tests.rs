@@ -1,0 +1,1 @@
+//! Behaviour of the parser as a whole.
