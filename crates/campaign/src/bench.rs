@@ -195,7 +195,7 @@ fn choose_size(
         let wanted = wish.size.unwrap_or(Bytes(16 << 30));
         return Ok(whole_mib(wanted.min(facts.size)));
     }
-    let free = facts.free.unwrap_or_default();
+    let Some(free) = facts.free else { return Ok(whole_mib(wish.size.unwrap_or(pace.size()))) };
     // A file system that is filled to the brim answers more slowly: a twentieth stays free.
     let usable = Bytes(free.0 - free.0 / 20);
     if usable < SMALLEST {

@@ -202,7 +202,8 @@ fn may(path: &Path, access: Access) -> bool {
 
 /// What a user without privileges may still write there.
 fn free_space(path: &Path) -> Option<Bytes> {
-    let stat = rustix::fs::statvfs(path).ok()?;
+    // A file system that has no blocks at all, such as ramfs, tells nothing about its room.
+    let stat = rustix::fs::statvfs(path).ok().filter(|stat| stat.f_blocks > 0)?;
     Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 

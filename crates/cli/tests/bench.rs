@@ -1,0 +1,189 @@
+//! `hakaru bench` as its user meets it: what it prints, what it refuses, and what it leaves behind.
+
+mod support;
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use support::{Home, hakaru, records, root_loop};
+
+const SHORT: [&str; 4] = ["--quick", "--repeat=1", "--only=rand-read,durable", "--size=16MiB"];
+
+#[test]
+fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
+    let home = Home::new();
+    let out = hakaru(&home).arg("bench").args(SHORT).arg(home.work()).output().unwrap();
+    let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
+    assert!(out.status.success(), "{stderr}");
+    assert!(stdout.contains("rand-read") && stdout.contains("durable") && stdout.contains("Report: "), "{stdout}");
+    let report = stdout.lines().rfind(|line| line.starts_with("Report: ")).unwrap().trim_start_matches("Report: ");
+    assert!(std::fs::read_to_string(report).unwrap().contains("<svg"));
+    assert_eq!(home.left_behind(), 0);
+    let records = records(&home);
+    assert_eq!(records.len(), 1);
+    assert!(records[0].overhead.is_some_and(|o| o.per_io_ps > 0));
+    let listed = hakaru(&home).arg("list").output().unwrap();
+    assert!(support::text(&listed.stdout).contains("bench --quick"));
+    for format in ["html", "markdown", "csv"] {
+        let page = hakaru(&home).args(["report", "latest", "--output=-", "--format", format]).output().unwrap();
+        assert!(page.status.success() && support::text(&page.stdout).contains("rand-read"), "{format}");
+    }
+    let shown = hakaru(&home).args(["show", "latest", "--json"]).output().unwrap();
+    let record: hakaru_model::record::RunRecord = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(record, records[0]);
+}
+
+#[test]
+fn quiet_says_nothing_on_the_way() {
+    let home = Home::new();
+    let out = hakaru(&home).arg("bench").args(SHORT).arg("--quiet").arg(home.work()).output().unwrap();
+    assert!(out.status.success());
+    assert_eq!(support::text(&out.stderr), "");
+}
+
+#[test]
+fn one_seed_repeats_the_offsets() {
+    // On the simulated card the offsets decide every latency, so equal records mean equal offsets.
+    let home = Home::new();
+    let card = home.work().join("card.json");
+    let mut prices = hakaru_model::price::PriceList::plain("card", hakaru_model::units::Bytes(1 << 30));
+    prices.jitter_permille = 50;
+    std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
+    for seed in ["3", "3", "4"] {
+        let args = ["bench", "--quick", "--repeat=1", "--size=64MiB", "--seed", seed, "--simulate"];
+        assert!(hakaru(&home).args(args).arg(&card).output().unwrap().status.success());
+    }
+    let phases: Vec<String> = records(&home).iter().map(|r| serde_json::to_string(&r.phases).unwrap()).collect();
+    assert_eq!(phases[1], phases[2], "one seed, one run");
+    assert_ne!(phases[0], phases[1], "another seed, another run");
+}
+
+#[test]
+fn what_cannot_be_measured_is_said_with_its_cure() {
+    let home = Home::new();
+    let socket = home.work().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let file = home.work().join("file");
+    std::fs::write(&file, "precious").unwrap();
+    let missing = home.work().join("missing");
+    let work = home.work();
+    let cases: [(&[&str], &std::path::Path, i32, &str); 6] = [
+        (&[], &socket, 2, "name a directory"),
+        (&[], &file, 2, "name the directory it is in"),
+        (&[], &missing, 2, "missing"),
+        (&["--size=4MiB"], &work, 2, "16 MiB at least"),
+        (&["--size=4k"], &work, 2, "4kB"),
+        (&["--size=900TiB"], &work, 2, "free some space"),
+    ];
+    for (args, path, code, word) in cases {
+        let out = hakaru(&home).arg("bench").args(args).arg(path).output().unwrap();
+        let said = support::text(&out.stderr);
+        assert_eq!(out.status.code(), Some(code), "{path:?} {args:?}: {said}");
+        assert!(said.contains(word) && !said.contains("panicked"), "{path:?} {args:?} should say `{word}`: {said}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+    assert!(records(&home).is_empty());
+}
+
+#[test]
+fn an_unwritable_directory_says_so() {
+    let home = Home::new();
+    // Root may write anywhere but here.
+    let out = hakaru(&home).args(["bench", "--quick", "/proc/self"]).output().unwrap();
+    let said = support::text(&out.stderr);
+    assert!(matches!(out.status.code(), Some(1 | 2)), "{said}");
+    assert!(said.contains("/proc/self") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_a_kill_leaves_no_file() {
+    let home = Home::new();
+    for (signal, code) in [(rustix::process::Signal::INT, Some(130)), (rustix::process::Signal::KILL, None)] {
+        let mut child = hakaru(&home)
+            .args(["bench", "--standard", "--only=rand-read", "--size=16MiB"])
+            .arg(home.work())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The measurement has begun once the temporary file is open and full.
+        support::wait_until(|| support::descriptors_of(child.id()).iter().any(|name| name.contains("(deleted)")));
+        std::thread::sleep(Duration::from_millis(2_800));
+        let begun = Instant::now();
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        let status = child.wait().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        match code {
+            Some(code) => {
+                let mut said = String::new();
+                child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+                assert_eq!(status.code(), Some(code), "{said}");
+                assert!(!said.contains("panicked"), "{said}");
+                let record = &records(&home)[0];
+                assert_eq!(record.outcome, hakaru_model::record::Outcome::Interrupted);
+                assert!(record.phases[0].workers[0].ops.read.ios > 0);
+            }
+            None => assert_eq!(status.signal(), Some(9)),
+        }
+        assert_eq!(home.left_behind(), 0, "a file was left behind after {signal:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 24 << 20) else { return };
+    let mount = disk.mkfs_and_mount("ext4");
+    let out = hakaru(&home).args(["bench", "--quick", "--size=200MiB"]).arg(&mount).output().unwrap();
+    let said = support::text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains("free") && said.contains("--size"), "{said}");
+    let fio = ["fio", "--name=a", "--rw=write", "--bs=1m", "--size=200m", "--directory"];
+    let out = hakaru(&home).args(fio).arg(&mount).output().unwrap();
+    let said = support::text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("needs") || said.contains("space"), "{said}");
+    let left: Vec<_> = std::fs::read_dir(&mount).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "lost+found"), "{left:?}");
+}
+
+#[test]
+fn a_device_is_only_read_and_its_errors_are_data() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 64 << 20) else { return };
+    let out =
+        hakaru(&home).args(["bench", "--quick", "--repeat=1", "--size=32MiB"]).arg(disk.device()).output().unwrap();
+    let said = support::text(&out.stderr);
+    assert!(out.status.success(), "{said}");
+    assert!(said.contains("reads only"), "{said}");
+    assert_eq!(records(&home)[0].phases.len(), 2);
+    let out = hakaru(&home).args(["bench", "--only=seq-write"]).arg(disk.device()).output().unwrap();
+    assert_eq!(out.status.code(), Some(3));
+
+    // Half of the medium vanishes: the kernel answers EIO from there on.
+    disk.cut_in_half();
+    let out = hakaru(&home)
+        .args(["bench", "--quick", "--repeat=1", "--only=seq-read", "--size=64MiB"])
+        .arg(disk.device())
+        .output()
+        .unwrap();
+    let said = support::text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("os error 5") || said.contains("Input/output error"), "{said}");
+    let record = &records(&home)[0];
+    assert!(record.phases[0].workers[0].errors.total > 0);
+    assert!(matches!(record.outcome, hakaru_model::record::Outcome::Failed { .. }));
+    assert!(record.caveats.iter().any(|c| matches!(c, hakaru_model::caveat::Caveat::DeviceErrors { .. })));
+}
+
+#[test]
+fn a_file_system_without_direct_io_is_a_caveat() {
+    let home = Home::new();
+    // Memory file systems took O_DIRECT only from Linux 6.6 on; ramfs never did.
+    let Some(mount) = support::ramfs(&home) else { return };
+    let out = hakaru(&home).arg("bench").args(SHORT).arg(mount.path()).output().unwrap();
+    let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
+    assert!(out.status.success(), "{stderr}");
+    assert!(stdout.contains("O_DIRECT"), "{stdout}");
+}

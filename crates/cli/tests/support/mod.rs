@@ -1,0 +1,144 @@
+//! A home of its own for each test, and storage that can be made and thrown away.
+
+#![allow(dead_code)] // Each test binary uses a part.
+
+use assert_cmd::cargo::CommandCargoExt;
+use hakaru_model::record::RunRecord;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Folders for the database and for files to measure on.
+pub(crate) struct Home(tempfile::TempDir);
+
+impl Home {
+    pub(crate) fn new() -> Home {
+        let home = Home(tempfile::tempdir().unwrap());
+        std::fs::create_dir(home.work()).unwrap();
+        home
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.0.path().join("work")
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Files in the work folder.
+    pub(crate) fn left_behind(&self) -> usize {
+        std::fs::read_dir(self.work()).unwrap().count()
+    }
+}
+
+/// The program, with a database of its own.
+pub(crate) fn hakaru(home: &Home) -> Command {
+    let mut command = Command::cargo_bin("hakaru").unwrap();
+    command.env("HAKARU_DB", home.path().join("hakaru.db")).env("HOME", home.path()).env("NO_COLOR", "1");
+    command
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// All stored records, newest first.
+pub(crate) fn records(home: &Home) -> Vec<RunRecord> {
+    let store = hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap();
+    let rows = store.runs(&hakaru_store::Filter::default()).unwrap();
+    rows.iter().map(|row| store.run(&row.id).unwrap()).collect()
+}
+
+pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "what was waited for did not come");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What the descriptors of a process lead to.
+pub(crate) fn descriptors_of(pid: u32) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    let names = entries.filter_map(|e| std::fs::read_link(e.ok()?.path()).ok());
+    names.map(|name| name.display().to_string()).collect()
+}
+
+fn run(program: &str, args: &[&str]) -> Option<String> {
+    let out = Command::new(program).args(args).output().ok()?;
+    out.status.success().then(|| text(&out.stdout).trim().to_owned())
+}
+
+/// A loop device on a file of the test's own; gone with the value.
+pub(crate) struct Loop {
+    device: String,
+    image: PathBuf,
+    mount: std::cell::RefCell<Option<PathBuf>>,
+}
+
+/// Makes a loop device, or says why the test is skipped: it takes root.
+pub(crate) fn root_loop(home: &Home, size: u64) -> Option<Loop> {
+    let image = home.path().join("disk.img");
+    std::fs::write(&image, vec![0xa5u8; size as usize]).unwrap();
+    let device = run("losetup", &["-f", "--show", image.to_str()?]);
+    if device.is_none() {
+        eprintln!("SKIPPED: loop devices cannot be made here (not root, or no losetup)");
+    }
+    Some(Loop { device: device?, image, mount: std::cell::RefCell::default() })
+}
+
+impl Loop {
+    pub(crate) fn device(&self) -> &str {
+        &self.device
+    }
+
+    pub(crate) fn mkfs_and_mount(&self, fs: &str) -> PathBuf {
+        let mount = self.image.with_extension("mnt");
+        std::fs::create_dir(&mount).unwrap();
+        run(&format!("mkfs.{fs}"), &["-q", &self.device]).expect("mkfs works on a loop device");
+        run("mount", &[&self.device, mount.to_str().unwrap()]).expect("mount works on a loop device");
+        *self.mount.borrow_mut() = Some(mount.clone());
+        mount
+    }
+
+    /// Takes the second half of the medium away under the device.
+    pub(crate) fn cut_in_half(&self) {
+        let file = std::fs::OpenOptions::new().write(true).open(&self.image).unwrap();
+        file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        if let Some(mount) = self.mount.take() {
+            run("umount", &[mount.to_str().unwrap_or_default()]);
+        }
+        run("losetup", &["-d", &self.device]);
+    }
+}
+
+/// A mounted memory file system that takes no O_DIRECT; gone with the value.
+pub(crate) struct Ramfs(PathBuf);
+
+pub(crate) fn ramfs(home: &Home) -> Option<Ramfs> {
+    let path = home.path().join("ram");
+    std::fs::create_dir(&path).unwrap();
+    if run("mount", &["-t", "ramfs", "none", path.to_str()?]).is_none() {
+        eprintln!("SKIPPED: a ramfs cannot be mounted here (not root)");
+        return None;
+    }
+    Some(Ramfs(path))
+}
+
+impl Ramfs {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Ramfs {
+    fn drop(&mut self) {
+        run("umount", &[self.0.to_str().unwrap_or_default()]);
+    }
+}
