@@ -59,8 +59,8 @@ impl Chart {
         self.draw(width, format!("{}-{variant}", self.name), false)
     }
 
-    fn draw(&self, width: u32, id: String, styled: bool) -> String {
-        let frame = Frame { id, title: self.title.clone(), description: self.description(), width, styled };
+    fn draw(&self, width: u32, id: String, alone: bool) -> String {
+        let frame = Frame { id, title: self.title.clone(), description: self.description(), width, alone };
         match &self.plot {
             Plot::Bars(bars) => svg::bars(bars, &frame),
             Plot::Latency(latencies) => svg::latency(latencies, &frame),
@@ -230,21 +230,13 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
 
 /// Fewer points than this are no line.
 const FEWEST_POINTS: usize = 4;
+/// More lines than this are a thicket.
+const MOST_LINES: usize = 24;
 /// A table of more rows than this shows every so-manieth.
 const MOST_ROWS: usize = 120;
 
 fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> Option<Chart> {
-    let mut lines = Vec::new();
-    let mut runs = Vec::new();
-    for (series, cell) in cells.iter().enumerate() {
-        for (run, timeline) in cell.iter().flat_map(|cell| cell.timelines.iter().enumerate()) {
-            let points: Vec<(f64, f64)> = timeline.iter().map(|p| (p.at_s, p.bandwidth.0 / 1e6)).collect();
-            if points.len() >= FEWEST_POINTS {
-                runs.push((series, run));
-                lines.push(points);
-            }
-        }
-    }
+    let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
     let single = names.len() == 1;
     // One series: each run is a line of its own look, as long as there are few enough to tell apart.
     let by_run = single && lines.len() <= 6;
@@ -268,10 +260,32 @@ fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> 
         name: format!("over-time-{}", slug(phase)),
         section: if sustained { Section::Sustained } else { Section::OverTime },
         title: format!("Bandwidth over time, {phase}"),
-        note: time_note(single, cells),
+        note: time_note(single, cells, runs.len()),
         plot: Plot::Timeline(timeline),
         table,
     })
+}
+
+/// Seconds and values.
+type Points = Vec<(f64, f64)>;
+
+/// The runs that are drawn, as `(series, run)` with their points: all of them, or so many of each series that the
+/// chart stays readable, from the first to the last.
+fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), Points)> {
+    let room = (MOST_LINES / cells.len().max(1)).max(1);
+    let mut chosen = Vec::new();
+    for (series, cell) in cells.iter().enumerate() {
+        let Some(cell) = cell else { continue };
+        let long: Vec<usize> =
+            (0..cell.timelines.len()).filter(|&i| cell.timelines[i].len() >= FEWEST_POINTS).collect();
+        let drawn = long.len().min(room);
+        for nth in 0..drawn {
+            let run = long[nth * (long.len() - 1) / (drawn - 1).max(1)];
+            let points = cell.timelines[run].iter().map(|p| (p.at_s, p.bandwidth.0 / 1e6)).collect();
+            chosen.push(((series, run), points));
+        }
+    }
+    chosen
 }
 
 fn mark(phase: &PhaseSummary) -> Option<Mark> {
@@ -286,13 +300,18 @@ fn mark(phase: &PhaseSummary) -> Option<Mark> {
     Some(Mark { at_s: cliff.after_time.as_secs_f64(), text })
 }
 
-fn time_note(single: bool, cells: &[Option<&PhaseSummary>]) -> String {
-    let facts: Vec<String> = cells.iter().flatten().filter_map(|cell| facts::sustained(cell)).collect();
-    match (single, facts.first()) {
-        (true, Some(fact)) => format!("One line a run. Speed: {fact}."),
-        (true, None) => "One line a run.".to_owned(),
-        (false, _) => "One line a run, in the style of its series.".to_owned(),
+fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> String {
+    let all: usize = cells.iter().flatten().map(|cell| cell.timelines.len()).sum();
+    let mut note =
+        if single { "One line a run.".to_owned() } else { "One line a run, in the style of its series.".to_owned() };
+    if drawn < all {
+        note.push_str(&format!(" {drawn} of {} runs are drawn.", number::count(all as u64)));
     }
+    let fact = cells.iter().flatten().find_map(|cell| facts::sustained(cell));
+    if let Some(fact) = fact.filter(|_| single) {
+        note.push_str(&format!(" Speed: {fact}."));
+    }
+    note
 }
 
 /// A row a moment of the longest line; where there are too many, every so-manieth.

@@ -56,19 +56,29 @@ fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     DataTable { head, rows: comparisons.iter().map(row).collect() }
 }
 
+/// Gap between columns.
+const GAP: usize = 2;
+/// The least width of a verdict that reads well.
+const VERDICT: usize = 18;
+
 /// Comparisons for a terminal of `width` columns; `names` are those of the two sides.
 ///
 /// The ratio is that of the second side to the first, and the verdict is about the second.
 pub fn comparison_terminal(comparisons: &[Comparison], names: (&str, &str), width: usize) -> String {
     let DataTable { head, rows } = table(names, comparisons);
+    let width = width.max(60);
+    // The numbers never wrap, and the figure only where the verdict would be left without room.
+    let widest = |column: usize| rows.iter().chain([&head]).map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let left_for_verdict = width.saturating_sub((0..4).map(|column| widest(column) + GAP).sum());
+    let whole = if left_for_verdict >= VERDICT { 0..4 } else { 1..4 };
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(width.max(60)).unwrap_or(u16::MAX)).set_header(head).add_rows(rows);
+    table.set_width(u16::try_from(width).unwrap_or(u16::MAX)).set_header(head).add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
-        let right = (1..=3).contains(&index);
-        column.set_cell_alignment(if right { CellAlignment::Right } else { CellAlignment::Left });
-        column.set_padding((0, 2));
-        if right {
+        let number = (1..4).contains(&index);
+        column.set_cell_alignment(if number { CellAlignment::Right } else { CellAlignment::Left });
+        column.set_padding((0, if index == 4 { 0 } else { GAP as u16 }));
+        if whole.contains(&index) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }

@@ -4,6 +4,7 @@ use crate::text::plain;
 use crate::{naming, number, time};
 use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem};
 use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained};
+use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos};
 use std::fmt::Display;
 
@@ -151,7 +152,7 @@ fn host(lines: &mut Lines, host: &Environment) {
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
     let Sustained { min, max, mean, deviation, cliff: fall } = phase.sustained.as_ref()?;
     let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    let even = format!("{} to {} MB/s over time, mean {} ± {}", mb(min), mb(max), mb(mean), mb(deviation));
+    let even = format!("{} to {} MB/s over time, mean {} ± {} MB/s", mb(min), mb(max), mb(mean), mb(deviation));
     Some(match fall {
         None => format!("{even}, no lasting fall"),
         Some(fall) => format!("{}; {even}", cliff(fall)),
@@ -163,6 +164,13 @@ fn cliff(cliff: &Cliff) -> String {
     let Cliff { at, after_time, before, after } = cliff;
     let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
     format!("falls from {} to {} MB/s after {at} ({})", mb(before), mb(after), long(*after_time))
+}
+
+/// Bytes of the device per byte of the application, in a sentence.
+pub(crate) fn amplification(phase: &PhaseSummary) -> Option<String> {
+    let spread = number::Spread::of(phase.amplification.as_ref()?, 1.0);
+    let verb = if phase.op == Op::Read { "read" } else { "wrote" };
+    Some(format!("the device {verb} {spread} bytes per byte of the application"))
 }
 
 /// Long stretches in minutes and hours.

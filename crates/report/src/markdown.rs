@@ -2,7 +2,7 @@
 
 use crate::text::markdown as escaped;
 use crate::{facts, naming, number, results, time};
-use hakaru_model::finding::Summary;
+use hakaru_model::finding::{PhaseSummary, Summary};
 
 /// Renders series as Markdown, one section each.
 pub fn markdown(summaries: &[Summary]) -> String {
@@ -20,8 +20,8 @@ fn section(summary: &Summary, name: &str) -> String {
         time::utc(summary.started_unix_ms)
     ));
     out.push_str(&table(summary));
-    out.push_str(&sustained(summary));
-    out.push_str(&amplification(summary));
+    out.push_str(&facts_of(summary, "Sustained speed", facts::sustained));
+    out.push_str(&facts_of(summary, "Bytes below", facts::amplification));
     if !summary.caveats.is_empty() {
         out.push_str("\n### Caveats\n\n");
         for caveat in &summary.caveats {
@@ -49,27 +49,12 @@ fn table(summary: &Summary) -> String {
     out
 }
 
-fn sustained(summary: &Summary) -> String {
-    let facts: Vec<String> = summary
+/// A section with a line for each phase that has something to say.
+fn facts_of(summary: &Summary, title: &str, words: fn(&PhaseSummary) -> Option<String>) -> String {
+    let lines: String = summary
         .phases
         .iter()
-        .filter_map(|phase| {
-            Some(format!("- {}: {}\n", escaped(&naming::phase(summary, phase)), facts::sustained(phase)?))
-        })
+        .filter_map(|phase| Some(format!("- {}: {}\n", escaped(&naming::phase(summary, phase)), words(phase)?)))
         .collect();
-    if facts.is_empty() { String::new() } else { format!("\n### Sustained speed\n\n{}", facts.concat()) }
-}
-
-fn amplification(summary: &Summary) -> String {
-    let facts: Vec<String> = summary
-        .phases
-        .iter()
-        .filter_map(|phase| Some((phase, phase.amplification.as_ref()?)))
-        .map(|(phase, a)| {
-            let verb = if phase.op == hakaru_model::job::Op::Read { "read" } else { "wrote" };
-            let name = escaped(&naming::phase(summary, phase));
-            format!("- {name}: the device {verb} {} bytes per byte of the application\n", number::Spread::of(a, 1.0))
-        })
-        .collect();
-    if facts.is_empty() { String::new() } else { format!("\n### Bytes below\n\n{}", facts.concat()) }
+    if lines.is_empty() { lines } else { format!("\n### {title}\n\n{lines}") }
 }

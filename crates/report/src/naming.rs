@@ -22,34 +22,81 @@ pub(crate) fn target(summary: &Summary) -> String {
     if layer.is_empty() { name } else { format!("{name}, {layer}") }
 }
 
-/// One name for each series, in their order: target and layer, and where that is not enough the scenario, the moment,
-/// and at last a number.
-pub(crate) fn series(summaries: &[Summary]) -> Vec<String> {
-    let more: [fn(&Summary) -> String; 3] =
-        [|s| plain(&s.scenario), |s| plain(&s.target.path.display().to_string()), |s| time::utc(s.started_unix_ms)];
-    let mut names: Vec<String> = summaries.iter().map(target).collect();
-    for detail in more {
-        for group in doubles(&names) {
-            let details: Vec<String> = group.iter().map(|&i| detail(&summaries[i])).collect();
-            // What they have in common does not tell them apart.
-            if details.iter().any(|d| *d != details[0]) {
-                group.iter().zip(details).for_each(|(&i, detail)| names[i] = format!("{}, {detail}", names[i]));
-            }
-        }
-    }
-    for group in doubles(&names) {
-        group.iter().zip(1..).for_each(|(&i, nth)| names[i] = format!("{} ({nth})", names[i]));
-    }
-    names
+/// The thing under test without its serial number.
+fn thing(summary: &Summary) -> String {
+    let target = &summary.target;
+    let model = target.device.known().and_then(|device| device.model.known());
+    plain(&match (&target.label, model) {
+        (Some(label), _) => label.clone(),
+        (None, Some(model)) => model.clone(),
+        (None, None) => target.display_name(),
+    })
 }
 
-/// Indices of names that are not the only one of their kind, kind by kind.
-fn doubles(names: &[String]) -> Vec<Vec<usize>> {
+fn serial(summary: &Summary) -> String {
+    let known = summary.target.device.known().and_then(|device| device.serial.known());
+    known.map_or_else(String::new, |serial| plain(serial))
+}
+
+/// What may tell one series from another, shortest and most telling first.
+const PARTS: [fn(&Summary) -> String; 6] = [
+    thing,
+    layer,
+    serial,
+    |s| plain(&s.scenario),
+    |s| plain(&s.target.path.display().to_string()),
+    |s| time::utc(s.started_unix_ms),
+];
+
+/// One name for each series, in their order, made of what they do not have in common: `ext4` and `vfat` where both ran
+/// on the same card. Those that have everything in common are numbered.
+pub(crate) fn series(summaries: &[Summary]) -> Vec<String> {
+    if let [single] = summaries {
+        return vec![target(single)];
+    }
+    let mut names = vec![String::new(); summaries.len()];
+    for part in PARTS {
+        let longer: Vec<String> = names.iter().zip(summaries).map(|(name, s)| joined(name, &part(s))).collect();
+        if kinds(&longer) > kinds(&names) {
+            names = longer;
+        }
+    }
+    numbered(names)
+}
+
+/// The same names, with a number behind those that are not the only one of their kind.
+fn numbered(names: Vec<String>) -> Vec<String> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, name) in names.iter().enumerate() {
         groups.entry(name).or_default().push(i);
     }
-    groups.into_values().filter(|group| group.len() > 1).collect()
+    let mut numbered = names.clone();
+    for (name, group) in groups.iter().filter(|(name, group)| group.len() > 1 || name.is_empty()) {
+        for (nth, &i) in group.iter().enumerate() {
+            numbered[i] = joined(name, &format!("series {}", nth + 1));
+        }
+    }
+    numbered
+}
+
+fn joined(name: &str, more: &str) -> String {
+    match (name.is_empty(), more.is_empty()) {
+        (true, _) => more.to_owned(),
+        (_, true) => name.to_owned(),
+        _ => format!("{name}, {more}"),
+    }
+}
+
+/// How many different names there are.
+fn kinds(names: &[String]) -> usize {
+    names.iter().collect::<std::collections::BTreeSet<_>>().len()
+}
+
+/// The thing that all series are about, if it is one.
+pub(crate) fn common(summaries: &[Summary]) -> Option<String> {
+    let (first, more) = summaries.split_first()?;
+    let name = thing(first);
+    more.iter().all(|other| thing(other) == name).then_some(name)
 }
 
 /// A phase with its operation where that is not clear from its name or where it has several.
@@ -80,4 +127,15 @@ pub(crate) fn phases(summaries: &[Summary]) -> Vec<(String, Vec<Option<&PhaseSum
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_tell_twins_apart() {
+        let names = ["a", "b", "a", ""].map(str::to_owned).to_vec();
+        assert_eq!(numbered(names), ["a, series 1", "b", "a, series 2", "series 1"]);
+    }
 }

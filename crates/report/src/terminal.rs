@@ -1,6 +1,7 @@
 //! Plain text for a terminal of a given width: results first, then what limits their worth, then the circumstances.
 
 use crate::number::Spread;
+use crate::text::columns_of;
 use crate::{facts, naming, results, time};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use hakaru_model::finding::Summary;
@@ -17,9 +18,13 @@ pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
     let under = [facts::runs(summary), crate::text::plain(&summary.origin), time::utc(summary.started_unix_ms)];
     out.push_str(&format!("\n{}\n\n", ink.dim(&under.join(" · "))));
     out.push_str(&table(summary, width, ink));
+    let spread = if summary.runs.len() == 1 { "of the one run" } else { "mean ± deviation over runs" };
+    let legend = format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.");
+    out.push_str(&ink.dim(&hanging("", &legend, width)));
+    out.push('\n');
     for phase in &summary.phases {
-        if let Some(sustained) = facts::sustained(phase) {
-            let text = format!("{}: {sustained}", naming::phase(summary, phase));
+        for words in [facts::sustained(phase), facts::amplification(phase)].into_iter().flatten() {
+            let text = format!("{}: {words}", naming::phase(summary, phase));
             out.push_str(&format!("\n{}\n", hanging("", &text, width)));
         }
     }
@@ -70,7 +75,7 @@ struct Column {
 
 impl Column {
     fn width(&self) -> usize {
-        self.cells.iter().map(|cell| cell.chars().count()).chain([self.head.len()]).max().unwrap_or(0)
+        self.cells.iter().map(|cell| columns_of(cell)).chain([self.head.len()]).max().unwrap_or(0)
     }
 }
 
@@ -134,12 +139,12 @@ fn aligned<'a>(spreads: impl Iterator<Item = Option<&'a Spread>> + Clone) -> Vec
 
 /// Wraps words at `width`; lines after the first are indented by the length of `lead`.
 fn hanging(lead: &str, text: &str, width: usize) -> String {
-    let indent = lead.chars().count();
+    let indent = columns_of(lead);
     let room = width.saturating_sub(indent).max(20);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+            Some(line) if columns_of(line) + 1 + columns_of(word) <= room => {
                 line.push(' ');
                 line.push_str(word);
             }

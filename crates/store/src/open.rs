@@ -178,11 +178,12 @@ fn check_is_ours(connection: &Connection, path: &Path, busy: Duration) -> Result
     let explain = |source| explain(path, busy, source);
     let snapshot = connection.unchecked_transaction().map_err(explain)?;
     let number = |sql: &str| snapshot.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(explain);
-    let empty = number("SELECT count(*) FROM sqlite_schema")? == 0;
+    let no_tables = number("SELECT count(*) FROM sqlite_schema")? == 0;
     let ours = number("PRAGMA application_id")? == i64::from(migrate::APPLICATION_ID);
     let version = migrate::version(&snapshot).map_err(explain)?;
     drop(snapshot);
-    if !ours && !(empty && version == 0) {
+    let fresh = no_tables && version == 0;
+    if !ours && !fresh {
         return Err(OpenError::Foreign { path: path.to_owned() });
     }
     if version > migrate::NEWEST {

@@ -233,7 +233,7 @@ fn lists_read_no_record_and_need_no_sorting() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_record_survives_the_store(
         name in any::<String>(), seed: u64, started: i64, theta in any::<f64>().prop_filter("finite", |f| f.is_finite()),

@@ -21,7 +21,7 @@ const NARROW: u32 = 332;
 pub fn html(summaries: &[Summary]) -> String {
     let title = match summaries {
         [single] => facts::headline(single),
-        many => format!("{} series side by side", many.len()),
+        many => of_common(many, &format!("{} series side by side", many.len())),
     };
     page(&title, summaries, &body(summaries, ""))
 }
@@ -30,7 +30,7 @@ pub fn html(summaries: &[Summary]) -> String {
 pub fn html_comparison(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
     let both = [a.clone(), b.clone()];
     let names = naming::series(&both);
-    let title = format!("{} against {}", names[0], names[1]);
+    let title = of_common(&both, &format!("{} against {}", names[0], names[1]));
     let verdicts = compare::html(comparisons, (&names[0], &names[1]));
     page(&title, &both, &body(&both, &verdicts))
 }
@@ -49,6 +49,11 @@ fn page(title: &str, summaries: &[Summary], body: &str) -> String {
         origins(summaries),
         parts::method()
     )
+}
+
+/// `SanDisk MAX Endurance: ext4 against vfat`, where all are about one thing.
+fn of_common(summaries: &[Summary], title: &str) -> String {
+    naming::common(summaries).map_or_else(|| title.to_owned(), |thing| format!("{thing}: {title}"))
 }
 
 /// Who measured what, when, in a line a series.
@@ -79,15 +84,17 @@ fn body(summaries: &[Summary], verdicts: &str) -> String {
         (Section::Sustained, "Sustained speed"),
         (Section::OverTime, "Speed over time"),
     ] {
-        let figures: String = all.iter().filter(|chart| chart.section == section).map(figure).collect();
+        let figures: Vec<&Chart> = all.iter().filter(|chart| chart.section == section).collect();
+        let note = shared_note(&figures);
+        let figures: String = figures.iter().map(|chart| figure(chart, note.is_empty())).collect();
         out.push_str(&match (figures.is_empty(), section) {
             (true, _) => String::new(),
             // What stays level is worth a look, and not the way to everything below it.
             (false, Section::OverTime) => format!(
                 "<h2>{title}</h2>\n<details><summary>Charts of the phases that were not tested for evenness</summary>\n\
-                 <div class=\"charts\">\n{figures}</div>\n</details>\n"
+                 {note}<div class=\"charts\">\n{figures}</div>\n</details>\n"
             ),
-            (false, _) => format!("<h2>{title}</h2>\n<div class=\"charts\">\n{figures}</div>\n"),
+            (false, _) => format!("<h2>{title}</h2>\n{note}<div class=\"charts\">\n{figures}</div>\n"),
         });
     }
     for (summary, name) in summaries.iter().zip(&names) {
@@ -99,14 +106,25 @@ fn body(summaries: &[Summary], verdicts: &str) -> String {
     out
 }
 
-fn figure(chart: &Chart) -> String {
+/// The note of several charts, if they all have the same one: it is then said once, above them.
+fn shared_note(figures: &[&Chart]) -> String {
+    match figures {
+        [first, _, ..] if figures.iter().all(|chart| chart.note == first.note) => {
+            format!("<p class=\"quiet\">{}</p>\n", markup(&first.note))
+        }
+        _ => String::new(),
+    }
+}
+
+fn figure(chart: &Chart, with_note: bool) -> String {
+    let note = if with_note { format!("<small>{}</small>", markup(&chart.note)) } else { String::new() };
+
     format!(
-        "<figure id=\"{}\">\n<figcaption><h3>{}</h3><small>{}</small></figcaption>\n\
+        "<figure id=\"{}\">\n<figcaption><h3>{}</h3>{note}</figcaption>\n\
          <div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{}</div>\n\
          <details><summary>Data of this chart</summary>\n{}</details>\n</figure>\n",
         chart.name,
         markup(&chart.title),
-        markup(&chart.note),
         chart.inline(WIDE, "w"),
         chart.inline(NARROW, "n"),
         chart.table.scrolling("numbers", &chart.title)

@@ -5,7 +5,7 @@ use crate::table::DataTable;
 use crate::text::{markup, plain};
 use crate::{chart, facts, naming, results};
 use hakaru_model::finding::{PhaseSummary, Summary};
-use hakaru_model::job::Op;
+use hakaru_model::units::BytesPerSec;
 
 /// The figures of one series at a glance: what one would say aloud of each phase.
 pub(super) fn tiles(summary: &Summary) -> String {
@@ -21,10 +21,8 @@ pub(super) fn tiles(summary: &Summary) -> String {
 /// by their bytes, durable ones by how long `fsync` takes.
 fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
     let (bandwidth, iops) = (Spread::megabytes(&phase.bandwidth), Spread::of(&phase.iops, 1.0));
-    if let Some(cliff) = phase.sustained.as_ref().and_then(|s| s.cliff.as_ref()) {
-        // The mean of two levels is neither.
-        let level = |bw: hakaru_model::units::BytesPerSec| number::significant(bw.0 / 1e6);
-        return (format!("{} → {}", level(cliff.before), level(cliff.after)), "MB/s", format!("after {}", cliff.at));
+    if let Some((levels, after)) = levels(phase) {
+        return (levels, "MB/s", after);
     }
     if !chart::small_blocks(phase) {
         return (bandwidth.mean.clone(), "MB/s", spread_words(&bandwidth, phase));
@@ -41,6 +39,13 @@ fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
     (iops.mean.clone(), "IOPS", small)
 }
 
+/// Speed before and after a lasting fall, and where it fell: the mean of two levels is neither.
+fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
+    let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
+    let level = |bw: BytesPerSec| number::significant(bw.0 / 1e6);
+    Some((format!("{} → {}", level(cliff.before), level(cliff.after)), format!("after {}", cliff.at)))
+}
+
 fn spread_words(spread: &Spread, phase: &PhaseSummary) -> String {
     match &spread.deviation {
         Some(deviation) => format!("± {deviation}, {} runs", phase.bandwidth.values.len()),
@@ -52,9 +57,10 @@ fn spread_words(spread: &Spread, phase: &PhaseSummary) -> String {
 pub(super) fn side_by_side(summaries: &[Summary], names: &[String]) -> String {
     let cell = |phase: &PhaseSummary| {
         let (bandwidth, iops) = (Spread::megabytes(&phase.bandwidth), Spread::of(&phase.iops, 1.0));
-        match chart::small_blocks(phase) {
-            true => format!("{iops} IOPS\n{bandwidth} MB/s"),
-            false => format!("{bandwidth} MB/s\n{iops} IOPS"),
+        match (levels(phase), chart::small_blocks(phase)) {
+            (Some((levels, after)), _) => format!("{levels} MB/s\n{after}"),
+            (None, true) => format!("{iops} IOPS\n{bandwidth} MB/s"),
+            (None, false) => format!("{bandwidth} MB/s\n{iops} IOPS"),
         }
     };
     let rows = naming::phases(summaries).into_iter().map(|(phase, cells)| {
@@ -81,20 +87,26 @@ pub(super) fn sustained(summaries: &[Summary], names: &[String]) -> String {
     if items.is_empty() { items } else { format!("<ul class=\"facts\">\n{items}</ul>\n") }
 }
 
-/// What limits the worth of the figures.
+/// What limits the worth of the figures: each caveat once, with the series it concerns where it is not all of them.
 pub(super) fn caveats(summaries: &[Summary], names: &[String]) -> String {
-    let mut items = String::new();
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     for (summary, name) in summaries.iter().zip(names) {
-        let lead = if summaries.len() > 1 { format!("{name}: ") } else { String::new() };
-        for caveat in &summary.caveats {
-            items.push_str(&format!("<li>{}</li>\n", markup(&format!("{lead}{caveat}"))));
+        for caveat in summary.caveats.iter().map(ToString::to_string) {
+            match all.iter_mut().find(|(known, _)| *known == caveat) {
+                Some((_, of)) => of.push(name),
+                None => all.push((caveat, vec![name])),
+            }
         }
     }
+    let items = all.iter().map(|(caveat, of)| match of.len() == summaries.len() {
+        true => format!("<li>{}</li>\n", markup(caveat)),
+        false => format!("<li><b>{}</b>: {}</li>\n", markup(&of.join("; ")), markup(caveat)),
+    });
+    let items: String = items.collect();
     if items.is_empty() {
-        items
-    } else {
-        format!("<h2>What limits these figures</h2>\n<ul class=\"caveats\">\n{items}</ul>\n")
+        return items;
     }
+    format!("<h2>What limits these figures</h2>\n<ul class=\"caveats\">\n{items}</ul>\n")
 }
 
 /// The table of results, with everything a phase has.
@@ -157,11 +169,8 @@ fn more(summary: &Summary) -> String {
     let mut items = String::new();
     for phase in &summary.phases {
         let name = naming::phase(summary, phase);
-        if let Some(amplification) = &phase.amplification {
-            let verb = if phase.op == Op::Read { "read" } else { "wrote" };
-            let spread = Spread::of(amplification, 1.0);
-            let words = format!("{name}: the device {verb} {spread} bytes per byte of the application");
-            items.push_str(&format!("<li>{}</li>\n", markup(&words)));
+        if let Some(words) = facts::amplification(phase) {
+            items.push_str(&format!("<li>{}</li>\n", markup(&format!("{name}: {words}"))));
         }
         if phase.errors > 0 {
             let words = format!("{name}: {} I/Os failed", number::count(phase.errors));

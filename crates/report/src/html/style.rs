@@ -12,7 +12,7 @@ h3{font-size:1rem;margin:20px 0 4px;overflow-wrap:anywhere}\
 p{margin:6px 0;max-width:75ch;overflow-wrap:anywhere}\
 .quiet,small{color:#59636e}small{display:block;font-size:.8rem;font-weight:400;line-height:1.35}\
 a{color:#0a5cad}\
-.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(190px,1fr));gap:12px;margin:18px 0;padding:0;list-style:none}\
+.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(215px,1fr));gap:12px;margin:18px 0;padding:0;list-style:none}\
 .tiles li{border:1px solid #d0d7de;border-radius:8px;padding:10px 12px;min-width:0;overflow-wrap:anywhere}\
 .tiles b{display:block;font-size:1.45rem;line-height:1.3;font-variant-numeric:tabular-nums}\
 .tiles b span{font-size:.85rem;font-weight:400}\
@@ -26,12 +26,12 @@ figcaption small{min-height:2.7em}\
 figure svg{display:block;width:100%;height:auto;max-width:720px}\
 figure .narrow{display:none}\
 details{margin-top:8px}summary{cursor:pointer;color:#59636e;font-size:.9rem}\
-.scroll{overflow-x:auto;max-height:70vh}\
+.scroll{overflow-x:auto}figure .scroll{max-height:70vh}\
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\
 th,td{padding:5px 12px 5px 0;text-align:left;vertical-align:top;border-bottom:1px solid #e4e8ec}\
-thead th{font-size:.8rem;color:#59636e;font-weight:600;white-space:nowrap}\
+thead th{font-size:.8rem;color:#59636e;font-weight:600;vertical-align:bottom}header p{max-width:none}\
 .wide{width:100%}\
-.numbers td,.numbers thead th{text-align:right;white-space:nowrap}.numbers tbody th{font-weight:600}\
+.numbers td,.numbers thead th{text-align:right}.numbers td{white-space:nowrap}\
 .numbers thead th:first-child{text-align:left}\
 .numbers tbody th{min-width:9em;font-weight:600;overflow-wrap:anywhere}\
 .pairs th{font-weight:400;color:#59636e;white-space:nowrap;width:11em}.pairs td{overflow-wrap:anywhere}\
@@ -47,7 +47,7 @@ figure .wide-chart{display:none}figure .narrow{display:block}\
 .cards tbody th,.cards td{border:0;padding:1px 0;text-align:left;white-space:normal}\
 .cards td{display:flex;justify-content:space-between;gap:12px;text-align:right}\
 .cards td::before{content:attr(data-name);color:#59636e;text-align:left}\
-.cards td:empty{display:none}\
+.cards td:empty{display:none}.cards td span{flex:none;max-width:72%}\
 .pairs th{width:8.5em;white-space:normal}}\
 @media(prefers-color-scheme:dark){\
 body{background:#14171a;color:#e6e9ec}\

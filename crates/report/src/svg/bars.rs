@@ -106,7 +106,7 @@ fn group_height(group: &BarGroup, layout: &Layout) -> f64 {
 fn axis(canvas: &mut Canvas, layout: &Layout, bottom: f64, unit: &str) {
     let labels = layout.ticks().into_iter().map(|t| (layout.at(t), number::exact(t, 6))).collect();
     for (x, text) in without_overlaps(labels) {
-        canvas.text((x, bottom + 16.0), Anchor::Middle, "hk-m", &text);
+        canvas.centered((x, bottom + 16.0), layout.width, "hk-m", &text);
     }
     canvas.text((layout.right, bottom + 32.0), Anchor::End, "hk-m", unit);
 }

@@ -1,6 +1,6 @@
 //! The pen: SVG elements with escaped text and short numbers.
 
-use super::{Frame, style};
+use super::{Frame, MARGIN, TITLE, style};
 use crate::text::markup;
 use std::fmt::Write;
 
@@ -43,6 +43,12 @@ impl Canvas {
         ));
     }
 
+    /// A text around its middle, moved as far as it takes to stay within `width`.
+    pub(super) fn centered(&mut self, (x, y): (f64, f64), width: f64, class: &str, text: &str) {
+        let half = (width_of(text) / 2.0).min(width / 2.0);
+        self.text((x.clamp(half, width - half), y), Anchor::Middle, class, text);
+    }
+
     pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let (x1, y1, x2, y2) = (px(x1), px(y1), px(x2), px(y2));
         self.put(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
@@ -74,20 +80,29 @@ impl Canvas {
 
     /// The document around what was drawn.
     pub(super) fn finish(self, frame: &Frame, height: f64) -> String {
-        let Frame { id, title, description, width: _, styled } = frame;
+        let Frame { id, title, description, width: _, alone } = frame;
         let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-        let (width, height) = (px(frame.room()), px(height.ceil()));
-        let style = if *styled { format!("<style>{}</style>\n", style::CSS) } else { String::new() };
+        let (margin, above) = if *alone { (MARGIN, MARGIN + TITLE) } else { (0.0, 0.0) };
+        let (left, top) = (px(-margin), px(-above));
+        let (width, height) = (px(frame.room() + 2.0 * margin), px(height.ceil() + above + margin));
+        let head = if *alone { head(title, frame.room()) } else { String::new() };
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hk\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{style}\
-             <rect class=\"hk-bg\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hk\" viewBox=\"{left} {top} {width} {height}\" \
+             width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
+             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n\
+             <rect class=\"hk-bg\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n{head}{}</svg>\n",
             markup(title),
             markup(description),
             self.out
         )
     }
+}
+
+/// Style rules and a title in sight, for a document that stands alone.
+fn head(title: &str, room: f64) -> String {
+    // Its letters are larger and bold, so that a fifth less of it fits.
+    let title = markup(&fitted(title, room * 0.8));
+    format!("<style>{}</style>\n<text class=\"hk-t hk-title\" x=\"0\" y=\"-16\">{title}</text>\n", style::CSS)
 }
 
 /// About how wide a text is at the charts' 12 px: fonts differ, so this is a little generous.

@@ -56,7 +56,7 @@ pub fn latency(data: &Latencies, frame: &Frame) -> String {
     let ticks = x_scale.ticks(0);
     ticks.iter().for_each(|&q| canvas.line("hk-g", (x(q), top), (x(q), bottom)));
     for (at, text) in without_overlaps(ticks.iter().map(|&q| (x(q), number::exact(q * 100.0, 5))).collect()) {
-        canvas.text((at, bottom + 16.0), Anchor::Middle, "hk-m", &text);
+        canvas.centered((at, bottom + 16.0), width, "hk-m", &text);
     }
     canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", "percentile (stretched towards 100)");
     canvas.line("hk-a", (left, bottom), (right, bottom));

@@ -28,13 +28,20 @@ pub struct Frame {
     pub description: String,
     /// Width in pixels it is laid out for; 280 at least.
     pub width: u32,
-    /// Whether the document carries its own style rules. Without them the page has to hold [`CSS`] once.
-    pub styled: bool,
+    /// Whether the document stands alone: with its own style rules, its title in sight, and a margin. Otherwise the
+    /// page around it has to hold [`CSS`] once.
+    pub alone: bool,
 }
 
+/// Around a document that stands alone.
+const MARGIN: f64 = 16.0;
+/// Height of its title.
+const TITLE: f64 = 26.0;
+
 impl Frame {
-    /// The width in force.
+    /// The width that the drawing has.
     fn room(&self) -> f64 {
-        f64::from(self.width.clamp(280, 4000))
+        let width = f64::from(self.width.clamp(280, 4000));
+        if self.alone { width - 2.0 * MARGIN } else { width }
     }
 }

@@ -6,6 +6,7 @@
 /// Style rules of all charts, for pages that embed several.
 pub const CSS: &str = "\
 .hk text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans CJK JP',sans-serif;font-size:12px}\
+.hk text.hk-title{font-size:15px;font-weight:600}\
 .hk-bg{fill:#fff}.hk-t{fill:#1b1f24}.hk-m{fill:#59636e}\
 .hk-g{stroke:#dde2e7;stroke-width:1}.hk-a{stroke:#59636e;stroke-width:1}\
 .hk-w{stroke:#1b1f24;stroke-width:1.5;fill:none}.hk-h{stroke:#fff;stroke-width:4;fill:none}\
@@ -23,9 +24,14 @@ pub const CSS: &str = "\
 const COLORS: usize = 6;
 const DASHES: usize = 4;
 
+/// Past the last colour they begin again, each with the marker and dash of the next: 36 looks in all.
+fn shifted(series: usize) -> usize {
+    series + series / COLORS
+}
+
 /// Classes of the line of a series.
 pub(super) fn line(series: usize) -> String {
-    match series % DASHES {
+    match shifted(series) % DASHES {
         0 => format!("hk-l hk-s{}", series % COLORS),
         dash => format!("hk-l hk-s{} hk-d{dash}", series % COLORS),
     }
@@ -38,7 +44,7 @@ pub(super) fn fill(series: usize) -> String {
 
 /// The marker of a series as a path around a point.
 pub(super) fn marker(series: usize, x: f64, y: f64) -> String {
-    let outline: &[(f64, f64)] = match series % COLORS {
+    let outline: &[(f64, f64)] = match shifted(series) % COLORS {
         0 => return format!("M{x:.1} {:.1}a3.8 3.8 0 1 1 .01 0z", y + 3.8),
         1 => &[(-3.4, -3.4), (3.4, -3.4), (3.4, 3.4), (-3.4, 3.4)],
         2 => &[(0.0, -4.6), (4.4, 3.4), (-4.4, 3.4)],

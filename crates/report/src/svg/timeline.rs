@@ -37,6 +37,9 @@ pub struct Mark {
     pub text: String,
 }
 
+/// Room to the right of the plot.
+const MARGIN: f64 = 12.0;
+
 /// Draws a chart over time.
 pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     let width = frame.room();
@@ -48,7 +51,7 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     let y_scale = Scale::from_zero(points().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0, f64::max));
     let labels: Vec<(f64, String)> = y_scale.ticks(5).into_iter().map(|v| (v, number::exact(v, 6))).collect();
     let left = labels.iter().map(|(_, text)| width_of(text)).fold(0.0, f64::max) + 10.0;
-    let (right, bottom) = (width - 12.0, top + (width * 0.42).clamp(160.0, 260.0));
+    let (right, bottom) = (width - MARGIN, top + (width * 0.42).clamp(160.0, 260.0));
     let x = |t: f64| left + x_scale.place(t) * (right - left);
     let y = |v: f64| bottom - y_scale.place(v) * (bottom - top);
     for (value, text) in &labels {
@@ -80,7 +83,7 @@ fn seconds_axis(canvas: &mut Canvas, scale: Scale, (left, right): (f64, f64), bo
     let ticks = scale.ticks(wanted);
     for (x, text) in without_overlaps(ticks.iter().map(|&t| (at(t), number::exact(t, 3))).collect()) {
         canvas.line("hk-a", (x, bottom), (x, bottom + 4.0));
-        canvas.text((x, bottom + 17.0), Anchor::Middle, "hk-m", &text);
+        canvas.centered((x, bottom + 17.0), right + MARGIN, "hk-m", &text);
     }
     canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", "seconds");
 }

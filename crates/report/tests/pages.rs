@@ -1,0 +1,144 @@
+//! What people read, as they read it.
+
+mod support;
+
+use hakaru_report::{charts, comparison_markdown, comparison_terminal, csv, html, html_comparison, markdown, terminal};
+use support::well_formed;
+
+#[test]
+fn a_terminal_of_80_columns() {
+    let text = terminal(&support::sandisk(), 80, false);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_terminal_of_120_columns() {
+    insta::assert_snapshot!(terminal(&support::sandisk(), 120, false));
+}
+
+#[test]
+fn a_wide_terminal_has_room_for_the_workload() {
+    insta::assert_snapshot!(terminal(&support::kioxia(), 160, false));
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let text = terminal(&support::sandisk(), 100, true);
+    let mut plain = String::new();
+    for part in text.split('\x1b') {
+        plain.push_str(part.strip_prefix('[').and_then(|p| p.split_once('m')).map_or(part, |(_, rest)| rest));
+    }
+    assert_eq!(plain, terminal(&support::sandisk(), 100, false));
+}
+
+#[test]
+fn any_width_will_do() {
+    for width in [0, 1, 40, 61, 79, 1000, usize::MAX] {
+        assert!(terminal(&support::sandisk(), width, true).contains("seq-write"));
+    }
+}
+
+#[test]
+fn markdown_for_an_article() {
+    insta::assert_snapshot!(markdown(&[support::small()]));
+}
+
+#[test]
+fn csv_for_a_spreadsheet() {
+    let text = csv(&[support::small()]);
+    let columns = |line: &str| line.matches(',').count();
+    assert!(text.lines().all(|line| columns(line) == 17), "no field of this one holds a comma");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn comparisons_in_words() {
+    insta::assert_snapshot!("comparison_terminal", comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 100));
+    insta::assert_snapshot!("comparison_markdown", comparison_markdown(&support::comparisons(), ("ext4", "vfat")));
+}
+
+#[test]
+fn each_kind_of_chart_by_itself() {
+    for chart in charts(&[support::small()]) {
+        let document = chart.svg(480);
+        well_formed(&document).unwrap();
+        insta::assert_snapshot!(format!("svg_{}", chart.name), document);
+    }
+}
+
+#[test]
+fn a_page_of_one_series() {
+    let page = html(&[support::small()]);
+    well_formed(&page).unwrap();
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn pages_of_several_series_are_sound() {
+    let three = [support::sandisk(), support::sandisk_vfat(), support::kioxia()];
+    well_formed(&html(&three)).unwrap();
+    well_formed(&html_comparison(&three[0], &three[1], &support::comparisons())).unwrap();
+    let names: std::collections::BTreeSet<String> = charts(&three).into_iter().map(|chart| chart.name).collect();
+    assert_eq!(names.len(), charts(&three).len());
+}
+
+#[test]
+fn ids_on_a_page_are_unique_and_charts_are_described() {
+    let page = html(&[support::sandisk(), support::sandisk_vfat()]);
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let unique: std::collections::BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!(ids.len(), unique.len());
+    let figures = page.matches("<figure").count();
+    assert_eq!(page.matches("role=\"img\"").count(), 2 * figures);
+    assert_eq!(page.matches("<desc").count(), 2 * figures);
+    assert_eq!(page.matches("Data of this chart").count(), figures);
+}
+
+#[test]
+fn a_page_needs_nothing_from_outside() {
+    let page = html(&[support::sandisk()]);
+    assert!(page.contains("default-src 'none'"));
+    let outside = page.replace("http://www.w3.org/2000/svg", "");
+    for word in ["http:", "https:", "<script", "@import", "url(", "src=", "<link"] {
+        assert!(!outside.contains(word), "{word}");
+    }
+    // These turn black in programs other than browsers.
+    assert!(!page.contains("var(--") && !page.contains("light-dark("));
+}
+
+#[test]
+fn the_same_findings_give_the_same_bytes() {
+    let all = || [support::sandisk(), support::sandisk_vfat()];
+    assert_eq!(html(&all()), html(&all()));
+    assert_eq!((markdown(&all()), csv(&all())), (markdown(&all()), csv(&all())));
+}
+
+#[test]
+fn nothing_to_report_is_said() {
+    assert!(html(&[]).contains("nothing to report"));
+    assert_eq!(markdown(&[]), "");
+    assert_eq!(csv(&[]).lines().count(), 1);
+    let mut bare = support::small();
+    bare.phases.clear();
+    bare.runs.clear();
+    assert!(charts(&[bare.clone()]).is_empty());
+    well_formed(&html(std::slice::from_ref(&bare))).unwrap();
+    assert!(terminal(&bare, 80, false).contains("SanDisk"));
+}
+
+#[test]
+fn thousands_of_runs_stay_a_page() {
+    let mut many = support::sandisk();
+    let line = many.phases[7].timelines[0].clone();
+    for phase in &mut many.phases {
+        let value = phase.iops.values[0];
+        phase.iops.values = vec![value; 10_000];
+        phase.bandwidth.values = vec![value * 4096.0; 10_000];
+        phase.timelines = vec![line.clone(); 10_000];
+    }
+    many.runs = (0..10_000).map(|i| format!("run-{i}")).collect();
+    let page = html(&[many]);
+    assert!(page.len() < 4_000_000, "{}", page.len());
+    assert!(page.contains("24 of 10\u{202f}000 runs are drawn") && page.contains("and 9980 more"));
+}
