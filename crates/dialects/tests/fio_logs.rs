@@ -12,8 +12,9 @@ use hakaru_dialects::fio::output::{
 };
 use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::folded_middle;
-use hakaru_model::job::{Access, Job, Op, PerOp, Target};
-use hakaru_model::units::{Bytes, Nanos, Quantile};
+use hakaru_model::job::{Job, Op, PerOp};
+use hakaru_model::units::Nanos;
+use support::args;
 use support::{Lat, Numbers, OpNumbers, Reported, Run, Stat, differences, masked};
 
 /// What stands between two marks in a line.
@@ -307,33 +308,6 @@ fn with_lost_line(mut body: Vec<String>) -> Vec<String> {
     body
 }
 
-/// The job of the command in front of the log.
-fn job(command: &str) -> (Job, JobExtras) {
-    let mut job = Job::new("", Target::Nothing, Access::only(Op::Read, false));
-    let mut extras = JobExtras::default();
-    for word in command.split_whitespace().filter(|word| word.starts_with('-')) {
-        let (name, value) = word.trim_start_matches('-').split_once('=').unwrap_or((word.trim_start_matches('-'), ""));
-        match (name, value) {
-            ("name", name) => job.name = name.to_owned(),
-            ("rw", "readwrite") => job.access = Access::mixed(50, false),
-            ("rw", "randread") => job.access = Access::only(Op::Read, true),
-            ("rw", "randwrite") => job.access = Access::only(Op::Write, true),
-            ("rw", "write") => job.access = Access::only(Op::Write, false),
-            ("bs", bs) => job = job.with_block(Bytes(if bs == "1M" { 1 << 20 } else { 4096 })),
-            ("numjobs", n) => job.numjobs = n.parse().unwrap(),
-            ("iodepth", n) => job.queue.iodepth = n.parse().unwrap(),
-            ("group_reporting", _) => job.group_reporting = true,
-            ("lat_percentiles", _) => extras.lat_percentiles = true,
-            ("percentile_list", list) => {
-                let list = list.split(':').map(|p| Quantile::new(p.parse::<f64>().unwrap() / 100.0).unwrap());
-                job.measure.percentiles = list.collect();
-            }
-            _ => {}
-        }
-    }
-    (job, extras)
-}
-
 /// The status line of the log, from its own numbers.
 fn status(line: &str, job: &Job) -> String {
     let fields: Vec<&str> = line.split('[').skip(1).map(|f| f.trim_end_matches(']')).collect();
@@ -392,7 +366,7 @@ fn step_names(cell: &str) -> String {
 
 fn check(name: &str, text: &str) {
     let log = read(text);
-    let (job, extras) = job(&log.command);
+    let (job, extras) = args::read(&log.command).phases.remove(0).remove(0);
     let version = log.head.iter().find(|line| line.starts_with("fio-")).unwrap();
     let squeeze = name.starts_with("f2fs");
 

@@ -4,6 +4,8 @@
 
 #![allow(dead_code, unreachable_pub)] // Each test binary uses its own part.
 
+pub mod args;
+
 use hakaru_dialects::fio::JobExtras;
 use hakaru_dialects::fio::output::RunView;
 use hakaru_model::facts::DiskStats;
@@ -126,9 +128,10 @@ fn samples(stat: &Stat, unit: u64) -> Samples {
     let scale = unit as f64;
     let sum = (stat.mean * scale * stat.n as f64).round() as u128;
     let scatter = (stat.dev * scale).powi(2) * stat.n.saturating_sub(1) as f64;
-    let square = if stat.n == 0 { 0 } else { sum * sum / u128::from(stat.n) };
+    let n = u128::from(stat.n.max(1));
+    let sum_sq = (sum * sum + (scatter * n as f64).round() as u128 + n / 2) / n;
     let (min, max) = (stat.min * unit, stat.max * unit);
-    Samples { count: stat.n, min, max, sum, sum_sq: square + scatter.round() as u128 }
+    Samples { count: stat.n, min, max, sum, sum_sq }
 }
 
 /// One worker's part of samples that all workers drew from one distribution.
@@ -151,7 +154,9 @@ fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
 /// One worker's part of a spread over time: workers that run side by side add up.
 fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
     let n = deal(stat.n, parts, index);
-    let scatter = stat.dev.powi(2) * stat.n.saturating_sub(1) as f64 / parts as f64;
+    // A worker with one sample cannot carry any of the scatter.
+    let carriers = (0..parts).filter(|&i| deal(stat.n, parts, i) > 1).count().max(1);
+    let scatter = stat.dev.powi(2) * stat.n.saturating_sub(1) as f64 / carriers as f64;
     let part = Stat {
         n,
         min: deal(stat.min, parts, index),
@@ -178,9 +183,10 @@ fn op_part(op: &OpNumbers, parts: u64, index: u64) -> OpRecord {
     }
 }
 
-/// Counts that give these shares, out of a million calls or of `total`.
+/// Counts that give these shares of a total. What is not nothing was printed as a least share, so it is 1 at least.
 fn counts(shares: &[f64; 7], total: u64) -> DepthSteps {
-    shares.map(|share| (share * total as f64 / 100.0).round() as u64)
+    let count = |share: f64| (share * total as f64 / 100.0).round() as u64;
+    shares.map(|share| if share > 0.0 { count(share).max(1) } else { 0 })
 }
 
 /// The workers whose report these numbers are.

@@ -32,11 +32,11 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
         Some(Printer { view, report, group, plus }.job())
     });
     root.set("jobs", Value::List(jobs.collect()));
-    if let Some(idleness) = &view.idleness {
-        root.set("cpu_idleness", cpu_idleness(idleness));
-    }
     if !view.disks.is_empty() {
         root.set("disk_util", Value::List(view.disks.iter().map(|disk| disk_util(view, disk)).collect()));
+    }
+    if let Some(idleness) = &view.idleness {
+        root.set("cpu_idleness", cpu_idleness(idleness));
     }
     Value::from(root).print()
 }
@@ -164,6 +164,10 @@ impl Printer<'_> {
             .set("latency_us", shares_by_name(&steps, &shares.us));
         steps.extend(["2000".to_owned(), ">=2000".to_owned()]);
         job.set("latency_ms", shares_by_name(&steps, &shares.ms));
+        if !self.report.did_something() {
+            // Of a job that issued nothing fio says no more.
+            return;
+        }
         if self.report.continues_on_errors() {
             let first = self.report.first_error.map_or(0, |error| error.errno);
             job.set("total_err", self.report.errors).set("first_error", first);

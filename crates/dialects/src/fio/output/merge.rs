@@ -325,3 +325,11 @@ pub(super) fn share_of_group(bw: &Spread, group: &GroupOp) -> f64 {
         whole => (bw.mean.trunc() * 100.0 / (whole as f64 / 1024.0)).min(100.0),
     }
 }
+
+/// The same in the terse output, where the group is cut to whole KiB/s rather than the mean.
+pub(super) fn share_of_whole_group(bw: &Spread, group: &GroupOp) -> f64 {
+    match group.bytes_per_s() {
+        0..=1024 => 100.0,
+        whole => (bw.mean * 100.0 / (whole / 1024) as f64).min(100.0),
+    }
+}

@@ -25,7 +25,7 @@ impl Wanted {
             return Wanted { list: USUAL.to_vec(), decimals: 2 };
         }
         // The share was divided by 100 once; this finds the number again that was typed.
-        let mut list: Vec<f64> = job.measure.percentiles.iter().map(|q| (q.share() * 1e10).round() / 1e8).collect();
+        let mut list: Vec<f64> = job.measure.percentiles.iter().map(|q| (q.share() * 1e9).round() / 1e7).collect();
         list.sort_by(f64::total_cmp);
         let decimals = list.iter().map(|&p| decimals_of(p)).max().unwrap_or(0);
         Wanted { list, decimals }
@@ -49,7 +49,7 @@ impl Wanted {
 }
 
 fn decimals_of(percent: f64) -> usize {
-    (0..8).find(|&d| (percent * 10f64.powi(d) - (percent * 10f64.powi(d)).round()).abs() < 1e-6).unwrap_or(8) as usize
+    (0..7).find(|&d| (percent * 10f64.powi(d) - (percent * 10f64.powi(d)).round()).abs() < 1e-6).unwrap_or(7) as usize
 }
 
 /// Whether `seen` of `total` are at least `percent` of a hundred, without the rounding of a product: the double nearest
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(wanted(&[99.0, 50.0]), Wanted { list: vec![50.0, 99.0], decimals: 0 });
         assert_eq!(wanted(&[95.0, 99.0, 99.9]), Wanted { list: vec![95.0, 99.0, 99.9], decimals: 1 });
         assert_eq!(wanted(&[1.0, 99.999]).decimals, 3);
-        assert_eq!(wanted(&[30.12345678]).decimals, 8);
+        assert_eq!(wanted(&[30.1234567]).decimals, 7);
     }
 
     #[test]

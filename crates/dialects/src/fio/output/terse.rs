@@ -1,7 +1,7 @@
 //! The terse output: one line of fields for each reported job, read by position.
 
 use super::distribution::{LatencyShares, depth_shares};
-use super::merge::{Group, GroupOp, OpTotals, Report, groups, reports, share_of_group};
+use super::merge::{Group, GroupOp, OpTotals, Report, groups, reports, share_of_whole_group};
 use super::normal::busy_share;
 use super::percentile::Wanted;
 use super::view::RunView;
@@ -92,7 +92,7 @@ fn operation(fields: &mut Fields, report: &Report<'_>, op: &OpTotals, group: &Gr
     percentiles(fields, report, op);
     latency(fields, &op.lat.stat);
     let (bw, iops) = (&op.bw, &op.iops);
-    let share = if bw.count > 0 { share_of_group(bw, group) } else { 0.0 };
+    let share = if bw.count > 0 { share_of_whole_group(bw, group) } else { 0.0 };
     fields.put(bw.min).put(bw.max).put(format!("{share:.6}%"));
     fields.put(format!("{:.6}", bw.mean)).put(format!("{:.6}", bw.deviation()));
     if version == 5 {

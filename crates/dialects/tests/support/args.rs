@@ -1,0 +1,98 @@
+//! Jobs from a command line, as far as these tests need it: the words of a call of fio, each with its value behind `=`.
+//!
+//! Leaves out nearly all of fio's grammar; a test of the printers should not hang on the parser.
+
+use hakaru_dialects::fio::{JobExtras, UnifiedReporting};
+use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Target};
+use hakaru_model::units::{Bytes, Quantile, SizeRules, parse_size};
+
+/// A command line, understood.
+pub struct Command {
+    /// Jobs by phase.
+    pub phases: Vec<Vec<(Job, JobExtras)>>,
+    /// Options in front of the first job.
+    pub global_options: Vec<(String, String)>,
+}
+
+/// Reads a command line.
+pub fn read(line: &str) -> Command {
+    let words: Vec<(&str, &str)> = line.split_whitespace().filter(|w| w.starts_with('-')).map(split).collect();
+    let first = words.iter().position(|(name, _)| *name == "name").unwrap();
+    let global = &words[..first];
+    let typed = |words: &[(&str, &str)]| -> Vec<(String, String)> {
+        words.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    };
+    let mut phases: Vec<Vec<(Job, JobExtras)>> = Vec::new();
+    let mut group = 0;
+    for own in words[first..].chunk_by(|_, next| next.0 != "name") {
+        let has = |name: &str| own.iter().any(|(n, _)| *n == name);
+        if phases.is_empty() || has("stonewall") {
+            phases.push(Vec::new());
+        }
+        let follows_another = phases.iter().any(|jobs| !jobs.is_empty());
+        group += u32::from(follows_another && (has("stonewall") || has("new_group")));
+        let mut job = Job::new("", Target::Nothing, Access::only(Op::Read, false));
+        let mut extras = JobExtras::default();
+        job.group = group;
+        global.iter().chain(own).for_each(|(name, value)| set(&mut job, &mut extras, name, value));
+        job.options = typed(own).into_iter().filter(|(name, _)| name != "idle-prof").collect();
+        phases.last_mut().unwrap().push((job, extras));
+    }
+    Command { phases, global_options: typed(global) }
+}
+
+fn split(word: &str) -> (&str, &str) {
+    let word = word.trim_start_matches('-');
+    word.split_once('=').unwrap_or((word, ""))
+}
+
+fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
+    let number = || value.parse::<u32>().unwrap();
+    match name {
+        "name" => job.name = value.to_owned(),
+        "rw" => job.access = access(value),
+        "bs" => job.block = PerOp::all(BlockSize::Fixed(size(value))),
+        "bsrange" => {
+            let (min, max) = value.split_once('-').unwrap();
+            job.block = PerOp::all(BlockSize::Range { min: size(min), max: size(max) });
+        }
+        "numjobs" => job.numjobs = number(),
+        "iodepth" => job.queue.iodepth = number(),
+        "group_reporting" => job.group_reporting = true,
+        "ioengine" if value == "null" => job.ioengine = IoEngine::Null,
+        "ioengine" if value == "libaio" => job.ioengine = IoEngine::Libaio,
+        "gtod_reduce" => extras.clat_percentiles = false,
+        "clat_percentiles" => extras.clat_percentiles = value == "1",
+        "lat_percentiles" => extras.lat_percentiles = value == "1",
+        "slat_percentiles" => extras.slat_percentiles = value == "1",
+        "percentile_list" => {
+            let list = value.split(':').map(|p| Quantile::new(p.parse::<f64>().unwrap() / 100.0).unwrap());
+            job.measure.percentiles = list.collect();
+        }
+        "unit_base" => extras.unit_base = number(),
+        "kb_base" => extras.kb_base = number(),
+        "significant_figures" => extras.significant_figures = number(),
+        "unified_rw_reporting" => extras.unified = UnifiedReporting::Mixed,
+        "description" => extras.description = Some(value.to_owned()),
+        "continue_on_error" => job.errors.continue_on = PerOp::all(true),
+        _ => {}
+    }
+}
+
+fn size(text: &str) -> Bytes {
+    parse_size(text, SizeRules::Fio1024).unwrap()
+}
+
+fn access(rw: &str) -> Access {
+    let (random, what) = match rw.strip_prefix("rand") {
+        Some(what) => (true, what),
+        None => (false, rw),
+    };
+    match what {
+        "read" => Access::only(Op::Read, random),
+        "write" => Access::only(Op::Write, random),
+        "trim" => Access::only(Op::Trim, random),
+        "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
+        _ => Access::mixed(50, random),
+    }
+}
