@@ -52,9 +52,7 @@ mod tests {
                 super::line(&lines, &sections.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>())
             })
         };
-        insta::assert_snapshot!(show(&[]), @r"
-        fio --ioengine=libaio --bs=4k '--name=a b' --rw=read --thread '--description=it'\''s' --name=c --name=global --bs=8k --name=d
-        ");
+        insta::assert_snapshot!(show(&[]), @r"fio --ioengine=libaio --bs=4k '--name=a b' --rw=read --thread '--description=it'\''s' --name=c --name=global --bs=8k --name=d");
         insta::assert_snapshot!(show(&["d"]), @"fio --ioengine=libaio --bs=4k --bs=8k --name=d");
     }
 }

@@ -1,0 +1,133 @@
+//! Options that nothing obeys yet: they are refused, and what they mean is known all the same.
+
+use super::*;
+use hakaru_model::job::PerOp;
+use hakaru_model::job::rules::*;
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// The rules of a command with the gate open; with the gate closed it is refused.
+fn rules(options: &str) -> Rules {
+    let command = format!("--name=a {options}");
+    let refused = fails(&command);
+    assert!(refused.contains("cannot be used here"), "{command}: {refused}");
+    let invocation = run_open(&command).unwrap_or_else(|e| panic!("{command}: {e}"));
+    flat(&invocation.scenario).remove(0).rules
+}
+
+#[test]
+fn verification() {
+    let verify = |options: &str| rules(&format!("--rw=randwrite {options}")).verify.unwrap();
+    assert_eq!(verify("--verify=crc32c"), Verify::by(VerifyMethod::Crc32c));
+    assert_eq!(verify("--verify=crc32c-intel").method, VerifyMethod::Crc32c);
+    assert_eq!(verify("--verify=meta").method, VerifyMethod::Header);
+    let pattern = verify("--verify=pattern --verify_pattern=0xff%o").method;
+    assert_eq!(pattern, VerifyMethod::Pattern(vec![PatternPart::Bytes(vec![0xff]), PatternPart::Offset]));
+    let full = verify(
+        "--verify=md5 --do_verify=0 --verify_fatal=1 --verify_dump=1 --verify_async=2 --verify_backlog=64 \
+         --verify_backlog_batch=8 --verify_interval=4k --verify_state_save=0 --verify_write_sequence=0",
+    );
+    let wanted = Verify {
+        read_back: false,
+        fatal: true,
+        dump: true,
+        async_threads: 2,
+        backlog: 64,
+        backlog_batch: 8,
+        interval: Some(Bytes(4096)),
+        save_state: false,
+        write_sequence: false,
+        ..Verify::by(VerifyMethod::Md5)
+    };
+    assert_eq!(full, wanted);
+    assert!(verify("--verify=xxhash --verify_only").only);
+    let error = |options: &str| run_open(&format!("--name=a {options}")).unwrap_err().to_string();
+    insta::assert_snapshot!(error("--verify=sha512"), @"verify=sha512 cannot be used: sha512 is not built in: use crc32c, xxhash or sha256");
+    insta::assert_snapshot!(error("--verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
+    insta::assert_snapshot!(error("--verify_only"), @"job `a`: verify_only needs verify");
+}
+
+#[test]
+fn ends_of_jobs() {
+    assert_eq!(rules("--exitall").exit.ends, Some(ExitScope::Group));
+    assert_eq!(rules("--exitall --exit_what=all").exit.ends, Some(ExitScope::All));
+    assert_eq!(rules("--exit_what=stonewall --exitall=1").exit.ends, Some(ExitScope::Phase));
+    assert!(rules("--exitall_on_error").exit.on_error);
+    assert_eq!(rules("--max_latency=20ms,,").max_latency.read, Some(Nanos::from_millis(20)));
+    let rate = rules("--rate_min=1m --rate_cycle=500").minimum_rate;
+    assert_eq!((rate.bytes_per_s, rate.cycle), (PerOp::all(Some(1 << 20)), Nanos::from_millis(500)));
+    assert_eq!(rules("--wait_for=writers").wait_for.as_deref(), Some("writers"));
+    let ignored = rules("--ignore_error=EIO,ENOSPC:122").ignore_errors;
+    assert_eq!(ignored, IgnoredErrors { read: vec![5], write: vec![28, 122], verify: vec![] });
+}
+
+#[test]
+fn searching_for_a_state() {
+    let steady = rules("--steadystate=iops_slope:0.3% --ss_dur=30 --ss_ramp=10").steady.unwrap();
+    let wanted = SteadyState {
+        iops: true,
+        slope: true,
+        limit: SteadyLimit::Percent(0.3),
+        window: Nanos::from_secs(30),
+        ramp: Nanos::from_secs(10),
+        interval: Nanos::SECOND,
+    };
+    assert_eq!(steady, wanted);
+    assert_eq!(rules("--steadystate=bw:1m").steady, None, "no duration, no detection");
+    assert_eq!(rules("--ss=bw:1m --ss_dur=5").steady.unwrap().limit, SteadyLimit::Absolute(1_048_576.0));
+    let target =
+        rules("--latency_target=5ms --latency_window=10s --latency_percentile=99 --latency_run=1").latency_target;
+    let (target, keep) = (target.unwrap(), true);
+    assert_eq!((target.target, target.window), (Nanos::from_millis(5), Nanos::from_secs(10)));
+    assert_eq!((target.percentile, target.keep_running), (99.0, keep));
+}
+
+#[test]
+fn files_and_zones() {
+    assert!(rules("--create_on_open=1").files.create_on_open);
+    assert!(rules("--fill_device=1 --rw=write").files.fill_device);
+    assert!(rules("--file_append=1").files.append && rules("--unlink_each_loop=1").files.unlink_each_loop);
+    assert_eq!(rules("--fadvise_hint=random").files.advice, AccessAdvice::Random);
+    let turns = rules("--file_service_type=random:8 --openfiles=4").turns;
+    assert_eq!(turns, FileTurns { order: FileOrder::Random, run_length: 8, open_files: Some(4) });
+    assert_eq!(rules("--file_service_type=zipf:1.3").turns.order, FileOrder::Zipf(1.3));
+    let strided = rules("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m").zones;
+    assert_eq!(strided, Zones::Strided { range: Bytes(4 << 20), size: Bytes(1 << 20), skip: Bytes(2 << 20) });
+    let device = rules("--zonemode=zbd --max_open_zones=8").zones;
+    assert!(matches!(device, Zones::Device { size: None, max_open: 8, .. }), "{device:?}");
+}
+
+#[test]
+fn workload_priority_and_replay() {
+    assert_eq!(rules("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
+    assert_eq!(rules("--dedupe_percentage=30").dedupe_percent, 30);
+    assert!(rules("--io_submit_mode=offload").offload && rules("--atomic=1").files.atomic);
+    let priority = rules("--nice=5 --prio=3 --prioclass=2").priority;
+    assert_eq!(priority, Priority { nice: 5, io_class: Some(2), io_level: Some(3) });
+    assert_eq!(rules("--numa_cpu_nodes=0-1").numa_cpu_nodes, [0, 1]);
+    let replay = rules("--read_iolog=a.log:b.log --replay_no_stall=1 --replay_redirect=/dev/sdb").replay;
+    assert_eq!(replay.read, [PathBuf::from("a.log"), PathBuf::from("b.log")]);
+    assert!(replay.no_stall && replay.redirect == Some("/dev/sdb".into()));
+}
+
+#[test]
+fn logs() {
+    let command = "--name=a --write_bw_log --write_lat_log=lat --log_avg_msec=100 --per_job_logs=0 --log_offset=1 \
+        --write_hist_log=h --log_hist_msec=1000 --log_hist_coarseness=2 --log_unix_epoch=1";
+    assert!(fails(command).contains("log files are not written yet"));
+    let invocation = run_open(command).unwrap();
+    let wanted = LogPlan {
+        bw: Some(String::new()),
+        lat: Some("lat".to_owned()),
+        hist: Some("h".to_owned()),
+        avg_msec: 100,
+        hist_msec: 1000,
+        hist_coarseness: 2,
+        per_job: false,
+        offset: true,
+        unix_epoch: true,
+        ..LogPlan::default()
+    };
+    assert_eq!(invocation.extras[0][0].logs, wanted);
+    assert_eq!(flat(&invocation.scenario)[0].measure.tick, Nanos::from_millis(100));
+}
