@@ -167,6 +167,7 @@ fn spread_part(stat: &Stat, parts: u64, index: u64, unit: u64) -> Samples {
     samples(&part, unit)
 }
 
+#[allow(clippy::needless_update)] // A field more in the record should not concern these tests.
 fn op_part(op: &OpNumbers, parts: u64, index: u64) -> OpRecord {
     let ios = deal(op.ios, parts, index);
     OpRecord {

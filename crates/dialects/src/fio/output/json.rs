@@ -4,12 +4,13 @@
 
 use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
 use super::merge::{Group, GroupOp, OpTotals, Report, Spread, groups, reports, share_of_group};
-use super::normal::busy_share;
+use super::normal::{busy_share, mean_over};
 use super::percentile::Wanted;
 use super::time::ctime;
 use super::value::{Object, Value};
 use super::view::{CpuIdleness, DiskView, RunView};
 use crate::fio::UnifiedReporting;
+use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::{Histogram, folded_middle};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Latency, Samples};
@@ -33,7 +34,7 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     });
     root.set("jobs", Value::List(jobs.collect()));
     if !view.disks.is_empty() {
-        root.set("disk_util", Value::List(view.disks.iter().map(|disk| disk_util(view, disk)).collect()));
+        root.set("disk_util", Value::List(view.disks.iter().flat_map(|disk| disk_util(view, disk)).collect()));
     }
     if let Some(idleness) = &view.idleness {
         root.set("cpu_idleness", cpu_idleness(idleness));
@@ -224,8 +225,27 @@ fn cpu_idleness(idleness: &CpuIdleness) -> Object {
     object
 }
 
-fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Value {
-    let stats = &disk.stats;
+/// The device with the means over its members, then each member.
+fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Vec<Value> {
+    let mut device = one_disk(view, &disk.stats);
+    if !disk.members.is_empty() {
+        let members = &disk.members;
+        let mean = |f: fn(&DiskStats) -> u64| mean_over(members, f);
+        device
+            .set("aggr_read_ios", mean(|d| d.read_ios))
+            .set("aggr_write_ios", mean(|d| d.write_ios))
+            .set("aggr_read_merges", mean(|d| d.read_merges))
+            .set("aggr_write_merge", mean(|d| d.write_merges))
+            .set("aggr_read_ticks", mean(|d| d.read_ticks.as_millis()))
+            .set("aggr_write_ticks", mean(|d| d.write_ticks.as_millis()))
+            .set("aggr_in_queue", mean(|d| d.queued.as_millis()))
+            .set("aggr_util", members.iter().map(busy_share).fold(0.0, f64::max));
+    }
+    let members = disk.members.iter().map(|member| one_disk(view, member).into());
+    std::iter::once(device.into()).chain(members).collect()
+}
+
+fn one_disk(view: &RunView<'_>, stats: &DiskStats) -> Object {
     let mut object = Object::default();
     object.set("name", stats.name.as_str()).set("read_ios", stats.read_ios).set("write_ios", stats.write_ios);
     if view.shows_sectors() {
@@ -238,5 +258,5 @@ fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Value {
         .set("write_ticks", stats.write_ticks.as_millis())
         .set("in_queue", stats.queued.as_millis())
         .set("util", busy_share(stats));
-    object.into()
+    object
 }

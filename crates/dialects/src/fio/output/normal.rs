@@ -278,11 +278,10 @@ impl Text {
         }
         line!(self, "\nDisk stats (read/write):");
         for DiskView { stats, members } in &view.disks {
-            let mut text = format!("  {}", disk_line(view, stats));
-            if !members.is_empty() {
-                text += &aggregate_line(view, members);
+            match members.is_empty() {
+                true => line!(self, "  {}", disk_line(view, stats)),
+                false => line!(self, "    {}{}", disk_line(view, stats), aggregate_line(view, members)),
             }
-            line!(self, "{text}");
             for member in members {
                 line!(self, "  {}", disk_line(view, member));
             }
@@ -323,8 +322,7 @@ fn disk_line(view: &RunView<'_>, disk: &DiskStats) -> String {
 
 /// The means over the members of an array.
 fn aggregate_line(view: &RunView<'_>, members: &[DiskStats]) -> String {
-    let count = members.len().max(1) as u64;
-    let mean = |f: fn(&DiskStats) -> u64| members.iter().map(f).sum::<u64>() / count;
+    let mean = |f: fn(&DiskStats) -> u64| mean_over(members, f);
     let sectors = match view.shows_sectors() {
         true => format!(" aggsectors={}/{},", mean(|d| d.read_sectors), mean(|d| d.write_sectors)),
         false => String::new(),
@@ -340,6 +338,11 @@ fn aggregate_line(view: &RunView<'_>, members: &[DiskStats]) -> String {
         mean(|d| d.queued.as_millis()),
         members.iter().map(busy_share).fold(0.0, f64::max)
     )
+}
+
+/// The mean of a counter over some devices, rounded down.
+pub(super) fn mean_over(disks: &[DiskStats], counter: fn(&DiskStats) -> u64) -> u64 {
+    disks.iter().map(counter).sum::<u64>() / disks.len().max(1) as u64
 }
 
 /// Time with a request in flight, in hundredths of the time between the readings.
