@@ -160,7 +160,8 @@ fn real_values(option: &str, values: &[&str], before: &[&str]) -> Option<Vec<u64
     let words = ["--debug=parse", "--parse-only", "--name=x"].iter().chain(before).copied();
     let words: Vec<&str> = words.chain(typed.iter().map(String::as_str)).collect();
     let (_, said) = real(&words, &[])?;
-    let told = said.split(&format!("__handle_option={option},")).skip(1);
+    let mark = format!("__handle_option={option},");
+    let told = said.split(mark.as_str()).skip(1);
     let number = |text: &str| text.split("out=").nth(1)?.split_whitespace().next()?.parse().ok();
     Some(told.map(|text| number(text).expect("fio tells the number")).collect())
 }

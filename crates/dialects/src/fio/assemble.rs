@@ -139,9 +139,12 @@ impl<'a> Assembler<'a> {
         self.globals.clone_from(&self.base.job.options);
     }
 
-    /// Each job file begins with the options of the command line, and waits for the one before.
+    /// The first job file begins with the options of the command line; each of the others waits for the one before.
     fn job_file(&mut self, path: &Path, index: usize) -> Result<(), FioError> {
-        let mut global = self.base.clone();
+        let mut global = if index == 0 { self.base.clone() } else { JobSpec::default() };
+        if index == 1 && !self.base.job.options.is_empty() {
+            self.warnings.push("options of the command line concern the first job file only, as in fio".to_owned());
+        }
         let first = self.jobs.len();
         let mut place = Place::Left;
         let lines = jobfile::read(path, self.ctx)?;
