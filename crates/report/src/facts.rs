@@ -6,6 +6,7 @@ use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact,
 use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained};
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// One line of the circumstances.
@@ -167,10 +168,40 @@ fn cliff(cliff: &Cliff) -> String {
 }
 
 /// Bytes of the device per byte of the application, in a sentence.
-pub(crate) fn amplification(phase: &PhaseSummary) -> Option<String> {
+fn amplification(phase: &PhaseSummary) -> Option<String> {
     let spread = number::Spread::of(phase.amplification.as_ref()?, 1.0);
     let verb = if phase.op == Op::Read { "read" } else { "wrote" };
     Some(format!("the device {verb} {spread} bytes per byte of the application"))
+}
+
+/// Amplification that is worth a sentence: the device moved other amounts than the application, and more than the
+/// counters waver.
+pub(crate) fn notable_amplification(phase: &PhaseSummary) -> Option<String> {
+    let estimate = phase.amplification.as_ref()?;
+    let off = (estimate.mean - 1.0).abs();
+    (off >= 0.05 && off > estimate.deviation.unwrap_or(0.0)).then(|| amplification(phase))?
+}
+
+/// The caveats as text, each once: what concerns several phases names them in front.
+pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
+    let phases: BTreeSet<&str> = summary.phases.iter().map(|phase| phase.phase.as_str()).collect();
+    let mut merged: Vec<(Vec<String>, String)> = Vec::new();
+    for text in summary.caveats.iter().map(ToString::to_string) {
+        let (of, words) = match text.split_once(": ").filter(|(lead, _)| phases.contains(lead)) {
+            Some((phase, words)) => (Some(phase.to_owned()), words),
+            None => (None, text.as_str()),
+        };
+        match merged.iter_mut().find(|(_, known)| known == words) {
+            Some((all, _)) => all.extend(of.filter(|phase| !all.contains(phase))),
+            None => merged.push((of.into_iter().collect(), words.to_owned())),
+        }
+    }
+    let lead = |of: Vec<String>| match of.len() {
+        0 => String::new(),
+        n if n > 2 && n == phases.len() => "all phases: ".to_owned(),
+        _ => format!("{}: ", of.join(", ")),
+    };
+    merged.into_iter().map(|(of, words)| plain(&format!("{}{words}", lead(of)))).collect()
 }
 
 /// Long stretches in minutes and hours.

@@ -1,7 +1,7 @@
 //! Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
 
 use crate::text::markdown as escaped;
-use crate::{facts, naming, number, results, time};
+use crate::{facts, naming, results, time};
 use hakaru_model::finding::{PhaseSummary, Summary};
 
 /// Renders series as Markdown, one section each.
@@ -21,12 +21,12 @@ fn section(summary: &Summary, name: &str) -> String {
     ));
     out.push_str(&table(summary));
     out.push_str(&facts_of(summary, "Sustained speed", facts::sustained));
-    out.push_str(&facts_of(summary, "Bytes below", facts::amplification));
-    if !summary.caveats.is_empty() {
-        out.push_str("\n### Caveats\n\n");
-        for caveat in &summary.caveats {
-            out.push_str(&format!("- {}\n", escaped(&caveat.to_string())));
-        }
+    if summary.phases.iter().any(|phase| phase.amplification.is_some()) {
+        out.push_str("\nAmplification: bytes the device moved per byte of the application, from its counters.\n");
+    }
+    let caveats: String = facts::caveats(summary).iter().map(|text| format!("- {}\n", escaped(text))).collect();
+    if !caveats.is_empty() {
+        out.push_str(&format!("\n### Caveats\n\n{caveats}"));
     }
     out.push_str("\n### Circumstances\n\n| | |\n| --- | --- |\n");
     for line in facts::circumstances(summary).iter().filter(|line| line.known) {
@@ -36,17 +36,15 @@ fn section(summary: &Summary, name: &str) -> String {
 }
 
 fn table(summary: &Summary) -> String {
-    let mut out = String::from(
-        "| Phase | Workload | Bandwidth, MB/s | IOPS | Median latency | P99 | P99.9 | Longest |\n\
-         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-    );
-    for row in results::rows(summary) {
-        let spread = |s: Option<number::Spread>| s.map_or_else(String::new, |s| s.to_string());
-        let [median, p99, p999] = row.percentiles;
-        let numbers = [spread(row.bandwidth), spread(row.iops), median, p99, p999, row.max].join(" | ");
-        out.push_str(&format!("| {} | {} | {numbers} |\n", escaped(&row.name), escaped(&row.workload)));
-    }
-    out
+    let table = results::table(summary, |spread| spread.to_string());
+    let line = |cells: &[String]| {
+        let cells: Vec<String> =
+            cells.iter().map(|cell| cell.split('\n').map(escaped).collect::<Vec<_>>().join(": ")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule: String = (0..table.head.len()).map(|column| if column == 0 { "| --- " } else { "| ---: " }).collect();
+    let rows: String = table.rows.iter().map(|row| line(row)).collect();
+    format!("{}{rule}|\n{rows}", line(&table.head))
 }
 
 /// A section with a line for each phase that has something to say.

@@ -1,6 +1,7 @@
 //! The table of results: one row a phase and one for its `fsync`, the same on every kind of page.
 
 use crate::number::{Spread, nanos};
+use crate::table::DataTable;
 use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
@@ -23,6 +24,25 @@ pub(crate) struct Row {
     pub(crate) percentiles: [String; 3],
     /// The largest latency.
     pub(crate) max: String,
+    /// Bytes of the device per byte of the application, where its counters say.
+    pub(crate) amplification: Option<Spread>,
+}
+
+/// The table for pages that scroll: `bandwidth` and its like show a spread as that page wants it.
+pub(crate) fn table(summary: &Summary, spread: fn(&Spread) -> String) -> DataTable {
+    let rows = rows(summary);
+    let amplified = rows.iter().any(|row| row.amplification.is_some());
+    let mut head = vec!["Phase", "MB/s", "IOPS", "Median", "P99", "P99.9", "Longest"];
+    head.extend(amplified.then_some("Amplification"));
+    let cells = rows.into_iter().map(|row| {
+        let optional = |s: Option<Spread>| s.map_or_else(String::new, |s| spread(&s));
+        let name = if row.workload.is_empty() { row.name } else { format!("{}\n{}", row.name, row.workload) };
+        let [median, p99, p999] = row.percentiles;
+        let mut cells = vec![name, optional(row.bandwidth), optional(row.iops), median, p99, p999, row.max];
+        cells.extend(amplified.then(|| row.amplification.map_or_else(String::new, |a| a.to_string())));
+        cells
+    });
+    DataTable { head: head.into_iter().map(str::to_owned).collect(), rows: cells.collect() }
 }
 
 /// Rows of a series, in the order of its phases.
@@ -40,12 +60,13 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<Row> {
         iops: Some(Spread::of(&phase.iops, 1.0)),
         percentiles,
         max,
+        amplification: phase.amplification.as_ref().map(|a| Spread::of(a, 1.0)),
     }];
     if let Some(sync) = phase.sync.as_ref().filter(|sync| sync.count > 0) {
         let (percentiles, max) = latency(Some(sync));
         let name = "└ fsync".to_owned();
         let workload = format!("{} calls", number::count(sync.count));
-        rows.push(Row { name, workload, bandwidth: None, iops: None, percentiles, max });
+        rows.push(Row { name, workload, bandwidth: None, iops: None, percentiles, max, amplification: None });
     }
     rows
 }

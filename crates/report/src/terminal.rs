@@ -22,17 +22,19 @@ pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
     let legend = format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.");
     out.push_str(&ink.dim(&hanging("", &legend, width)));
     out.push('\n');
+    let mut said = String::new();
     for phase in &summary.phases {
-        for words in [facts::sustained(phase), facts::amplification(phase)].into_iter().flatten() {
-            let text = format!("{}: {words}", naming::phase(summary, phase));
-            out.push_str(&format!("\n{}\n", hanging("", &text, width)));
+        for words in [facts::sustained(phase), facts::notable_amplification(phase)].into_iter().flatten() {
+            let name = format!("{}: ", naming::phase(summary, phase));
+            said.push_str(&format!("{}\n", hanging("  ", &format!("{name}{words}"), width).trim_start()));
         }
     }
-    if !summary.caveats.is_empty() {
-        out.push('\n');
-        for caveat in &summary.caveats {
-            let text = hanging("! ", &crate::text::plain(&caveat.to_string()), width);
-            out.push_str(&format!("{}\n", ink.yellow(&text)));
+    let warned =
+        facts::caveats(summary).into_iter().map(|text| format!("{}\n", ink.yellow(&hanging("! ", &text, width))));
+    for part in [said, warned.collect()] {
+        if !part.is_empty() {
+            out.push('\n');
+            out.push_str(&part);
         }
     }
     out.push('\n');

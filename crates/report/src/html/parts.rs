@@ -91,7 +91,7 @@ pub(super) fn sustained(summaries: &[Summary], names: &[String]) -> String {
 pub(super) fn caveats(summaries: &[Summary], names: &[String]) -> String {
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     for (summary, name) in summaries.iter().zip(names) {
-        for caveat in summary.caveats.iter().map(ToString::to_string) {
+        for caveat in facts::caveats(summary) {
             match all.iter_mut().find(|(known, _)| *known == caveat) {
                 Some((_, of)) => of.push(name),
                 None => all.push((caveat, vec![name])),
@@ -111,19 +111,12 @@ pub(super) fn caveats(summaries: &[Summary], names: &[String]) -> String {
 
 /// The table of results, with everything a phase has.
 pub(super) fn results(summary: &Summary, name: &str) -> String {
-    let head = ["Phase", "MB/s", "IOPS", "Median", "P99", "P99.9", "Longest"].map(str::to_owned);
-    let rows = results::rows(summary).into_iter().map(|row| {
-        let spread = |s: Option<Spread>| s.map_or_else(String::new, |s| with_interval(&s));
-        let name = if row.workload.is_empty() { row.name } else { format!("{}\n{}", row.name, row.workload) };
-        let [median, p99, p999] = row.percentiles;
-        vec![name, spread(row.bandwidth), spread(row.iops), median, p99, p999, row.max]
-    });
-    let table = DataTable { head: head.to_vec(), rows: rows.collect() };
+    let table = results::table(summary, with_interval);
     format!(
         "<h2>Results, {}</h2>\n{}{}{}",
         markup(name),
         table.scrolling("numbers cards wide", &format!("Results, {name}")),
-        more(summary),
+        failed(summary),
         every_run(summary, name)
     )
 }
@@ -164,14 +157,11 @@ fn every_run(summary: &Summary, name: &str) -> String {
     format!("<details><summary>Every run by itself</summary>\n{table}</details>\n")
 }
 
-/// Figures that few phases have.
-fn more(summary: &Summary) -> String {
+/// I/Os that failed.
+fn failed(summary: &Summary) -> String {
     let mut items = String::new();
     for phase in &summary.phases {
         let name = naming::phase(summary, phase);
-        if let Some(words) = facts::amplification(phase) {
-            items.push_str(&format!("<li>{}</li>\n", markup(&format!("{name}: {words}"))));
-        }
         if phase.errors > 0 {
             let words = format!("{name}: {} I/Os failed", number::count(phase.errors));
             items.push_str(&format!("<li>{}</li>\n", markup(&words)));
@@ -211,5 +201,6 @@ pub(super) fn circumstances(summary: &Summary, name: &str, open: bool) -> String
 pub(super) fn method() -> &'static str {
     "<footer>\n<p>MB/s are 10<sup>6</sup> bytes per second. Means and standard deviations are taken over runs, never over \
      single I/Os; the deviation divides by n − 1. Latency runs from submission to completion; the percentiles are those \
-     of all I/Os of all runs together, and one is left out where there were too few I/Os for it.</p>\n</footer>\n"
+     of all I/Os of all runs together, and one is left out where there were too few I/Os for it. Amplification is the \
+     number of bytes the device moved per byte of the application, from its counters.</p>\n</footer>\n"
 }

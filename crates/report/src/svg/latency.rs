@@ -24,7 +24,7 @@ pub struct LatencyLine {
     pub count: u64,
     /// `(share not exceeding, value)`, rising.
     pub curve: Vec<(f64, Nanos)>,
-    /// Percentiles that get a marker.
+    /// Percentiles by name; those that people quote get a marker.
     pub marked: Vec<(Quantile, Nanos)>,
 }
 
@@ -64,13 +64,18 @@ pub fn latency(data: &Latencies, frame: &Frame) -> String {
         let points: Vec<(f64, f64)> =
             line.curve.iter().map(|&(q, v)| (x(share(q, line.count)), y(v.0 as f64))).collect();
         canvas.polyline(&style::line(series), &points);
-        for &(q, value) in &line.marked {
+        for &(q, value) in line.marked.iter().filter(|(q, _)| worth_a_marker(*q)) {
             let hover = format!("{}, {}: {value}", line.name, number::percentile(q));
             let place = (x(share(q.share(), line.count)), y(value.0 as f64));
             canvas.path(&style::fill(series), &style::marker(series, place.0, place.1), &hover);
         }
     }
     canvas.finish(frame, bottom + 40.0)
+}
+
+/// Markers tell the lines apart and name the percentiles people quote; more of them would hide the lines.
+fn worth_a_marker(q: Quantile) -> bool {
+    [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].contains(&q.share())
 }
 
 fn decades(data: &Latencies) -> f64 {
