@@ -8,6 +8,7 @@
 mod ci;
 mod cross;
 mod parity;
+mod perf;
 mod tidy;
 mod workspace;
 
@@ -20,6 +21,7 @@ const COMMANDS: &[Command] = &[
     ("ci", "everything that continuous integration checks", ci::main),
     ("cross", "check the workspace for the ARM targets", cross::main),
     ("fio-parity", "compare our fio with the real one, job by job", parity::main),
+    ("perf", "measure ours, fio and bare loops, interleaved", perf::main),
     ("tidy", "check the rules of the house", tidy::main),
 ];
 

@@ -1,0 +1,183 @@
+//! Which contests there are, and the bounds each has to keep.
+
+use super::contest::{Bench, Bound, Contest, Contestant, Figure, Programs};
+use std::path::Path;
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Builds the contests one by one; contestants that are not installed are left out with their bounds.
+struct Maker<'a> {
+    bench: &'a Bench,
+    contests: Vec<Contest>,
+}
+
+/// A bound by the names of two contestants.
+struct Wanted(&'static str, &'static str, &'static str, Figure, Option<f64>, Option<f64>);
+
+fn least(name: &'static str, ours: &'static str, theirs: &'static str, bound: f64) -> Wanted {
+    Wanted(name, ours, theirs, Figure::Iops, Some(bound), None)
+}
+
+fn most(name: &'static str, ours: &'static str, theirs: &'static str, figure: Figure, bound: f64) -> Wanted {
+    Wanted(name, ours, theirs, figure, None, Some(bound))
+}
+
+impl Maker<'_> {
+    fn contest(&mut self, name: &str, contestants: Vec<(&str, Contestant)>, wanted: Vec<Wanted>) {
+        let present = |(_, contestant): &(&str, Contestant)| match contestant {
+            Contestant::Fio(_) => self.bench.fio.is_some(),
+            Contestant::TIoUring => self.bench.t_io_uring.is_some(),
+            _ => true,
+        };
+        let contestants: Vec<_> = contestants.into_iter().filter(present).collect();
+        let place = |name: &str| contestants.iter().position(|(known, _)| *known == name);
+        let bounds = wanted.into_iter().filter_map(|Wanted(name, ours, theirs, figure, at_least, at_most)| {
+            Some(Bound { name, ours: place(ours)?, theirs: place(theirs)?, figure, at_least, at_most })
+        });
+        self.contests.push(Contest {
+            name: name.to_owned(),
+            bounds: bounds.collect(),
+            contestants: contestants.into_iter().map(|(n, c)| (n.to_owned(), c)).collect(),
+            programs: Programs {
+                ours: self.bench.ours.clone(),
+                bare: self.bench.bare.clone(),
+                fio: self.bench.fio.clone(),
+                t_io_uring: self.bench.t_io_uring.clone(),
+                cpu: self.bench.cpu,
+            },
+        });
+    }
+
+    fn null(&mut self) {
+        let job = "--name=j --ioengine=null --rw=randread --bs=4k --size=1g";
+        self.contest(
+            "null, randread 4k, one job",
+            vec![
+                ("ours, full recording", Contestant::Ours(words(job))),
+                ("fio", Contestant::Fio(words(job))),
+                ("fio, leanest", Contestant::Fio(words(&format!("{job} --gtod_reduce=1 --norandommap=1")))),
+                ("bare, one counter read", Contestant::Bare(words("counter1 -"))),
+                ("bare, two counter reads", Contestant::Bare(words("counter2 -"))),
+                ("bare, counter, histogram, permutation", Contestant::Bare(words("recorded -"))),
+                ("bare, two clock_gettime", Contestant::Bare(words("clock2 -"))),
+            ],
+            vec![
+                least("IOPS, ours / fio", "ours, full recording", "fio", 4.0),
+                least("IOPS, ours / fio leanest", "ours, full recording", "fio, leanest", 2.2),
+            ],
+        );
+    }
+
+    fn psync(&mut self, place: &str, file: &Path, direct: bool) {
+        let (d, suffix) = if direct { (1, "-direct") } else { (0, "") };
+        for (rw, bare) in [("randread", "pread"), ("randwrite", "pwrite")] {
+            // Direct or in memory already: dropping the cache first would measure the disk.
+            let file = file.display();
+            let job = format!(
+                "--name=j --ioengine=psync --rw={rw} --bs=4k --size=256m --direct={d} --invalidate=0 --filename={file}"
+            );
+            let overhead = if rw == "randread" { 0.95 } else { 0.95 };
+            self.contest(
+                &format!("psync, {rw} 4k, {place}"),
+                vec![
+                    ("ours", Contestant::Ours(words(&job))),
+                    ("bare", Contestant::Bare(words(&format!("{bare}{suffix} {file}")))),
+                    ("fio", Contestant::Fio(words(&job))),
+                ],
+                vec![
+                    least("IOPS, ours / bare", "ours", "bare", overhead),
+                    most("user time an I/O, ours / fio", "ours", "fio", Figure::UserNs, 0.25),
+                ],
+            );
+        }
+    }
+
+    fn large(&mut self) {
+        let file = self.bench.tmpfs.display().to_string();
+        for (rw, bare) in [("read", "pread-1m"), ("write", "pwrite-1m")] {
+            let job =
+                format!("--name=j --ioengine=psync --rw={rw} --bs=1m --size=256m --invalidate=0 --filename={file}");
+            self.contest(
+                &format!("psync, {rw} 1m, tmpfs"),
+                vec![
+                    ("ours", Contestant::Ours(words(&job))),
+                    ("bare", Contestant::Bare(words(&format!("{bare} {file}")))),
+                    ("fio", Contestant::Fio(words(&job))),
+                ],
+                vec![
+                    least("bandwidth, ours / bare", "ours", "bare", 0.97),
+                    most("processor time, ours / bare", "ours", "bare", Figure::CpuNs, 1.03),
+                ],
+            );
+        }
+    }
+
+    fn queued(&mut self, place: &str, file: &Path, direct: bool) {
+        let (d, suffix) = if direct { (1, "-direct") } else { (0, "") };
+        let file = file.display();
+        let job = |engine: &str, more: &str| {
+            format!(
+                "--name=j --ioengine={engine} --rw=randread --bs=4k --size=256m --direct={d} --invalidate=0 --filename={file} {more}"
+            )
+        };
+        let batched = "--iodepth=32 --iodepth_batch=0";
+        let lean = "--iodepth=32 --iodepth_batch=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --fixedbufs=1 --registerfiles=1";
+        self.contest(
+            &format!("io_uring, randread 4k, depth 32, {place}"),
+            vec![
+                ("ours, batched", Contestant::Ours(words(&job("io_uring", batched)))),
+                ("bare, batched", Contestant::Bare(words(&format!("uring{suffix} {file}")))),
+                ("fio", Contestant::Fio(words(&job("io_uring", "--iodepth=32")))),
+                ("fio, fixed and batched", Contestant::Fio(words(&job("io_uring", lean)))),
+            ],
+            vec![
+                least("IOPS, ours / bare", "ours, batched", "bare, batched", 0.95),
+                least("IOPS, ours / fio", "ours, batched", "fio", 1.8),
+                least("IOPS, ours / fio fixed and batched", "ours, batched", "fio, fixed and batched", 1.3),
+            ],
+        );
+        self.contest(
+            &format!("io_uring, randread 4k, depth 1, {place}"),
+            vec![
+                ("ours", Contestant::Ours(words(&job("io_uring", "--iodepth=1 --iodepth_batch=0")))),
+                ("bare", Contestant::Bare(words(&format!("uring1{suffix} {file}")))),
+                ("fio", Contestant::Fio(words(&job("io_uring", "--iodepth=1")))),
+            ],
+            vec![least("IOPS, ours / fio", "ours", "fio", 1.1)],
+        );
+        self.contest(
+            &format!("libaio, randread 4k, depth 32, {place}"),
+            vec![
+                ("ours, batched", Contestant::Ours(words(&job("libaio", batched)))),
+                ("bare, batched", Contestant::Bare(words(&format!("libaio{suffix} {file}")))),
+                ("fio", Contestant::Fio(words(&job("libaio", "--iodepth=32")))),
+            ],
+            vec![least("IOPS, ours / fio", "ours, batched", "fio", 1.3)],
+        );
+    }
+
+    fn nop(&mut self) {
+        self.contest(
+            "io_uring, no-operations, depth 32",
+            vec![("bare", Contestant::Bare(words("uring-nop -"))), ("t/io_uring", Contestant::TIoUring)],
+            vec![least("rate, our ring / t/io_uring", "bare", "t/io_uring", 1.0)],
+        );
+    }
+}
+
+/// All of them.
+pub(crate) fn contests(bench: &Bench) -> Vec<Contest> {
+    let mut maker = Maker { bench, contests: Vec::new() };
+    maker.null();
+    maker.psync("tmpfs", &bench.tmpfs, true);
+    maker.psync("page cache", &bench.cached, false);
+    maker.large();
+    maker.queued("page cache", &bench.cached, false);
+    if let Some(zram) = &bench.zram {
+        maker.queued("zram", zram, true);
+    }
+    maker.nop();
+    maker.contests
+}

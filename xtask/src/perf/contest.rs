@@ -1,0 +1,304 @@
+//! A contest: several programs that do the same I/O, in turn, and what each achieved.
+
+use super::{Wishes, installed, output};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Where everything lies that a contest needs.
+pub(crate) struct Bench {
+    pub(crate) ours: PathBuf,
+    pub(crate) bare: PathBuf,
+    pub(crate) fio: Option<PathBuf>,
+    pub(crate) t_io_uring: Option<PathBuf>,
+    /// A file in memory (tmpfs) that takes direct I/O.
+    pub(crate) tmpfs: PathBuf,
+    /// A file on a disk, wholly in the page cache.
+    pub(crate) cached: PathBuf,
+    /// A compressed memory disk.
+    pub(crate) zram: Option<PathBuf>,
+    /// The processor everything runs on.
+    pub(crate) cpu: usize,
+}
+
+const FILE: u64 = 256 << 20;
+
+impl Bench {
+    /// Builds the programs and makes the files.
+    pub(crate) fn prepare() -> Result<Bench> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status =
+            Command::new(cargo).args(["build", "--release", "-p", "hakaru", "-p", "hakaru-benches"]).status()?;
+        if !status.success() {
+            bail!("the programs could not be built");
+        }
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+        let release = std::fs::canonicalize(target.join("release"))?;
+        let tmpfs = PathBuf::from("/dev/shm/hakaru-perf");
+        let cached = release.join("hakaru-perf.data");
+        for file in [&tmpfs, &cached] {
+            fill(file).with_context(|| format!("cannot make {}", file.display()))?;
+        }
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let zram = zram();
+        if zram.is_none() {
+            println!(
+                "SKIPPED: no zram disk can be made here (it takes root and the module): its contests are left out"
+            );
+        }
+        let fio = installed("fio");
+        if fio.is_none() {
+            println!("SKIPPED: fio is not installed: its contestants are left out");
+        }
+        Ok(Bench {
+            ours: release.join("hakaru"),
+            bare: release.join("hakaru-bare"),
+            fio,
+            t_io_uring: installed("t_io_uring").or_else(|| installed("fio-t_io_uring")),
+            tmpfs,
+            cached,
+            zram,
+            cpu: cpus - 1,
+        })
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        for file in [&self.tmpfs, &self.cached] {
+            // What is gone already need not be removed.
+            let _ = std::fs::remove_file(file);
+        }
+        if self.zram.is_some() {
+            let _ = std::fs::write("/sys/block/zram0/reset", "1");
+        }
+    }
+}
+
+/// Random content: zeroes would be stored as nothing at all.
+fn fill(file: &PathBuf) -> Result<()> {
+    use std::io::{Read, Write};
+    let mut random = std::fs::File::open("/dev/urandom")?.take(FILE);
+    let mut out = std::fs::File::create(file)?;
+    std::io::copy(&mut random, &mut out)?;
+    out.flush()?;
+    out.sync_all()?;
+    Ok(())
+}
+
+/// A memory disk of our own, only where nobody uses one.
+fn zram() -> Option<PathBuf> {
+    let size = std::fs::read_to_string("/sys/block/zram0/disksize").ok()?;
+    if size.trim() != "0" {
+        return None;
+    }
+    std::fs::write("/sys/block/zram0/disksize", FILE.to_string()).ok()?;
+    let device = PathBuf::from("/dev/zram0");
+    let mut out = std::fs::OpenOptions::new().write(true).open(&device).ok()?;
+    use std::io::Read;
+    let mut random = std::fs::File::open("/dev/urandom").ok()?.take(FILE);
+    std::io::copy(&mut random, &mut out).ok()?;
+    out.sync_all().ok()?;
+    Some(device)
+}
+
+/// Who takes part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Contestant {
+    /// `hakaru fio` with these options.
+    Ours(Vec<String>),
+    /// The installed fio with these options.
+    Fio(Vec<String>),
+    /// A bare loop with these words.
+    Bare(Vec<String>),
+    /// The ring benchmark that comes with fio, on no-operations.
+    TIoUring,
+}
+
+/// What one run of one contestant achieved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Score {
+    pub(crate) iops: f64,
+    pub(crate) user_ns: f64,
+    pub(crate) system_ns: f64,
+}
+
+/// Scores by contestant, then by round.
+pub(crate) type Measured = Vec<Vec<Score>>;
+
+/// Programs that do the same.
+pub(crate) struct Contest {
+    pub(crate) name: String,
+    pub(crate) contestants: Vec<(String, Contestant)>,
+    pub(crate) bounds: Vec<Bound>,
+    pub(crate) programs: Programs,
+}
+
+/// The programs, by path.
+#[derive(Clone)]
+pub(crate) struct Programs {
+    pub(crate) ours: PathBuf,
+    pub(crate) bare: PathBuf,
+    pub(crate) fio: Option<PathBuf>,
+    pub(crate) t_io_uring: Option<PathBuf>,
+    pub(crate) cpu: usize,
+}
+
+/// A ratio between two contestants that has to hold.
+pub(crate) struct Bound {
+    pub(crate) name: &'static str,
+    pub(crate) ours: usize,
+    pub(crate) theirs: usize,
+    pub(crate) figure: Figure,
+    pub(crate) at_least: Option<f64>,
+    pub(crate) at_most: Option<f64>,
+}
+
+/// Which figure a bound is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Figure {
+    Iops,
+    UserNs,
+    CpuNs,
+}
+
+/// A ratio over the rounds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ratio {
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Figure {
+    fn of(self, score: &Score) -> f64 {
+        match self {
+            Figure::Iops => score.iops,
+            Figure::UserNs => score.user_ns,
+            Figure::CpuNs => score.user_ns + score.system_ns,
+        }
+    }
+}
+
+impl Bound {
+    /// Ratios are taken round by round, because only neighbours in time are comparable.
+    pub(crate) fn ratio(&self, _contest: &Contest, measured: &Measured) -> Ratio {
+        let pairs = measured[self.ours].iter().zip(&measured[self.theirs]);
+        let mut ratios: Vec<f64> = pairs.map(|(a, b)| self.figure.of(a) / self.figure.of(b).max(1e-9)).collect();
+        ratios.sort_by(f64::total_cmp);
+        Ratio {
+            median: median(&ratios),
+            min: ratios.first().copied().unwrap_or(f64::NAN),
+            max: ratios.last().copied().unwrap_or(f64::NAN),
+        }
+    }
+
+    pub(crate) fn holds(&self, ratio: &Ratio) -> bool {
+        // Held to two digits, as it is printed.
+        let shown = (ratio.median * 100.0).round() / 100.0;
+        self.at_least.is_none_or(|least| shown >= least) && self.at_most.is_none_or(|most| shown <= most)
+    }
+
+    pub(crate) fn wanted(&self) -> String {
+        match (self.at_least, self.at_most) {
+            (Some(least), _) => format!("at least {least}"),
+            (_, Some(most)) => format!("at most {most}"),
+            _ => "no bound".to_owned(),
+        }
+    }
+}
+
+/// The middle of sorted values.
+pub(crate) fn median(sorted: &[f64]) -> f64 {
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
+impl Contest {
+    /// Every contestant once a round, in turn.
+    pub(crate) fn run(&self, wishes: &Wishes) -> Result<Measured> {
+        let mut measured: Measured = vec![Vec::new(); self.contestants.len()];
+        for round in 0..wishes.rounds {
+            for step in 0..self.contestants.len() {
+                // Each round begins with another one, so that nobody always comes after the same neighbour.
+                let index = (step + round) % self.contestants.len();
+                let (name, contestant) = &self.contestants[index];
+                let score = contestant.run(&self.programs, wishes.seconds);
+                measured[index].push(score.with_context(|| format!("{} in {}", name, self.name))?);
+            }
+        }
+        Ok(measured)
+    }
+}
+
+impl Contestant {
+    fn run(&self, programs: &Programs, seconds: f64) -> Result<Score> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", &programs.cpu.to_string()]);
+        match self {
+            Contestant::Ours(options) => {
+                command.arg(&programs.ours).arg("fio").args(options);
+                fio_score(&run_fio(&mut command, seconds)?)
+            }
+            Contestant::Fio(options) => {
+                let fio = programs.fio.as_ref().context("fio is not installed")?;
+                command.arg(fio).args(options);
+                fio_score(&run_fio(&mut command, seconds)?)
+            }
+            Contestant::Bare(words) => {
+                command.arg(&programs.bare).args(words).arg(seconds.to_string());
+                let json: Value = serde_json::from_str(&output(&mut command)?)?;
+                let number = |key: &str| json[key].as_f64().unwrap_or(f64::NAN);
+                let ios = number("ios");
+                Ok(Score {
+                    iops: ios * 1e9 / number("elapsed_ns"),
+                    user_ns: number("user_ns") / ios,
+                    system_ns: number("system_ns") / ios,
+                })
+            }
+            Contestant::TIoUring => {
+                let program = programs.t_io_uring.as_ref().context("t_io_uring is not installed")?;
+                command.arg(program).args(["-N1", "-r2", "-s32", "-c32", "-d32", "-n1", "/dev/null"]);
+                let text = output(&mut command)?;
+                let iops = text.rsplit("IOPS=").find_map(human_number).context("t_io_uring printed no IOPS")?;
+                Ok(Score { iops, user_ns: f64::NAN, system_ns: f64::NAN })
+            }
+        }
+    }
+}
+
+fn run_fio(command: &mut Command, seconds: f64) -> Result<Value> {
+    command.args(["--output-format=json", "--time_based"]).arg(format!("--runtime={}ms", (seconds * 1000.0) as u64));
+    let text = output(command)?;
+    let start = text.find('{').context("no JSON was printed")?;
+    Ok(serde_json::from_str(&text[start..])?)
+}
+
+/// I/Os over the runtime, and processor time from the shares that fio prints.
+fn fio_score(json: &Value) -> Result<Score> {
+    let job = &json["jobs"][0];
+    let op = [&job["read"], &job["write"]].into_iter().find(|op| op["total_ios"].as_u64().unwrap_or(0) > 0);
+    let op = op.context("no I/O was done")?;
+    let ios = op["total_ios"].as_f64().unwrap_or(f64::NAN);
+    let runtime_ns = op["runtime"].as_f64().unwrap_or(f64::NAN) * 1e6;
+    let share = |key: &str| job[key].as_f64().unwrap_or(f64::NAN) / 100.0 * runtime_ns / ios;
+    Ok(Score { iops: ios * 1e9 / runtime_ns, user_ns: share("usr_cpu"), system_ns: share("sys_cpu") })
+}
+
+/// `9.30M`, `512K`, `12`.
+fn human_number(text: &str) -> Option<f64> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let value: f64 = text[..end].parse().ok()?;
+    Some(
+        value
+            * match text[end..].chars().next() {
+                Some('K') => 1e3,
+                Some('M') => 1e6,
+                _ => 1.0,
+            },
+    )
+}

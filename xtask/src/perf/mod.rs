@@ -1,0 +1,111 @@
+//! `cargo xtask perf`: ours, fio and bare loops, interleaved, and the table of it in `docs/METHOD.md`.
+//!
+//! Only ratios taken within one round are worth anything on a machine that other people use, so every contestant runs
+//! once a round, in turn, pinned to one processor, and the ratio is taken round by round.
+
+mod cases;
+mod contest;
+mod extras;
+mod page;
+
+use anyhow::{Context, Result, bail};
+use contest::{Bench, Contest, Measured};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Rounds unless `--rounds=N` says otherwise.
+const ROUNDS: usize = 7;
+
+/// What was asked for on the command line.
+pub(crate) struct Wishes {
+    rounds: usize,
+    seconds: f64,
+    only: Option<String>,
+    write: bool,
+}
+
+impl Wishes {
+    fn parse(words: &[String]) -> Result<Wishes> {
+        let mut wishes = Wishes { rounds: ROUNDS, seconds: 1.0, only: None, write: true };
+        for word in words {
+            match word.split_once('=') {
+                Some(("--rounds", n)) => wishes.rounds = n.parse().context("--rounds takes a number")?,
+                Some(("--seconds", n)) => wishes.seconds = n.parse().context("--seconds takes a number")?,
+                Some(("--only", name)) => wishes.only = Some(name.to_owned()),
+                _ if word == "--no-write" => wishes.write = false,
+                _ => bail!("perf takes --rounds=N --seconds=S --only=TEXT --no-write, and not {word}"),
+            }
+        }
+        Ok(wishes)
+    }
+}
+
+/// Builds, measures, prints, and writes the table.
+pub(crate) fn main(words: &[String]) -> Result<()> {
+    let wishes = Wishes::parse(words)?;
+    let bench = Bench::prepare()?;
+    let mut results = Vec::new();
+    for contest in cases::contests(&bench) {
+        if wishes.only.as_ref().is_some_and(|only| !contest.name.contains(only.as_str())) {
+            continue;
+        }
+        eprintln!("{} …", contest.name);
+        let measured = contest.run(&wishes)?;
+        print!("{}", page::contest(&contest, &measured));
+        results.push((contest, measured));
+    }
+    let instructions = if wishes.only.is_none() { extras::instructions(&bench)? } else { Vec::new() };
+    let costs = if wishes.only.is_none() { extras::start_and_memory(&bench, wishes.rounds)? } else { Vec::new() };
+    print!("{}{}", page::lines(&instructions), page::lines(&costs));
+    let missed = verdicts(&results, &instructions, &costs);
+    if wishes.write && wishes.only.is_none() {
+        page::write(Path::new("docs/METHOD.md"), &bench, &wishes, &results, &instructions, &costs)?;
+        println!("written to docs/METHOD.md");
+    }
+    let total = missed.0 + missed.1.len();
+    println!("{} of {total} bounds hold", missed.0);
+    for line in &missed.1 {
+        println!("MISSED: {line}");
+    }
+    if missed.1.is_empty() { Ok(()) } else { bail!("{} bounds were missed", missed.1.len()) }
+}
+
+/// How many bounds hold, and which do not.
+fn verdicts(
+    results: &[(Contest, Measured)],
+    instructions: &[extras::Line],
+    costs: &[extras::Line],
+) -> (usize, Vec<String>) {
+    let mut held = 0;
+    let mut missed = Vec::new();
+    for (contest, measured) in results {
+        for bound in &contest.bounds {
+            let ratio = bound.ratio(contest, measured);
+            let text = format!("{}: {} is {:.2}, wanted {}", contest.name, bound.name, ratio.median, bound.wanted());
+            if bound.holds(&ratio) { held += 1 } else { missed.push(text) }
+        }
+    }
+    for line in instructions.iter().chain(costs) {
+        match line.holds() {
+            Some(true) => held += 1,
+            Some(false) => missed.push(line.text()),
+            None => {}
+        }
+    }
+    (held, missed)
+}
+
+/// Runs a command and returns what it printed.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let out = command.output().with_context(|| format!("cannot run {command:?}"))?;
+    if !out.status.success() {
+        bail!("{command:?} failed: {}", String::from_utf8_lossy(&out.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+/// The program of that name, where it is installed.
+pub(crate) fn installed(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+}

@@ -1,0 +1,119 @@
+//! The table, for the terminal and for `docs/METHOD.md`.
+
+use super::Wishes;
+use super::contest::{Bench, Contest, Measured, Score, median};
+use super::extras::Line;
+use anyhow::{Context, Result, bail};
+use std::fmt::Write;
+use std::path::Path;
+
+const BEGIN: &str = "<!-- perf: written by `cargo xtask perf` -->";
+const END: &str = "<!-- /perf -->";
+
+fn sorted(scores: &[Score], figure: impl Fn(&Score) -> f64) -> Vec<f64> {
+    let mut values: Vec<f64> = scores.iter().map(figure).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn iops(value: f64) -> String {
+    match value {
+        v if v >= 1e6 => format!("{:.1} M", v / 1e6),
+        v if v >= 1e4 => format!("{:.0} k", v / 1e3),
+        v => format!("{v:.0}"),
+    }
+}
+
+fn ns(values: &[f64]) -> String {
+    let middle = median(values);
+    if middle.is_nan() { "–".to_owned() } else { format!("{middle:.0}") }
+}
+
+/// One contest as rows of a Markdown table, and its bounds below.
+pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
+    let mut text =
+        format!("| **{}** | IOPS: median (min–max) | user ns | system ns |\n|---|--:|--:|--:|\n", contest.name);
+    for ((name, _), scores) in contest.contestants.iter().zip(measured) {
+        let rates = sorted(scores, |s| s.iops);
+        let (low, high) = (rates.first().copied().unwrap_or(f64::NAN), rates.last().copied().unwrap_or(f64::NAN));
+        let _ = writeln!(
+            text,
+            "| {name} | {} ({}–{}) | {} | {} |",
+            iops(median(&rates)),
+            iops(low),
+            iops(high),
+            ns(&sorted(scores, |s| s.user_ns)),
+            ns(&sorted(scores, |s| s.system_ns))
+        );
+    }
+    text.push('\n');
+    for bound in &contest.bounds {
+        let ratio = bound.ratio(contest, measured);
+        let verdict = if bound.holds(&ratio) { "holds" } else { "**missed**" };
+        let _ = writeln!(
+            text,
+            "- {}: **{:.2}** ({:.2}–{:.2}), wanted {}: {verdict}",
+            bound.name,
+            ratio.median,
+            ratio.min,
+            ratio.max,
+            bound.wanted()
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// Single figures as a list.
+pub(crate) fn lines(lines: &[Line]) -> String {
+    let verdict = |line: &Line| match line.holds() {
+        Some(true) => ": holds",
+        Some(false) => ": **missed**",
+        None => "",
+    };
+    lines.iter().map(|line| format!("- {}{}\n", line.text(), verdict(line))).collect()
+}
+
+/// Replaces the table in the document.
+pub(crate) fn write(
+    document: &Path,
+    bench: &Bench,
+    wishes: &Wishes,
+    results: &[(Contest, Measured)],
+    instructions: &[Line],
+    costs: &[Line],
+) -> Result<()> {
+    let text = std::fs::read_to_string(document).with_context(|| format!("cannot read {}", document.display()))?;
+    let (Some(begin), Some(end)) = (text.find(BEGIN), text.find(END)) else {
+        bail!("{} has no place for the table: it needs the lines {BEGIN} and {END}", document.display());
+    };
+    let mut page = format!(
+        "{BEGIN}\n\n{} rounds of {} s, each contestant once a round in turn, pinned to processor {}; ratios are taken round by \
+         round. Host: {}.\n\n",
+        wishes.rounds,
+        wishes.seconds,
+        bench.cpu,
+        host(bench)
+    );
+    results.iter().for_each(|(c, measured)| page += &contest(c, measured));
+    page += &lines(instructions);
+    page += &lines(costs);
+    page.push('\n');
+    std::fs::write(document, format!("{}{page}{}", &text[..begin], &text[end..]))?;
+    Ok(())
+}
+
+fn host(bench: &Bench) -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let model = read("/proc/cpuinfo");
+    let model =
+        model.lines().find_map(|l| l.strip_prefix("model name")).unwrap_or("").trim_start_matches([' ', '\t', ':']);
+    let fio = bench.fio.as_ref().and_then(|fio| super::output(std::process::Command::new(fio).arg("--version")).ok());
+    format!(
+        "{}, {} processors, Linux {}, {}",
+        model.trim(),
+        std::thread::available_parallelism().map_or(1, usize::from),
+        read("/proc/sys/kernel/osrelease").trim(),
+        fio.as_deref().map_or("no fio", str::trim)
+    )
+}
