@@ -6,26 +6,34 @@
 
 #![forbid(unsafe_code)]
 
+mod blockdev;
 mod bus;
 mod card;
 mod chain;
 mod disk;
 mod environment;
+mod freespace;
 pub mod guard;
 mod identify;
 mod inspect;
 mod makers;
 mod mounts;
 mod oddities;
+pub mod prepare;
 mod roots;
+#[cfg(test)]
+mod testcard;
 #[cfg(test)]
 mod testloop;
 #[cfg(test)]
 mod testtree;
+pub mod verify;
 
+pub use blockdev::{BlockDev, OnProgress, OpenDevice, Progress, SpeedMap, SpeedPoint};
 pub use bus::ceiling as bus_ceiling;
 pub use card::{RawCard, decode_card};
 pub use environment::environment;
+pub use freespace::FreeSpace;
 pub use identify::identify;
 pub use inspect::{InspectError, inspect};
 pub use roots::{DevNum, Roots};

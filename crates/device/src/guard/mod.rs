@@ -67,7 +67,7 @@ impl Candidate {
     /// The [`Refusal`] that names the reason.
     pub fn confirm(self, confirmation: &Confirmation, roots: &Roots) -> Result<Erasable, Refusal> {
         self.is_meant(confirmation)?;
-        let device = open_exclusively(&self.path)?;
+        let device = patiently(|| open_exclusively(&self.path))?;
         self.is_same(&device, roots)?;
         // Nothing can claim the device any more: what was true when it was looked at is asked once again.
         let again = passive(&self.path, roots)?;
@@ -180,19 +180,24 @@ impl Erasable {
 
     /// Gives the claim up while a tool such as mkfs has the device, and takes it back.
     ///
-    /// The device stays open without a claim in between, so that its name and number cannot go to another one.
-    ///
     /// # Errors
     /// A [`Refusal`] when the device cannot be taken back; the leave is void then, and what the tool returned is lost.
     pub fn while_released<T>(self, work: impl FnOnce(&Path) -> T, roots: &Roots) -> Result<(Erasable, T), Refusal> {
+        let released = self.release()?;
+        let done = work(&released.node());
+        Ok((released.retake(roots)?, done))
+    }
+
+    /// Gives the claim up for longer, such as while the device is mounted.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn release(self) -> Result<Released, Refusal> {
         let keep = self.open_again(OFlags::RDONLY).map_err(|source| self.io(source))?;
         let Erasable { device, found } = self;
         drop(device);
-        let done = work(&Path::new("/dev").join(&found.node.kname));
-        let device = open_exclusively(&found.path)?;
-        found.is_same(&device, roots)?;
-        drop(keep);
-        Ok((Erasable { device, found }, done))
+        patiently(|| open_exclusively(&found.path)).map(drop)?;
+        Ok(Released { _keep: keep, found })
     }
 
     /// The same leave for one partition of this disk, such as one that was just made.
@@ -217,6 +222,32 @@ impl Erasable {
 
     fn io(&self, source: std::io::Error) -> Refusal {
         Refusal::Io { path: self.found.path.clone(), source }
+    }
+}
+
+/// A device that was taken, and lent to the kernel or to a tool.
+///
+/// It stays open without a claim, so that its name and number cannot go to another one.
+#[derive(Debug)]
+pub struct Released {
+    _keep: OwnedFd,
+    found: Candidate,
+}
+
+impl Released {
+    /// Its node.
+    pub fn node(&self) -> PathBuf {
+        Path::new("/dev").join(&self.found.node.kname)
+    }
+
+    /// Takes it back.
+    ///
+    /// # Errors
+    /// A [`Refusal`] when something else has it, or it is not the same device any more.
+    pub fn retake(self, roots: &Roots) -> Result<Erasable, Refusal> {
+        let device = patiently(|| open_exclusively(&self.found.path))?;
+        self.found.is_same(&device, roots)?;
+        Ok(Erasable { device, found: self.found })
     }
 }
 
@@ -288,6 +319,18 @@ fn says_nothing(id: &str) -> bool {
     let core = id.trim().trim_start_matches("0x");
     let first = core.chars().next();
     core.chars().count() < 4 || core.chars().all(|c| Some(c) == first)
+}
+
+/// Tries for a second while the device is busy: system services claim a device for moments after it was plugged in or
+/// written, and so does a child that another thread is just starting, until it runs its own program.
+fn patiently<T>(work: impl Fn() -> Result<T, Refusal>) -> Result<T, Refusal> {
+    for _ in 0..20 {
+        match work() {
+            Err(Refusal::Busy { .. }) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            answer => return answer,
+        }
+    }
+    work()
 }
 
 fn open_exclusively(path: &Path) -> Result<OwnedFd, Refusal> {

@@ -1,0 +1,223 @@
+//! Overwriting a whole device, and discarding it.
+
+use crate::blockdev::{BlockDev, OnProgress, Progress, SpeedMap, SpeedPoint};
+use crate::guard::Erasable;
+use hakaru_model::rng::Rng;
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_sys::Errno;
+use hakaru_sys::buffer::AlignedBuffer;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::os::fd::AsFd;
+
+/// Large enough for the full speed of any card, and a multiple of most allocation units.
+pub(crate) const CHUNK: usize = 4 << 20;
+
+/// What a device is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "pattern")]
+pub enum FillPattern {
+    /// 0xff, what erased flash reads as.
+    Ones,
+    /// 0x00.
+    Zeroes,
+    /// Random bytes that neither compress nor repeat.
+    Random {
+        /// Where they come from.
+        seed: u64,
+    },
+}
+
+/// Why a device was not filled to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum FillError {
+    /// No memory for the buffer.
+    #[error("no memory for a buffer of {size}: {source}")]
+    Memory {
+        /// Bytes asked for.
+        size: Bytes,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// The device refused a write or a flush.
+    #[error("the device refused to be written at {offset}: {source} (see the kernel's messages: dmesg)")]
+    Write {
+        /// Where.
+        offset: Bytes,
+        /// Its answer.
+        source: io::Error,
+    },
+    /// Somebody ended it.
+    #[error("filling was ended after {done}")]
+    Interrupted {
+        /// Bytes written until then.
+        done: Bytes,
+    },
+}
+
+/// Overwrites all of a device, and waits until it is on the medium.
+///
+/// # Errors
+/// A [`FillError`] with the offset reached.
+pub fn fill(
+    device: &mut dyn BlockDev,
+    pattern: FillPattern,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<SpeedMap, FillError> {
+    let mut buffer = buffer(CHUNK)?;
+    match pattern {
+        FillPattern::Ones => buffer.as_mut_slice().fill(0xff),
+        FillPattern::Zeroes | FillPattern::Random { .. } => {}
+    }
+    let (total, begin) = (device.size(), device.now());
+    let mut map = SpeedMap::default();
+    let mut offset = 0;
+    while offset < total.0 {
+        let len = usize::try_from(total.0 - offset).unwrap_or(CHUNK).min(CHUNK);
+        let chunk = &mut buffer.as_mut_slice()[..len];
+        if let FillPattern::Random { seed } = pattern {
+            random_bytes(Rng::fork(seed, offset), chunk);
+        }
+        let before = device.now();
+        let failed = |source| FillError::Write { offset: Bytes(offset), source };
+        device.write_at(offset, chunk).map_err(failed)?;
+        let point = SpeedPoint { offset: Bytes(offset), len: Bytes(len as u64), elapsed: since(device, before) };
+        map.add(point, total);
+        offset += len as u64;
+        let progress = Progress { doing: "writing", done: Bytes(offset), total, elapsed: since(device, begin) };
+        if on_progress(progress).is_break() {
+            return Err(FillError::Interrupted { done: Bytes(offset) });
+        }
+    }
+    device.flush().map_err(|source| FillError::Write { offset: total, source })?;
+    Ok(map)
+}
+
+pub(crate) fn buffer(size: usize) -> Result<AlignedBuffer, FillError> {
+    AlignedBuffer::new(size).map_err(|error| FillError::Memory { size: Bytes(size as u64), source: error.into() })
+}
+
+fn since(device: &dyn BlockDev, before: Nanos) -> Nanos {
+    Nanos(device.now().0.saturating_sub(before.0))
+}
+
+/// Eight random bytes at a time.
+pub(crate) fn random_bytes(mut rng: Rng, bytes: &mut [u8]) {
+    for part in bytes.chunks_mut(8) {
+        let word = rng.next_u64().to_le_bytes();
+        part.copy_from_slice(&word[..part.len()]);
+    }
+}
+
+/// How thoroughly a discard forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiscardKind {
+    /// The device may forget.
+    Plain,
+    /// The device must forget, all copies included.
+    Secure,
+}
+
+/// Why a device was not discarded.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscardError {
+    /// It takes no discards of this kind.
+    #[error("{node} offers no {kind} discard: fill it with 0xff instead, which does much the same for a card")]
+    NotOffered {
+        /// The device.
+        node: String,
+        /// `plain` or `secure`.
+        kind: &'static str,
+    },
+    /// It refused.
+    #[error("the device refused a discard at {offset}: {source}")]
+    Refused {
+        /// Where.
+        offset: Bytes,
+        /// Its answer.
+        source: io::Error,
+    },
+    /// Somebody ended it.
+    #[error("discarding was ended after {done}")]
+    Interrupted {
+        /// Bytes done until then.
+        done: Bytes,
+    },
+}
+
+/// Discards all of a device, in steps of 1 GiB so that it can be ended in between.
+///
+/// # Errors
+/// A [`DiscardError`] with the offset reached.
+pub fn discard(device: &Erasable, kind: DiscardKind, on_progress: &mut OnProgress<'_>) -> Result<(), DiscardError> {
+    let name = match kind {
+        DiscardKind::Plain => "plain",
+        DiscardKind::Secure => "secure",
+    };
+    let begin = hakaru_sys::clock::monotonic();
+    let total = device.size();
+    let mut offset = 0;
+    while offset < total.0 {
+        let len = (total.0 - offset).min(1 << 30);
+        let answer = match kind {
+            DiscardKind::Plain => hakaru_sys::file::discard(device.device().as_fd(), offset, len),
+            DiscardKind::Secure => hakaru_sys::block::secure_discard(device.device().as_fd(), offset, len),
+        };
+        match answer {
+            Ok(()) => {}
+            Err(Errno::OPNOTSUPP) if offset == 0 => {
+                return Err(DiscardError::NotOffered { node: device.node().display().to_string(), kind: name });
+            }
+            Err(error) => return Err(DiscardError::Refused { offset: Bytes(offset), source: error.into() }),
+        }
+        offset += len;
+        let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
+        let progress = Progress { doing: "discarding", done: Bytes(offset), total, elapsed };
+        if on_progress(progress).is_break() {
+            return Err(DiscardError::Interrupted { done: Bytes(offset) });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcard::Card;
+    use std::ops::ControlFlow;
+
+    #[test]
+    fn every_byte_is_overwritten_and_speed_is_told() {
+        for (pattern, byte) in [(FillPattern::Ones, 0xff), (FillPattern::Zeroes, 0)] {
+            let mut card = Card::honest(10 << 20);
+            card.content.fill(0x55);
+            let map = fill(&mut card, pattern, &mut |_| ControlFlow::Continue(())).unwrap();
+            assert!(card.content.iter().all(|b| *b == byte));
+            assert_eq!((map.whole().len, card.flushes), (Bytes(10 << 20), 1));
+            // The card of the test writes a byte in 50 ns.
+            assert_eq!(map.whole().elapsed, Nanos((10 << 20) * 50));
+        }
+    }
+
+    #[test]
+    fn random_fill_does_not_repeat() {
+        let mut card = Card::honest(8 << 20);
+        fill(&mut card, FillPattern::Random { seed: 1 }, &mut |_| ControlFlow::Continue(())).unwrap();
+        let (first, second) = card.content.split_at(4 << 20);
+        assert_ne!(first, second);
+        let zeroes = card.content.iter().filter(|byte| **byte == 0).count();
+        assert!((30_000..36_000).contains(&zeroes), "{zeroes}");
+    }
+
+    #[test]
+    fn an_error_names_the_place_and_a_stop_is_obeyed() {
+        let mut card = Card::honest(16 << 20);
+        card.write_error = Some(9 << 20);
+        let error = fill(&mut card, FillPattern::Ones, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        assert!(matches!(error, FillError::Write { offset: Bytes(o), .. } if o == 8 << 20), "{error}");
+        let mut card = Card::honest(16 << 20);
+        let error = fill(&mut card, FillPattern::Ones, &mut |_| ControlFlow::Break(())).unwrap_err();
+        assert!(matches!(error, FillError::Interrupted { done: Bytes(d) } if d == 4 << 20), "{error}");
+    }
+}

@@ -1,0 +1,330 @@
+//! The journal of a preparation: what was begun, what came of it, and what has to be undone.
+//!
+//! A file of JSON lines, each on the medium before the step it tells of begins. A line cut short by a power cut is the
+//! last one, and counts as not written. While its process lives, the journal is locked.
+
+use super::fill::{DiscardKind, FillPattern};
+use super::mkfs::FsType;
+use crate::roots::DevNum;
+use hakaru_model::units::Bytes;
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Number of this form of the journal.
+const FORMAT: u32 = 1;
+
+/// Every journal's name begins with this.
+const PREFIX: &str = "prepare-";
+
+/// Which device a step is about, so that it is recognised after a restart, when it may have another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceTag {
+    /// Its node then.
+    pub node: PathBuf,
+    /// Its serial number or another identity, where it had one.
+    pub id: Option<String>,
+    /// What it was called.
+    pub name: String,
+}
+
+/// One thing that is done to prepare a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "step")]
+pub enum Step {
+    /// All of it is overwritten.
+    Fill {
+        /// Which device.
+        device: DeviceTag,
+        /// With what.
+        #[serde(flatten)]
+        pattern: FillPattern,
+    },
+    /// All of it is discarded.
+    Discard {
+        /// Which device.
+        device: DeviceTag,
+        /// How thoroughly.
+        kind: DiscardKind,
+    },
+    /// A partition table is written.
+    Partition {
+        /// Which device.
+        device: DeviceTag,
+        /// The script for `sfdisk`.
+        script: String,
+    },
+    /// A file system is made.
+    Mkfs {
+        /// Which device.
+        device: DeviceTag,
+        /// Which file system.
+        fs: FsType,
+        /// The tool with all its arguments.
+        command: Vec<String>,
+    },
+    /// It is mounted.
+    Mount {
+        /// Which device.
+        device: DeviceTag,
+        /// Where.
+        at: PathBuf,
+        /// Type of the file system.
+        fs_type: String,
+        /// Options.
+        options: String,
+    },
+    /// A folder is made to mount on, or to fill.
+    MakeFolder {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Space of a file system is used up by files of random bytes.
+    FillLevel {
+        /// The folder they are in.
+        folder: PathBuf,
+        /// How many bytes they take.
+        size: Bytes,
+    },
+    /// The page cache of the host is emptied.
+    DropCaches,
+}
+
+/// What takes a step back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "undo")]
+pub enum Undo {
+    /// Nothing can, or has to.
+    Nothing,
+    /// Unmounting.
+    Unmount {
+        /// Where it is mounted.
+        at: PathBuf,
+        /// Number of the device, so that nothing else that is mounted there is touched.
+        device: String,
+    },
+    /// Removing an empty folder.
+    RemoveFolder {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Removing the numbered files of a fill level, and their folder.
+    RemoveFiles {
+        /// The folder.
+        folder: PathBuf,
+    },
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Line {
+    /// The first one.
+    Opened { format: u32, program: String, pid: u32, boot: String },
+    /// A step begins.
+    Begin { seq: u64, what: Step, undo: Undo },
+    /// It is done.
+    Done { seq: u64 },
+    /// It could not be done.
+    Failed { seq: u64, error: String },
+    /// It was taken back.
+    Undone { seq: u64 },
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    next: u64,
+}
+
+/// Why a journal cannot be kept or read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The system refused.
+    #[error("the journal {path} cannot be {doing}: {source} (nothing is changed on a device without one)")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// `made`, `written`, `read`.
+        doing: &'static str,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// Its program still runs.
+    #[error("the journal {path} belongs to a program that still runs: end that first, it undoes its steps itself")]
+    Locked {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// It is of a later form.
+    #[error("{path} is no journal that this version reads: recover with the version that wrote it")]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+    },
+}
+
+impl Journal {
+    /// Opens a new one in a folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// A [`JournalError`] when it cannot be made.
+    pub fn create(folder: &Path, boot: &str) -> Result<Journal, JournalError> {
+        let pid = std::process::id();
+        let at = hakaru_sys::clock::monotonic();
+        let path = folder.join(format!("{PREFIX}{pid}-{at}.jsonl"));
+        let made = |source| JournalError::Io { path: path.clone(), doing: "made", source };
+        std::fs::create_dir_all(folder).map_err(made)?;
+        let file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(made)?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| made(error.into()))?;
+        let mut journal = Journal { file, path: path.clone(), next: 0 };
+        let program = format!("hakaru {}", env!("CARGO_PKG_VERSION"));
+        journal.write(&Line::Opened { format: FORMAT, program, pid, boot: boot.to_owned() })?;
+        // The name itself has to survive a power cut as well.
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(made)?;
+        Ok(journal)
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Tells of a step before it begins; the number names it later.
+    pub(super) fn begin(&mut self, what: Step, undo: Undo) -> Result<u64, JournalError> {
+        let seq = self.next;
+        self.write(&Line::Begin { seq, what, undo })?;
+        self.next += 1;
+        Ok(seq)
+    }
+
+    pub(super) fn write(&mut self, line: &Line) -> Result<(), JournalError> {
+        let failed = |source| JournalError::Io { path: self.path.clone(), doing: "written", source };
+        let mut text = serde_json::to_string(line).map_err(|error| failed(error.into()))?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes()).map_err(failed)?;
+        self.file.sync_data().map_err(failed)
+    }
+
+    /// Removes it: all steps were taken back, or need not be.
+    pub(super) fn close(self) -> Result<(), JournalError> {
+        let failed = |source| JournalError::Io { path: self.path.clone(), doing: "removed", source };
+        std::fs::remove_file(&self.path).map_err(failed)
+    }
+}
+
+/// Reads a journal whose program is gone; the lock is held as long as the file is kept.
+pub(super) fn read(path: &Path) -> Result<(File, Vec<Line>), JournalError> {
+    let failed = |source| JournalError::Io { path: path.to_owned(), doing: "read", source };
+    let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
+    lock_patiently(&file, path)?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(failed)?;
+    let lines = parse(&String::from_utf8_lossy(&text));
+    match lines.first() {
+        Some(Line::Opened { format: FORMAT, .. }) => Ok((file, lines)),
+        // A power cut right after the file was made leaves an empty one: nothing was begun then.
+        None if !text.contains(&b'\n') => Ok((file, lines)),
+        _ => Err(JournalError::Foreign { path: path.to_owned() }),
+    }
+}
+
+/// A program that just ended may still be giving its files back, so it is given a moment.
+fn lock_patiently(file: &File, path: &Path) -> Result<(), JournalError> {
+    for _ in 0..20 {
+        if rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err(JournalError::Locked { path: path.to_owned() })
+}
+
+/// Up to the first line that is none.
+fn parse(text: &str) -> Vec<Line> {
+    text.lines().map_while(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// The journals in a folder, oldest first by name. Those of running programs are among them.
+pub fn pending(folder: &Path) -> Vec<PathBuf> {
+    let names = crate::roots::names(folder).into_iter();
+    let ours = names.filter(|name| name.starts_with(PREFIX) && name.ends_with(".jsonl"));
+    ours.map(|name| folder.join(name)).collect()
+}
+
+/// Text form of a device number for the journal.
+pub(super) fn number_text(number: DevNum) -> String {
+    number.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_a_torn_line_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(folder.path(), "boot-1").unwrap();
+        let path = journal.path().to_owned();
+        let seq = journal.begin(Step::DropCaches, Undo::Nothing).unwrap();
+        journal.write(&Line::Done { seq }).unwrap();
+        assert!(matches!(read(&path), Err(JournalError::Locked { .. })));
+        drop(journal);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}{{\"undone\":{{\"se")).unwrap();
+        let (_file, lines) = read(&path).unwrap();
+        assert_eq!(lines[1..], [Line::Begin { seq, what: Step::DropCaches, undo: Undo::Nothing }, Line::Done { seq }]);
+        assert_eq!(pending(folder.path()), [path]);
+    }
+
+    #[test]
+    fn an_empty_journal_began_nothing_and_a_foreign_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("prepare-1-1.jsonl");
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(read(&path).unwrap().1, []);
+        std::fs::write(&path, "{\"opened\":{\"format\":99,\"program\":\"hakaru 9\",\"pid\":1,\"boot\":\"b\"}}\n")
+            .unwrap();
+        assert!(matches!(read(&path), Err(JournalError::Foreign { .. })));
+        std::fs::write(&path, "dear diary\n").unwrap();
+        assert!(matches!(read(&path), Err(JournalError::Foreign { .. })));
+    }
+
+    #[test]
+    fn lines_have_a_stable_form() {
+        let device =
+            DeviceTag { node: "/dev/mmcblk0".into(), id: Some("0x4a5b6c7d".into()), name: "SanDisk SE32G".into() };
+        let lines = [
+            Line::Begin {
+                seq: 0,
+                what: Step::Fill { device: device.clone(), pattern: FillPattern::Random { seed: 7 } },
+                undo: Undo::Nothing,
+            },
+            Line::Begin {
+                seq: 1,
+                what: Step::Mount { device, at: "/mnt/x".into(), fs_type: "ext4".into(), options: "noatime".into() },
+                undo: Undo::Unmount { at: "/mnt/x".into(), device: "179:0".into() },
+            },
+            Line::Undone { seq: 1 },
+        ];
+        let text: Vec<_> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        insta::assert_snapshot!(text.join("\n"), @r#"
+        {"begin":{"seq":0,"what":{"step":"fill","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"pattern":"random","seed":7},"undo":{"undo":"nothing"}}}
+        {"begin":{"seq":1,"what":{"step":"mount","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"at":"/mnt/x","fs_type":"ext4","options":"noatime"},"undo":{"undo":"unmount","at":"/mnt/x","device":"179:0"}}}
+        {"undone":{"seq":1}}
+        "#);
+        assert_eq!(parse(&text.join("\n")), lines);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_journal_or_an_error(text in "[ -~\\n]{0,200}") {
+            let _ = parse(&text);
+        }
+    }
+}

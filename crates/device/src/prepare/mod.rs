@@ -1,0 +1,425 @@
+//! Changing a device before it is measured, in steps that are taken back afterwards.
+//!
+//! A [`Preparation`] writes every step to a journal before it begins, with what would undo it, and undoes them in reverse
+//! order: when asked, when dropped (an error, a panic), or by a later [`recover`] when the whole program or the power
+//! went away. What cannot be undone (a device that was half overwritten) is at least named. Every step that destroys
+//! anything wants an [`Erasable`](crate::guard::Erasable).
+
+mod fill;
+mod journal;
+mod level;
+mod mkfs;
+mod mounting;
+mod partition;
+mod recover;
+mod tool;
+
+pub use fill::{DiscardError, DiscardKind, FillError, FillPattern, discard, fill};
+pub(crate) use fill::{buffer as fill_buffer, random_bytes};
+pub use journal::{DeviceTag, Journal, JournalError, Step, Undo, pending};
+pub use level::LevelError;
+pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
+pub use mounting::MountError;
+pub use partition::{Layout, LayoutError, LayoutKind, LayoutPartition, LayoutTable};
+pub use recover::{Recovered, RecoveredAs, Recovery, recover};
+pub use tool::ToolError;
+
+use crate::blockdev::{OnProgress, OpenDevice, SpeedMap};
+use crate::chain::{self, Node};
+use crate::guard::{Erasable, Refusal, Released};
+use crate::mounts;
+use crate::roots::{self, Roots};
+use hakaru_model::units::{Bytes, Nanos};
+use journal::Line;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why a step could not be done.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub enum PrepareError {
+    /// The journal.
+    Journal(#[from] JournalError),
+    /// Overwriting.
+    Fill(#[from] FillError),
+    /// Discarding.
+    Discard(#[from] DiscardError),
+    /// A tool.
+    Tool(#[from] ToolError),
+    /// A layout.
+    Layout(#[from] LayoutError),
+    /// Mounting and caches.
+    Mount(#[from] MountError),
+    /// Filling up.
+    Level(#[from] LevelError),
+    /// The device cannot be taken back.
+    Refused(#[from] Refusal),
+    /// Anything else the system says.
+    #[error("{path} cannot be {doing}: {source}")]
+    Io {
+        /// Which file, folder or device.
+        path: PathBuf,
+        /// `opened`, `made`, `removed`.
+        doing: &'static str,
+        /// The system's word.
+        source: io::Error,
+    },
+}
+
+/// A step that was done, for the record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepDone {
+    /// What.
+    #[serde(flatten)]
+    pub step: Step,
+    /// How long it took.
+    pub elapsed: Nanos,
+}
+
+/// What is to be mounted where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MountRequest {
+    /// Type of the file system, as the kernel names it.
+    pub fs_type: String,
+    /// Options, such as `noatime,discard`.
+    #[serde(default)]
+    pub options: String,
+    /// Where; the folder is made if it is not there, and removed again.
+    pub at: PathBuf,
+}
+
+/// A device that is mounted.
+#[derive(Debug)]
+pub struct Mounted {
+    at: PathBuf,
+    device: Released,
+    seq: u64,
+}
+
+impl Mounted {
+    /// The folder that leads to it.
+    pub fn folder(&self) -> &Path {
+        &self.at
+    }
+}
+
+/// Steps that change a device, and the way back.
+#[derive(Debug)]
+pub struct Preparation {
+    /// `None` once it was closed.
+    journal: Option<Journal>,
+    roots: Roots,
+    undos: Vec<(u64, Undo)>,
+    done: Vec<StepDone>,
+}
+
+impl Preparation {
+    /// Begins one; its journal goes into a folder that is not on the device.
+    ///
+    /// # Errors
+    /// When the journal cannot be written: then nothing may be changed.
+    pub fn begin(folder: &Path, roots: Roots) -> Result<Preparation, PrepareError> {
+        let journal = Journal::create(folder, &boot_id(&roots))?;
+        Ok(Preparation { journal: Some(journal), roots, undos: Vec::new(), done: Vec::new() })
+    }
+
+    /// The steps done until now, in order.
+    pub fn steps(&self) -> &[StepDone] {
+        &self.done
+    }
+
+    /// Overwrites all of a device; tells how fast it went where.
+    ///
+    /// # Errors
+    /// Those of [`fill()`], and of the journal.
+    pub fn fill(
+        &mut self,
+        device: &Erasable,
+        pattern: FillPattern,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<SpeedMap, PrepareError> {
+        let step = Step::Fill { device: tag(device), pattern };
+        self.step(step, Undo::Nothing, |_| {
+            let opened = OpenDevice::open(device);
+            let mut open = opened.map_err(|source| io_error(device.path(), "opened", source))?;
+            Ok(fill(&mut open, pattern, on_progress)?)
+        })
+    }
+
+    /// Discards all of a device.
+    ///
+    /// # Errors
+    /// Those of [`discard()`], and of the journal.
+    pub fn discard(
+        &mut self,
+        device: &Erasable,
+        kind: DiscardKind,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<(), PrepareError> {
+        let step = Step::Discard { device: tag(device), kind };
+        self.step(step, Undo::Nothing, |_| Ok(discard(device, kind, on_progress)?))
+    }
+
+    /// Writes a partition table, and waits until the kernel shows its partitions. Take one with
+    /// [`Erasable::into_partition`].
+    ///
+    /// # Errors
+    /// When the layout does not fit, `sfdisk` is missing or fails, or the device cannot be taken back.
+    pub fn partition(&mut self, device: Erasable, layout: &Layout) -> Result<Erasable, PrepareError> {
+        let sfdisk = tool::find("sfdisk", "fdisk")?;
+        let block = rustix::fs::ioctl_blksszget(device.device()).unwrap_or(512);
+        let script = layout.script(device.size(), block)?;
+        let step = Step::Partition { device: tag(&device), script: script.clone() };
+        self.step(step, Undo::Nothing, |this| {
+            let arguments = |node: &Path| {
+                let words = ["--quiet", "--wipe", "always", "--wipe-partitions", "always"].map(str::to_owned);
+                words.into_iter().chain([node.display().to_string()]).collect::<Vec<_>>()
+            };
+            let (device, said) =
+                device.while_released(|node| tool::run(&sfdisk, &arguments(node), &script), &this.roots)?;
+            said?;
+            this.await_partitions(&device, layout.partitions.len())?;
+            Ok(device)
+        })
+    }
+
+    /// sfdisk has the kernel read the new table; what holds the device for a moment (udev) may delay that.
+    fn await_partitions(&self, device: &Erasable, count: usize) -> Result<(), PrepareError> {
+        for attempt in 0..30 {
+            let shown = Node::by_path(device.path(), &self.roots).map_or(0, |node| node.partitions().len());
+            if shown == count {
+                return Ok(());
+            }
+            if attempt % 10 == 5 {
+                // A refusal is not an error yet: the next look tells.
+                let _ = hakaru_sys::block::reread_partitions(device.device());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let source = io::Error::other("the kernel does not show the new partitions (unplug it and plug it in again)");
+        Err(io_error(device.path(), "partitioned", source))
+    }
+
+    /// Makes a file system on a device.
+    ///
+    /// # Errors
+    /// When the tool is missing or fails, or the device cannot be taken back.
+    pub fn mkfs(&mut self, device: Erasable, request: &MkfsRequest) -> Result<(Erasable, MkfsOutcome), PrepareError> {
+        let command = mkfs::Command::new(request, &device.node())?;
+        let step = Step::Mkfs { device: tag(&device), fs: request.fs, command: command.words() };
+        self.step(step, Undo::Nothing, |this| {
+            let (device, made) = device.while_released(|_| command.run(request.fs), &this.roots)?;
+            Ok((device, made?))
+        })
+    }
+
+    /// Mounts a device. [`Preparation::unmount`] gives it back.
+    ///
+    /// # Errors
+    /// When the kernel refuses; the device is given up then.
+    pub fn mount(&mut self, device: Erasable, request: &MountRequest) -> Result<Mounted, PrepareError> {
+        let MountRequest { fs_type, options, at } = request;
+        self.make_folder(at)?;
+        let number = self.roots.device_number(device.path()).map(journal::number_text).unwrap_or_default();
+        let undo = Undo::Unmount { at: at.clone(), device: number };
+        let (fs_type, options, at) = (fs_type.clone(), options.clone(), at.clone());
+        let step =
+            Step::Mount { device: tag(&device), at: at.clone(), fs_type: fs_type.clone(), options: options.clone() };
+        self.step(step, undo, |this| {
+            let device = device.release()?;
+            mounting::mount(&device.node(), &at, &fs_type, &options)?;
+            // The step on top of the stack is this one.
+            let seq = this.undos.last().map_or(0, |(seq, _)| *seq);
+            Ok(Mounted { at, device, seq })
+        })
+    }
+
+    /// Unmounts a device, undoing first whatever was done on it since it was mounted, and takes it back.
+    ///
+    /// # Errors
+    /// When something still uses it.
+    pub fn unmount(&mut self, mounted: Mounted) -> Result<Erasable, PrepareError> {
+        self.undo_down_to(mounted.seq)?;
+        Ok(mounted.device.retake(&self.roots)?)
+    }
+
+    /// Uses up space of a mounted file system until so many hundredths of it are taken. Tells how much was written.
+    ///
+    /// # Errors
+    /// When the file system refuses; what was written until then is removed again.
+    pub fn fill_level(
+        &mut self,
+        folder: &Path,
+        percent: u32,
+        seed: u64,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Bytes, PrepareError> {
+        let size = level::needed(folder, percent)?;
+        if size.0 == 0 {
+            return Ok(size);
+        }
+        let folder = folder.join(level::FOLDER);
+        // Made outside of the step: what is there already is not ours, and must not be undone.
+        std::fs::create_dir(&folder).map_err(|source| io_error(&folder, "made", source))?;
+        let step = Step::FillLevel { folder: folder.clone(), size };
+        self.step(step, Undo::RemoveFiles { folder: folder.clone() }, |_| {
+            Ok(level::write(&folder, size, seed, on_progress)?)
+        })?;
+        Ok(size)
+    }
+
+    /// Writes back and empties the caches of the host, so that the next read comes from the device.
+    ///
+    /// # Errors
+    /// Without root.
+    pub fn drop_caches(&mut self) -> Result<(), PrepareError> {
+        self.step(Step::DropCaches, Undo::Nothing, |this| Ok(mounting::drop_caches(&this.roots)?))
+    }
+
+    /// Takes all steps back, the last one first, and removes the journal. Every step is tried, also after a failure.
+    ///
+    /// # Errors
+    /// All that could not be undone; the journal stays then, for a later [`recover`].
+    pub fn undo_all(mut self) -> Result<(), Vec<PrepareError>> {
+        self.undo_everything()
+    }
+
+    fn undo_everything(&mut self) -> Result<(), Vec<PrepareError>> {
+        let mut errors = Vec::new();
+        while let Some((seq, undo)) = self.undos.pop() {
+            errors.extend(self.take_back(seq, &undo).err());
+        }
+        if let Some(journal) = self.journal.take().filter(|_| errors.is_empty()) {
+            errors.extend(journal.close().err().map(PrepareError::from));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    fn undo_down_to(&mut self, seq: u64) -> Result<(), PrepareError> {
+        while let Some((last, undo)) = self.undos.last().cloned().filter(|(last, _)| *last >= seq) {
+            self.take_back(last, &undo)?;
+            self.undos.pop();
+        }
+        Ok(())
+    }
+
+    fn take_back(&mut self, seq: u64, undo: &Undo) -> Result<(), PrepareError> {
+        if *undo == Undo::Nothing {
+            return Ok(());
+        }
+        apply(undo, &self.roots)?;
+        self.write(&Line::Undone { seq })
+    }
+
+    fn make_folder(&mut self, path: &Path) -> Result<(), PrepareError> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        let path = path.to_owned();
+        let step = Step::MakeFolder { path: path.clone() };
+        self.step(step, Undo::RemoveFolder { path: path.clone() }, |_| {
+            std::fs::create_dir(&path).map_err(|source| io_error(&path, "made", source))
+        })
+    }
+
+    /// Does a step between its two lines in the journal. A step that fails is taken back at once.
+    fn step<T>(
+        &mut self,
+        step: Step,
+        undo: Undo,
+        work: impl FnOnce(&mut Preparation) -> Result<T, PrepareError>,
+    ) -> Result<T, PrepareError> {
+        let begin = hakaru_sys::clock::monotonic();
+        let seq = match &mut self.journal {
+            Some(journal) => journal.begin(step.clone(), undo.clone())?,
+            None => 0,
+        };
+        self.undos.push((seq, undo));
+        match work(self) {
+            Ok(result) => {
+                self.write(&Line::Done { seq })?;
+                let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
+                self.done.push(StepDone { step, elapsed });
+                Ok(result)
+            }
+            Err(error) => {
+                // The error of the step itself is the one to tell; one of the journal would hide it.
+                let _ = self.write(&Line::Failed { seq, error: error.to_string() });
+                let _ = self.undo_down_to(seq);
+                Err(error)
+            }
+        }
+    }
+
+    fn write(&mut self, line: &Line) -> Result<(), PrepareError> {
+        match &mut self.journal {
+            Some(journal) => Ok(journal.write(line)?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Preparation {
+    fn drop(&mut self) {
+        // Nobody is left to tell; what fails here stays in the journal.
+        let _ = self.undo_everything();
+    }
+}
+
+/// What became of an undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Applied {
+    Undone,
+    /// There was nothing left to undo.
+    Gone,
+}
+
+fn apply(undo: &Undo, roots: &Roots) -> Result<Applied, PrepareError> {
+    match undo {
+        Undo::Nothing => Ok(Applied::Gone),
+        Undo::Unmount { at, device } => {
+            if !is_mounted(at, device, roots) {
+                return Ok(Applied::Gone);
+            }
+            mounting::unmount(at)?;
+            Ok(Applied::Undone)
+        }
+        Undo::RemoveFolder { path } => match std::fs::remove_dir(path) {
+            Ok(()) => Ok(Applied::Undone),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Applied::Gone),
+            Err(source) => Err(io_error(path, "removed", source)),
+        },
+        Undo::RemoveFiles { folder } if folder.exists() => {
+            level::remove(folder)?;
+            Ok(Applied::Undone)
+        }
+        Undo::RemoveFiles { .. } => Ok(Applied::Gone),
+    }
+}
+
+/// Whether this very device is mounted there: whatever else may be by now is left alone.
+fn is_mounted(at: &Path, device: &str, roots: &Roots) -> bool {
+    let mounts = mounts::mounts(roots);
+    // The table names folders without links on the way.
+    let real = at.canonicalize().unwrap_or_else(|_| at.to_owned());
+    let Some(mount) = mounts.iter().rfind(|mount| mount.mount_point == real) else { return false };
+    chain::nodes_of_mount(mount, roots, &mounts).iter().any(|node| node.number.to_string() == device)
+}
+
+fn tag(device: &Erasable) -> DeviceTag {
+    let name = device.identity().display_name();
+    DeviceTag { node: device.node(), id: device.id().map(str::to_owned), name }
+}
+
+fn boot_id(roots: &Roots) -> String {
+    roots::text(&roots.proc.join("sys/kernel/random/boot_id")).unwrap_or_default()
+}
+
+fn io_error(path: &Path, doing: &'static str, source: io::Error) -> PrepareError {
+    PrepareError::Io { path: path.to_owned(), doing, source }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Partition tables, written by `sfdisk`.
+//!
+//! Partitions begin at multiples of an alignment (the allocation unit of a card, or 4 MiB), because a file system that
+//! begins in the middle of one costs the card a second erase for many writes.
+
+use hakaru_model::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// A partition table to be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// Which kind of table.
+    pub table: LayoutTable,
+    /// Every partition begins at a multiple of this; 4 MiB suits most cards.
+    pub align: Bytes,
+    /// The partitions, in order. Only the last may leave its size open.
+    pub partitions: Vec<LayoutPartition>,
+}
+
+/// Kinds of tables that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayoutTable {
+    /// The old one of PCs, which cameras and the Pi know.
+    Mbr,
+    /// The one of UEFI.
+    Gpt,
+}
+
+/// One partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayoutPartition {
+    /// Its size; `None` for all that is left.
+    pub size: Option<Bytes>,
+    /// What it is marked as.
+    pub kind: LayoutKind,
+}
+
+/// What a partition is marked as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayoutKind {
+    /// FAT.
+    Fat,
+    /// exFAT.
+    Exfat,
+    /// A Linux file system.
+    Linux,
+}
+
+/// Why a layout makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// No partition, or more than an MBR holds.
+    #[error("a layout of {count} partitions cannot be written: between 1 and 4 can")]
+    Count {
+        /// How many.
+        count: usize,
+    },
+    /// A size is left open before the last partition.
+    #[error("partition {number} leaves its size open, and only the last one may")]
+    Open {
+        /// Which.
+        number: usize,
+    },
+    /// They do not fit.
+    #[error("the partitions need {needed}, and the device holds {size}")]
+    TooLarge {
+        /// Bytes needed, with alignment.
+        needed: Bytes,
+        /// Bytes there are.
+        size: Bytes,
+    },
+    /// The alignment is no multiple of the block.
+    #[error("an alignment of {align} does not fit blocks of {block} bytes")]
+    Align {
+        /// The alignment.
+        align: Bytes,
+        /// The block.
+        block: u32,
+    },
+}
+
+impl Layout {
+    /// One partition over the whole device.
+    pub fn single(table: LayoutTable, kind: LayoutKind) -> Layout {
+        Layout { table, align: Bytes(4 << 20), partitions: vec![LayoutPartition { size: None, kind }] }
+    }
+
+    /// The script that `sfdisk` reads, for a device of this size and logical block.
+    ///
+    /// # Errors
+    /// A [`LayoutError`] when the layout does not fit.
+    pub fn script(&self, size: Bytes, block: u32) -> Result<String, LayoutError> {
+        let (Layout { table, align, partitions }, unit) = (self, u64::from(block.max(512)));
+        if !(1..=4).contains(&partitions.len()) {
+            return Err(LayoutError::Count { count: partitions.len() });
+        }
+        if align.0 == 0 || align.0 % unit != 0 {
+            return Err(LayoutError::Align { align: *align, block });
+        }
+        let label = match table {
+            LayoutTable::Mbr => "dos",
+            LayoutTable::Gpt => "gpt",
+        };
+        let mut script = format!("label: {label}\nunit: sectors\n\n");
+        let mut at = align.0;
+        for (index, partition) in partitions.iter().enumerate() {
+            let LayoutPartition { size: wanted, kind } = partition;
+            let code = kind.code(*table);
+            match wanted {
+                Some(wanted) => {
+                    let len = wanted.0.div_ceil(align.0).max(1).saturating_mul(align.0);
+                    script += &format!("start={}, size={}, type={code}\n", at / unit, len / unit);
+                    at = at.saturating_add(len);
+                }
+                None if index + 1 < partitions.len() => return Err(LayoutError::Open { number: index + 1 }),
+                None => {
+                    script += &format!("start={}, type={code}\n", at / unit);
+                    at = at.saturating_add(align.0);
+                }
+            }
+        }
+        // A GPT keeps a copy of itself at the end: 16 KiB of entries and a header.
+        let tail = if *table == LayoutTable::Gpt { 16384 + unit } else { 0 };
+        let needed = Bytes(at.saturating_add(tail));
+        if needed > size { Err(LayoutError::TooLarge { needed, size }) } else { Ok(script) }
+    }
+}
+
+impl LayoutKind {
+    fn code(self, table: LayoutTable) -> &'static str {
+        match (table, self) {
+            (LayoutTable::Mbr, LayoutKind::Fat) => "c",
+            (LayoutTable::Mbr, LayoutKind::Exfat) => "7",
+            (LayoutTable::Mbr, LayoutKind::Linux) => "83",
+            (LayoutTable::Gpt, LayoutKind::Fat | LayoutKind::Exfat) => "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
+            (LayoutTable::Gpt, LayoutKind::Linux) => "0FC63DAF-8483-4772-8E79-3D69D8477DE4",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pi(table: LayoutTable) -> Layout {
+        let boot = LayoutPartition { size: Some(Bytes(250 << 20)), kind: LayoutKind::Fat };
+        let root = LayoutPartition { size: None, kind: LayoutKind::Linux };
+        Layout { table, align: Bytes(4 << 20), partitions: vec![boot, root] }
+    }
+
+    #[test]
+    fn partitions_begin_at_multiples_of_the_alignment() {
+        insta::assert_snapshot!(pi(LayoutTable::Mbr).script(Bytes(1 << 30), 512).unwrap(), @r"
+        label: dos
+        unit: sectors
+
+        start=8192, size=516096, type=c
+        start=524288, type=83
+        ");
+        insta::assert_snapshot!(pi(LayoutTable::Gpt).script(Bytes(1 << 30), 4096).unwrap(), @r"
+        label: gpt
+        unit: sectors
+
+        start=1024, size=64512, type=EBD0A0A2-B9E5-4433-87C0-68B6B72699C7
+        start=65536, type=0FC63DAF-8483-4772-8E79-3D69D8477DE4
+        ");
+    }
+
+    #[test]
+    fn layouts_that_do_not_fit_are_refused() {
+        let layout = pi(LayoutTable::Mbr);
+        insta::assert_snapshot!(layout.script(Bytes(100 << 20), 512).unwrap_err(), @"the partitions need 260 MiB, and the device holds 100 MiB");
+        let mut open = layout.clone();
+        open.partitions.reverse();
+        insta::assert_snapshot!(open.script(Bytes(1 << 30), 512).unwrap_err(), @"partition 1 leaves its size open, and only the last one may");
+        let odd = Layout { align: Bytes(1000), ..layout.clone() };
+        insta::assert_snapshot!(odd.script(Bytes(1 << 30), 512).unwrap_err(), @"an alignment of 1000 B does not fit blocks of 512 bytes");
+        let none = Layout { partitions: Vec::new(), ..layout };
+        insta::assert_snapshot!(none.script(Bytes(1 << 30), 512).unwrap_err(), @"a layout of 0 partitions cannot be written: between 1 and 4 can");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_layout_panics(align: u64, size: u64, wanted: u64, block: u32) {
+            let part = LayoutPartition { size: Some(Bytes(wanted)), kind: LayoutKind::Linux };
+            let layout = Layout { table: LayoutTable::Gpt, align: Bytes(align), partitions: vec![part; 3] };
+            let _ = layout.script(Bytes(size), block);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! After a crash or a power cut: undoing what a preparation left behind, or naming what cannot be undone.
+
+use super::journal::{self, DeviceTag, JournalError, Line, Step, Undo};
+use super::{Applied, apply, boot_id};
+use crate::roots::Roots;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What came of recovering from one journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// Which journal; it is removed when nothing failed.
+    pub journal: PathBuf,
+    /// Whether the system was started anew since it was written.
+    pub restarted: bool,
+    /// Step by step, the last one first. Steps that left nothing behind are not named.
+    pub items: Vec<Recovered>,
+}
+
+impl Recovery {
+    /// Whether nothing is left to be tried again.
+    pub fn is_complete(&self) -> bool {
+        !self.items.iter().any(|item| matches!(item.outcome, RecoveredAs::Failed { .. }))
+    }
+}
+
+/// What came of one step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovered {
+    /// The step.
+    pub step: Step,
+    /// What came of it.
+    pub outcome: RecoveredAs,
+}
+
+/// What came of undoing one step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "outcome")]
+pub enum RecoveredAs {
+    /// It was undone now.
+    Undone,
+    /// There was nothing left to undo.
+    Gone,
+    /// It cannot be undone.
+    Remains {
+        /// In which state it left what.
+        what: String,
+        /// What would put that right.
+        cure: String,
+    },
+    /// Undoing it failed; it can be tried again.
+    Failed {
+        /// Why.
+        error: String,
+    },
+}
+
+impl fmt::Display for Recovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match &self.step {
+            Step::Mount { at, .. } => format!("the mount at {}", at.display()),
+            Step::MakeFolder { path } => format!("the folder {}", path.display()),
+            Step::FillLevel { folder, .. } => format!("the files in {}", folder.display()),
+            Step::Fill { device, .. }
+            | Step::Discard { device, .. }
+            | Step::Partition { device, .. }
+            | Step::Mkfs { device, .. } => called(device),
+            Step::DropCaches => "the caches of the host".to_owned(),
+        };
+        match &self.outcome {
+            RecoveredAs::Undone => write!(f, "{what}: removed"),
+            RecoveredAs::Gone => write!(f, "{what}: gone already"),
+            RecoveredAs::Remains { what, cure } => write!(f, "{what}: {cure}"),
+            RecoveredAs::Failed { error } => write!(f, "{what}: not removed, because {error}"),
+        }
+    }
+}
+
+/// What the lines of a journal say of one step.
+struct Begun {
+    step: Step,
+    undo: Undo,
+    done: bool,
+    undone: bool,
+}
+
+/// Undoes what a journal tells of, the last step first, and names what cannot be undone. The journal is removed
+/// when nothing failed.
+///
+/// # Errors
+/// When the journal cannot be read, or its program still runs.
+pub fn recover(path: &Path, roots: &Roots) -> Result<Recovery, JournalError> {
+    // The lock of the file is held until the end.
+    let (_file, lines) = journal::read(path)?;
+    let restarted = matches!(lines.first(), Some(Line::Opened { boot, .. }) if *boot != boot_id(roots));
+    let begun = steps(lines);
+    let mut items: Vec<Recovered> = Vec::new();
+    for step in begun.into_iter().rev().filter(|step| !step.undone) {
+        if let Some(outcome) = outcome(&step, roots) {
+            items.push(Recovered { step: step.step, outcome });
+        }
+    }
+    let recovery = Recovery { journal: path.to_owned(), restarted, items };
+    if recovery.is_complete() {
+        let removed = |source| JournalError::Io { path: path.to_owned(), doing: "removed", source };
+        std::fs::remove_file(path).map_err(removed)?;
+    }
+    Ok(recovery)
+}
+
+fn steps(lines: Vec<Line>) -> Vec<Begun> {
+    let mut begun: Vec<(u64, Begun)> = Vec::new();
+    for line in lines {
+        let (number, change): (u64, fn(&mut Begun)) = match line {
+            Line::Begin { seq, what, undo } => {
+                begun.push((seq, Begun { step: what, undo, done: false, undone: false }));
+                continue;
+            }
+            Line::Done { seq } => (seq, |step| step.done = true),
+            Line::Undone { seq } => (seq, |step| step.undone = true),
+            Line::Failed { .. } | Line::Opened { .. } => continue,
+        };
+        if let Some((_, step)) = begun.iter_mut().find(|(seq, _)| *seq == number) {
+            change(step);
+        }
+    }
+    begun.into_iter().map(|(_, step)| step).collect()
+}
+
+fn outcome(begun: &Begun, roots: &Roots) -> Option<RecoveredAs> {
+    if let Undo::Nothing = begun.undo {
+        return if begun.done { None } else { remains(&begun.step) };
+    }
+    Some(match (apply(&begun.undo, roots), &begun.step) {
+        // The files are not where they were written, for the card is not mounted there any more.
+        (Ok(Applied::Gone), Step::FillLevel { folder, size }) => RecoveredAs::Remains {
+            what: format!("{size} of random bytes may still be on the card that was mounted there"),
+            cure: format!("mount it again and remove its folder {}", folder.file_name().unwrap_or_default().display()),
+        },
+        (Ok(Applied::Gone), _) => RecoveredAs::Gone,
+        (Ok(Applied::Undone), _) => RecoveredAs::Undone,
+        (Err(error), _) => RecoveredAs::Failed { error: error.to_string() },
+    })
+}
+
+/// What a step that was cut short leaves behind.
+fn remains(step: &Step) -> Option<RecoveredAs> {
+    let (what, cure) = match step {
+        Step::Fill { device, .. } => (
+            format!("{} was overwritten in part, and what was on it is lost", called(device)),
+            "fill it again, or make a file system on it",
+        ),
+        Step::Discard { device, .. } => (
+            format!("{} was discarded in part, and what was on it is lost", called(device)),
+            "discard it again, or make a file system on it",
+        ),
+        Step::Partition { device, .. } => {
+            (format!("the partition table of {} may be incomplete", called(device)), "write it again")
+        }
+        Step::Mkfs { device, fs, .. } => {
+            (format!("the {fs} file system on {} is incomplete", called(device)), "make it again before mounting it")
+        }
+        _ => return None,
+    };
+    Some(RecoveredAs::Remains { what, cure: cure.to_owned() })
+}
+
+fn called(device: &DeviceTag) -> String {
+    let DeviceTag { node, id, name } = device;
+    match id {
+        Some(id) if !name.contains(id.as_str()) => format!("{name} ({id}, then {})", node.display()),
+        _ => format!("{name} (then {})", node.display()),
+    }
+}

@@ -1,0 +1,270 @@
+//! Whole preparations on loop devices, and recovering from crashes at every point.
+
+use super::*;
+use crate::guard::{Confirmation, check, what_would_be_lost};
+use crate::testloop::LoopDevice;
+use std::ops::ControlFlow;
+
+fn go_on(_: crate::blockdev::Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn take(device: &LoopDevice) -> Erasable {
+    check(&device.node, &Confirmation::Serial(device.id()), &Roots::live()).unwrap()
+}
+
+/// As if the program had been killed: nothing is undone, and the journal stays.
+fn crash(mut preparation: Preparation) -> PathBuf {
+    let journal = preparation.journal.take().unwrap();
+    preparation.undos.clear();
+    journal.path().to_owned()
+}
+
+/// A loop device with a file system of a type that this kernel mounts, or nothing where that cannot be had.
+fn ext4(test: &str) -> Option<(tempfile::TempDir, Preparation, LoopDevice)> {
+    let device = LoopDevice::new(test, 32, &[])?;
+    if !LoopDevice::has_tool(test, "mkfs.ext4") {
+        return None;
+    }
+    let state = tempfile::tempdir().unwrap();
+    let preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
+    Some((state, preparation, device))
+}
+
+fn mount_request(state: &tempfile::TempDir) -> MountRequest {
+    MountRequest { fs_type: "ext4".into(), options: "noatime,nodiscard".into(), at: state.path().join("mnt") }
+}
+
+#[test]
+fn a_card_is_filled_formatted_mounted_filled_up_and_given_back() {
+    let Some((state, mut preparation, device)) = ext4("a_card_is_filled") else { return };
+    let erasable = take(&device);
+    let map = preparation.fill(&erasable, FillPattern::Ones, &mut go_on).unwrap();
+    assert_eq!(map.whole().len, Bytes(32 << 20));
+    assert!(std::fs::read(device.file()).unwrap().iter().all(|byte| *byte == 0xff));
+    let request = MkfsRequest { label: Some("bench".into()), ..MkfsRequest::new(FsType::Ext4) };
+    let (erasable, outcome) = preparation.mkfs(erasable, &request).unwrap();
+    assert!(outcome.version.contains("mke2fs"), "{outcome:?}");
+    assert!(what_would_be_lost(&device.node)[0].to_string().starts_with("whole device: ext4 `bench`"));
+
+    let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
+    let identity = crate::identify(mounted.folder(), &Roots::live());
+    assert!(identity.filesystem.as_ref().unwrap().options.contains("noatime"), "{identity:?}");
+    let written = preparation.fill_level(mounted.folder(), 50, 1, &mut go_on).unwrap();
+    assert!(written.0 > 4 << 20, "{written}");
+    let free = crate::inspect(mounted.folder()).unwrap().free.unwrap();
+    assert!(free.0 < 20 << 20, "{free}");
+    preparation.drop_caches().unwrap();
+
+    let at = mounted.folder().to_owned();
+    let erasable = preparation.unmount(mounted).unwrap();
+    assert!(std::fs::read_dir(&at).unwrap().next().is_none());
+    drop(erasable);
+    let steps: Vec<_> = preparation.steps().iter().map(|done| serde_json::to_value(&done.step).unwrap()).collect();
+    let names: Vec<_> = steps.iter().map(|step| step["step"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fill", "mkfs", "make_folder", "mount", "fill_level", "drop_caches"]);
+    preparation.undo_all().unwrap();
+    assert!(!at.exists());
+    assert!(pending(&state.path().join("state")).is_empty());
+}
+
+#[test]
+fn dropping_undoes_everything() {
+    let Some((state, mut preparation, device)) = ext4("dropping_undoes_everything") else { return };
+    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
+    preparation.fill_level(mounted.folder(), 40, 1, &mut go_on).unwrap();
+    drop(preparation);
+    drop(mounted);
+    assert!(!state.path().join("mnt").exists());
+    assert!(pending(&state.path().join("state")).is_empty());
+    drop(take(&device));
+}
+
+#[test]
+fn after_a_crash_a_mount_is_undone_and_its_folder_removed() {
+    let Some((state, mut preparation, device)) = ext4("after_a_crash_a_mount_is_undone") else { return };
+    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
+    preparation.fill_level(mounted.folder(), 40, 1, &mut go_on).unwrap();
+    let journal = crash(preparation);
+    drop(mounted);
+    let recovery = recover(&journal, &Roots::live()).unwrap();
+    let text: Vec<_> = recovery.items.iter().map(Recovered::to_string).collect();
+    let text = text.join("\n").replace(&state.path().display().to_string(), "STATE");
+    insta::assert_snapshot!(text, @r"
+    the files in STATE/mnt/.hakaru-fill: removed
+    the mount at STATE/mnt: removed
+    the folder STATE/mnt: removed
+    ");
+    assert!(!recovery.restarted && recovery.is_complete() && !journal.exists());
+    drop(take(&device));
+}
+
+#[test]
+fn somebody_elses_mount_is_left_alone() {
+    let Some((state, mut preparation, device)) = ext4("somebody_elses_mount_is_left_alone") else { return };
+    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
+    let at = mounted.folder().to_owned();
+    let journal = crash(preparation);
+    mounting::unmount(&at).unwrap();
+    let Some(other) = LoopDevice::new("somebody_elses_mount", 32, &[]) else { return };
+    let mut second = Preparation::begin(&state.path().join("second"), Roots::live()).unwrap();
+    let (erasable, _) = second.mkfs(take(&other), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let theirs = second.mount(erasable, &mount_request(&state)).unwrap();
+    let recovery = recover(&journal, &Roots::live()).unwrap();
+    assert_eq!(recovery.items[0].outcome, RecoveredAs::Gone);
+    // The folder is busy, so removing it fails, and the journal is kept for another try.
+    assert!(matches!(recovery.items[1].outcome, RecoveredAs::Failed { .. }) && journal.exists());
+    assert!(crate::identify(theirs.folder(), &Roots::live()).device.known().unwrap().node == other.node);
+    second.unmount(theirs).map(drop).unwrap();
+    second.undo_all().unwrap();
+    assert!(recover(&journal, &Roots::live()).unwrap().is_complete());
+    assert!(!journal.exists() && !at.exists());
+}
+
+#[test]
+fn steps_that_were_cut_short_are_named() {
+    let state = tempfile::tempdir().unwrap();
+    let device = DeviceTag {
+        node: "/dev/mmcblk0".into(),
+        id: Some("0x4a5b6c7d".into()),
+        name: "SanDisk SE32G (0x4a5b6c7d)".into(),
+    };
+    let mut journal = Journal::create(state.path(), "another boot").unwrap();
+    let seq = journal.begin(Step::Fill { device: device.clone(), pattern: FillPattern::Ones }, Undo::Nothing).unwrap();
+    journal.write(&Line::Done { seq }).unwrap();
+    let partition = Step::Partition { device: device.clone(), script: "label: dos\n".into() };
+    let steps = [
+        Step::Fill { device: device.clone(), pattern: FillPattern::Zeroes },
+        Step::Discard { device: device.clone(), kind: DiscardKind::Plain },
+        partition,
+        Step::Mkfs { device: device.clone(), fs: FsType::F2fs, command: vec![] },
+    ];
+    for step in steps {
+        journal.begin(step, Undo::Nothing).unwrap();
+    }
+    let folder = PathBuf::from("/nonexistent/mnt").join(level::FOLDER);
+    let undo = Undo::RemoveFiles { folder: folder.clone() };
+    journal.begin(Step::FillLevel { folder, size: Bytes(1 << 30) }, undo).unwrap();
+    let path = journal.path().to_owned();
+    drop(journal);
+    let recovery = recover(&path, &Roots::live()).unwrap();
+    assert!(recovery.restarted && !path.exists());
+    let text: Vec<_> = recovery.items.iter().map(Recovered::to_string).collect();
+    insta::assert_snapshot!(text.join("\n"), @r"
+    1 GiB of random bytes may still be on the card that was mounted there: mount it again and remove its folder .hakaru-fill
+    the f2fs file system on SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) is incomplete: make it again before mounting it
+    the partition table of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) may be incomplete: write it again
+    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was discarded in part, and what was on it is lost: discard it again, or make a file system on it
+    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was overwritten in part, and what was on it is lost: fill it again, or make a file system on it
+    ");
+}
+
+#[test]
+fn a_failed_step_is_taken_back_at_once() {
+    let state = tempfile::tempdir().unwrap();
+    let mut preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
+    let folder = state.path().join("made");
+    let step = Step::MakeFolder { path: folder.clone() };
+    let failed: Result<(), _> = preparation.step(step, Undo::RemoveFolder { path: folder.clone() }, |_| {
+        std::fs::create_dir(&folder).unwrap();
+        Err(io_error(&folder, "made", io::Error::other("a reason")))
+    });
+    assert!(failed.unwrap_err().to_string().ends_with("a reason"));
+    assert!(!folder.exists() && preparation.undos.is_empty() && preparation.steps().is_empty());
+    preparation.undo_all().unwrap();
+}
+
+#[test]
+fn every_file_system_whose_tool_is_there_can_be_made() {
+    for fs in FsType::ALL {
+        // XFS wants 300 MiB, btrfs and F2FS a good hundred.
+        let Some(device) = LoopDevice::new("every_file_system", 320, &[]) else { return };
+        let state = tempfile::tempdir().unwrap();
+        let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
+        for discard in [false, true] {
+            let request = MkfsRequest { label: Some("CARD".into()), discard, ..MkfsRequest::new(fs) };
+            match preparation.mkfs(take(&device), &request) {
+                Ok((erasable, outcome)) => {
+                    assert!(!outcome.version.is_empty(), "{outcome:?}");
+                    drop(erasable);
+                    let found = what_would_be_lost(&device.node);
+                    assert!(found[0].to_string().starts_with(&format!("whole device: {fs} `CARD`")), "{found:?}");
+                }
+                Err(PrepareError::Tool(ToolError::Missing { tool, package })) => {
+                    assert_eq!(package, fs.package());
+                    eprintln!("SKIPPED {fs}: {tool} is not installed");
+                }
+                Err(error) => panic!("{fs}: {error}"),
+            }
+        }
+    }
+}
+
+fn told_of_partitions(disk: &Path) -> bool {
+    let partx = |what: &str| std::process::Command::new("partx").arg(what).arg(disk).output();
+    let _ = partx("--delete");
+    partx("--add").is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_partition_table_is_written_and_a_partition_taken() {
+    let name = "a_partition_table_is_written_and_a_partition_taken";
+    let Some(device) = LoopDevice::new(name, 64, &["--partscan"]) else { return };
+    if !LoopDevice::has_tool(name, "sfdisk") {
+        return;
+    }
+    let state = tempfile::tempdir().unwrap();
+    let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
+    let boot = LayoutPartition { size: Some(Bytes(16 << 20)), kind: LayoutKind::Fat };
+    let root = LayoutPartition { size: None, kind: LayoutKind::Linux };
+    for table in [LayoutTable::Mbr, LayoutTable::Gpt] {
+        let layout = Layout { table, align: Bytes(4 << 20), partitions: vec![boot, root] };
+        let whole = match preparation.partition(take(&device), &layout) {
+            Ok(whole) => whole,
+            // Small kernels read no partition tables; they can still be told of partitions one by one.
+            Err(PrepareError::Io { doing: "partitioned", .. }) if told_of_partitions(&device.node) => take(&device),
+            Err(error) => panic!("{error}"),
+        };
+        let part = whole.into_partition(2, &Roots::live()).unwrap();
+        assert!(part.size().0 > 30 << 20 && part.node().display().to_string().ends_with("p2"), "{part:?}");
+        let (part, _) = preparation.mkfs(part, &MkfsRequest::new(FsType::Ext4)).unwrap();
+        let lost: Vec<_> = what_would_be_lost(&device.node).iter().map(ToString::to_string).collect();
+        assert!(lost[0].ends_with("2 partitions") && lost[1].starts_with("partition 2: ext4"), "{lost:?}");
+        // While one partition is held, the whole disk cannot be had.
+        let whole = check(&device.node, &Confirmation::Serial(device.id()), &Roots::live());
+        assert!(matches!(whole, Err(Refusal::Busy { .. })), "{whole:?}");
+        drop(part);
+    }
+}
+
+#[test]
+fn a_discard_frees_the_blocks_below() {
+    use std::os::unix::fs::MetadataExt;
+    let Some(device) = LoopDevice::new("a_discard_frees_the_blocks_below", 16, &[]) else { return };
+    let state = tempfile::tempdir().unwrap();
+    let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
+    let erasable = take(&device);
+    preparation.fill(&erasable, FillPattern::Random { seed: 3 }, &mut go_on).unwrap();
+    let full = std::fs::metadata(device.file()).unwrap().blocks();
+    preparation.discard(&erasable, DiscardKind::Plain, &mut go_on).unwrap();
+    assert!(std::fs::metadata(device.file()).unwrap().blocks() < full / 10);
+    let secure = preparation.discard(&erasable, DiscardKind::Secure, &mut go_on).unwrap_err().to_string();
+    assert!(secure.contains("offers no secure discard"), "{secure}");
+}
+
+#[test]
+fn a_real_device_is_verified_and_only_in_its_range() {
+    let Some(device) = LoopDevice::new("a_real_device_is_verified", 16, &[]) else { return };
+    let mut open = crate::OpenDevice::open(&take(&device)).unwrap();
+    let verdict = crate::verify::verify(&mut open, 5, &mut go_on).unwrap();
+    assert!(verdict.is_good(), "{verdict:?}");
+    assert!(verdict.write_speed.whole().rate().is_some_and(|rate| rate.0 > 0.0));
+    let before = std::fs::read(device.file()).unwrap();
+    crate::verify::verify_range(&mut open, 4 << 20..8 << 20, 6, &mut go_on).unwrap();
+    let after = std::fs::read(device.file()).unwrap();
+    assert!(before[..4 << 20] == after[..4 << 20] && before[8 << 20..] == after[8 << 20..]);
+    assert!(before[4 << 20..8 << 20] != after[4 << 20..8 << 20]);
+}

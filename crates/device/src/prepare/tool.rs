@@ -1,0 +1,126 @@
+//! Running the distribution's own tools: found in the usual places, without a shell, with their answers kept.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where tools for the administrator lie, even when an ordinary user's PATH does not say so.
+const ADMIN_FOLDERS: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin"];
+
+/// Why a tool did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// It is not installed.
+    #[error("{tool} is not installed: apt install {package} (or the package of that name elsewhere)")]
+    Missing {
+        /// Its name.
+        tool: String,
+        /// The Debian package it comes in.
+        package: &'static str,
+    },
+    /// It could not be started.
+    #[error("{tool} cannot be started: {source}")]
+    Start {
+        /// Its path.
+        tool: String,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// It gave up.
+    #[error("`{command}` failed ({status}): {said}")]
+    Failed {
+        /// With all arguments.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// The last it said.
+        said: String,
+    },
+    /// An option that could lead it to another device.
+    #[error("the option `{option}` names a path, and a path could lead the tool to another device: leave it out")]
+    Path {
+        /// The option.
+        option: String,
+    },
+}
+
+/// Finds a tool in PATH and in the folders for the administrator.
+pub(super) fn find(tool: &str, package: &'static str) -> Result<PathBuf, ToolError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(ADMIN_FOLDERS.iter().map(PathBuf::from));
+    let found =
+        folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(tool)).find(|file| file.is_file());
+    found.ok_or_else(|| ToolError::Missing { tool: tool.to_owned(), package })
+}
+
+/// Refuses options that hold a slash: a second device among them would be formatted as well.
+pub(super) fn no_paths(options: &[String]) -> Result<(), ToolError> {
+    match options.iter().find(|option| option.contains('/') || option.contains('\0')) {
+        Some(option) => Err(ToolError::Path { option: option.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Runs a tool to its end, with some text for it to read, and returns what it said.
+pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<String, ToolError> {
+    use std::io::Write;
+    let failed_to_start = |source| ToolError::Start { tool: tool.display().to_string(), source };
+    let mut command = Command::new(tool);
+    // In /sys no name is a file that a stray argument could be taken for. Messages come in English.
+    command.args(arguments).current_dir("/sys").env("LC_ALL", "C").env_remove("LANGUAGE");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(failed_to_start)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A tool that does not read its input is not to blame for that.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(failed_to_start)?;
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_owned()).join("\n");
+    if output.status.success() {
+        return Ok(said.trim().to_owned());
+    }
+    let command = command_line(tool, arguments);
+    Err(ToolError::Failed { command, status: output.status.to_string(), said: last_lines(&said) })
+}
+
+/// As it would be typed.
+pub(super) fn command_line(tool: &Path, arguments: &[String]) -> String {
+    let words = std::iter::once(tool.display().to_string()).chain(arguments.iter().cloned());
+    words
+        .map(|word| if word.is_empty() || word.contains(' ') { format!("'{word}'") } else { word })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn last_lines(said: &str) -> String {
+    let lines: Vec<_> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(4)..].join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_tool_names_its_package() {
+        let error = find("mkfs.nosuchfs", "nosuchfs-tools").unwrap_err();
+        insta::assert_snapshot!(error, @"mkfs.nosuchfs is not installed: apt install nosuchfs-tools (or the package of that name elsewhere)");
+    }
+
+    #[test]
+    fn a_failing_tool_tells_what_it_said() {
+        let shell = find("sh", "dash").unwrap();
+        let arguments = ["-c", "echo one; echo two >&2; exit 3"].map(str::to_owned);
+        let error = run(&shell, &arguments, "").unwrap_err().to_string();
+        assert!(error.ends_with("failed (exit status: 3): one; two"), "{error}");
+        assert_eq!(run(&shell, &["-c".to_owned(), "cat".to_owned()], "hello").unwrap(), "hello");
+    }
+
+    #[test]
+    fn options_with_paths_are_refused() {
+        let options = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(no_paths(&options("-O ^has_journal -b 4096")).is_ok());
+        let error = no_paths(&options("-J device=/dev/sda")).unwrap_err();
+        insta::assert_snapshot!(error, @"the option `device=/dev/sda` names a path, and a path could lead the tool to another device: leave it out");
+    }
+}
