@@ -72,3 +72,49 @@ fn share(count: u64, total: u64, least: f64) -> f64 {
         _ => (count as f64 * 100.0 / total as f64).max(least),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fio::JobExtras;
+    use crate::fio::output::merge::reports;
+    use crate::fio::output::{RunView, WorkerView};
+    use hakaru_model::job::{Access, Job, Scenario, Target};
+    use hakaru_model::record::{Latency, WorkerRecord};
+
+    fn shares(latencies: &[u64]) -> LatencyShares {
+        let mut record = WorkerRecord::default();
+        record.ops.read.ios = latencies.len() as u64;
+        record.ops.read.clat = Latency::with_histogram();
+        latencies.iter().for_each(|&ns| record.ops.read.clat.record(Nanos(ns)));
+        let (job, extras) = (Job::new("a", Target::Nothing, Access::only(Op::Read, true)), JobExtras::default());
+        let scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+        let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
+        view.workers = vec![WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 }];
+        LatencyShares::of(&reports(&view)[0])
+    }
+
+    #[test]
+    fn each_step_ends_before_its_name() {
+        // Near a step that no bucket ends at, such as 1 ms, the bucket decides.
+        let shares = shares(&[0, 1, 2, 999, 1_000, 1_999, 2_000, 999_999, 1_010_000, 1_999_999_999, u64::MAX, 7]);
+        let twelfth = 100.0 / 12.0;
+        assert_eq!(
+            (shares.ns[0], shares.ns[1], shares.ns[2], shares.ns[9]),
+            (2.0 * twelfth, twelfth, twelfth, twelfth)
+        );
+        assert_eq!((shares.us[0], shares.us[1], shares.us[9]), (2.0 * twelfth, twelfth, twelfth));
+        assert_eq!((shares.ms[0], shares.ms[10], shares.ms[11]), (twelfth, twelfth, twelfth));
+        assert!((shares.us_with_ns()[0] - 7.0 * twelfth).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_nothing_is_not_shown_as_nothing() {
+        let mut latencies = vec![5_000; 100_000];
+        latencies.push(3);
+        let shares = shares(&latencies);
+        assert_eq!(shares.ns[1], 0.01);
+        assert_eq!(depth_shares(&[1, 9_999, 0, 0, 0, 0, 0], 10_000), [0.1, 99.99, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(depth_shares(&[3; 7], 0), [0.0; 7], "nothing of nothing is no share");
+    }
+}

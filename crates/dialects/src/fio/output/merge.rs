@@ -333,3 +333,75 @@ pub(super) fn share_of_whole_group(bw: &Spread, group: &GroupOp) -> f64 {
         whole => (bw.mean * 100.0 / (whole / 1024) as f64).min(100.0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::job::{Access, Scenario, Target};
+
+    fn job(group: u32, group_reporting: bool) -> Job {
+        let job = Job::new("a", Target::Nothing, Access::only(Op::Write, false));
+        Job { group, group_reporting, ..job }
+    }
+
+    fn record(bytes: u64, ms: u64) -> WorkerRecord {
+        let mut record = WorkerRecord { runtime: Nanos::from_millis(ms), ..WorkerRecord::default() };
+        record.ops.write = OpRecord { ios: bytes / 4096, issued: bytes / 4096, bytes, ..OpRecord::default() };
+        record
+    }
+
+    /// Members, bytes and runtime of each report.
+    fn shown(jobs: &[(Job, WorkerRecord)]) -> Vec<(u32, u64, u64)> {
+        let extras = JobExtras::default();
+        let scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+        let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
+        let worker = |(job, record)| WorkerView { job, extras: &extras, record, started_unix_ms: 0 };
+        view.workers = jobs.iter().map(|(job, record)| worker((job, record))).collect();
+        let write = |report: &Report<'_>| (report.members, report.ops.write.bytes, report.ops.write.runtime_ms);
+        reports(&view).iter().map(write).collect()
+    }
+
+    #[test]
+    fn members_of_a_group_become_one_where_they_ask_for_it() {
+        let seen = shown(&[
+            (job(0, true), record(4096, 10)),
+            (job(0, true), record(8192, 30)),
+            (job(0, false), record(4096, 20)),
+            (job(1, true), record(4096, 5)),
+            (job(1, true), record(4096, 5)),
+            (job(2, true), record(4096, 5)),
+        ]);
+        assert_eq!(seen, [(2, 12_288, 30), (1, 4096, 20), (2, 8192, 5), (1, 4096, 5)]);
+    }
+
+    #[test]
+    fn a_group_moves_all_its_bytes_in_its_longest_time() {
+        let mut sum = GroupOp::default();
+        for (bytes, runtime_ms) in [(1 << 20, 1000), (3 << 20, 2000), (0, 0)] {
+            sum.add(&OpTotals { bytes, runtime_ms, ..OpTotals::default() });
+        }
+        assert_eq!(sum, GroupOp { bytes: 4 << 20, bw: (1 << 20, 3 << 19), run_ms: (1000, 2000) });
+        assert_eq!(sum.bytes_per_s(), 2 << 20);
+        let bw = Spread { mean: 512.9, ..Spread::default() };
+        assert_eq!(share_of_group(&bw, &sum), 25.0, "the mean is cut to whole KiB/s");
+        assert_eq!(share_of_group(&bw, &GroupOp::default()), 100.0);
+    }
+
+    #[test]
+    fn spreads_of_members_that_run_side_by_side_add_up() {
+        let mut samples = Samples::default();
+        [2048, 4096].iter().for_each(|&v| samples.record(v));
+        let one = Spread::of(&samples, 1024);
+        let mut two = one;
+        two.add(&one);
+        assert_eq!((two.count, two.min, two.max, two.mean), (4, 4, 8, 6.0));
+        assert!((one.deviation() - 2f64.sqrt()).abs() < 1e-12);
+        assert!((two.deviation() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12, "scatter adds up, over one sample less");
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        assert_eq!(per_second(u64::MAX, 1), u64::MAX);
+        assert_eq!(per_second(5, 0), 0);
+    }
+}
