@@ -124,10 +124,13 @@ pub(crate) const TABLE: &[CliOpt] = &[
         };
         Ok(())
     }),
-    set("bandwidth-log", Nothing, "Write logs of the bandwidth of all jobs together", |to, _| {
-        to.settings.bandwidth_log = true;
-        Ok(())
-    }),
+    refused(
+        "bandwidth-log",
+        Nothing,
+        "Write logs of the bandwidth of all jobs together",
+        "log files are not written yet",
+        "read bandwidth over time from the stored run, with `hakaru show`",
+    ),
     set("eta", Value("when"), "When progress is shown: always, never or auto", |to, text| {
         to.settings.eta = match text.unwrap_or_default() {
             "always" => EtaMode::Always,

@@ -37,6 +37,9 @@ pub struct Invocation {
     /// What the edge has to do.
     pub action: Action,
     /// What is to be measured. Its phases are what `stonewall` separates; empty unless the action needs jobs.
+    ///
+    /// Jobs that repeat (`randrepeat=1`, the default of fio) have seeds of their own. Only jobs with `randrepeat=0` draw
+    /// from the seed of the scenario, which is 0 here: the edge puts a fresh one there.
     pub scenario: Scenario,
     /// What the scenario does not hold of each job: `extras[phase][job]` goes with `scenario.phases[phase].jobs[job]`.
     pub extras: Vec<Vec<JobExtras>>,

@@ -18,6 +18,7 @@ mod expr;
 mod help;
 pub mod invocation;
 mod jobfile;
+mod lists;
 mod lower;
 pub mod options;
 pub mod output;

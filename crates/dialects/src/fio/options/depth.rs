@@ -175,7 +175,7 @@ fn steady(job: &mut JobSpec, value: &Value) -> Result<(), String> {
     use hakaru_model::units::{SizeRules, parse_size};
     let text = value.tag().ok_or("a limit is missing: write for example iops_slope:0.3%")?;
     let limit = match text.trim().strip_suffix('%') {
-        Some(percent) => SteadyLimit::Percent(crate::fio::values::floats(percent, 0.0, 100.0, 1)?[0]),
+        Some(percent) => SteadyLimit::Percent(crate::fio::lists::floats(percent, 0.0, 100.0, 1)?[0]),
         None => SteadyLimit::Absolute(parse_size(text, SizeRules::Fio1024).map_err(|e| e.to_string())?.0 as f64),
     };
     job.steady.criterion = Some((value.word(), limit));

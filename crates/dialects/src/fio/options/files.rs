@@ -27,10 +27,10 @@ pub(super) const TABLE: &[Opt] = &[
         .default("none")
         .harmless(&["none"])
         .refused("files are not locked", "give each job a file of its own"),
-    opt("nrfiles", int(1), "Files of each clone, where filename is not given")
+    opt("nrfiles", Kind::Int { min: 0, max: 1_000_000 }, "Files of each clone, where filename is not given")
         .alias(&["nr_files"])
         .default("1")
-        .works(put!(|job, value| job.nrfiles = value.u32())),
+        .works(put!(|job, value| job.nrfiles = value.u32().max(1))),
     opt("openfiles", int(0), "Files that are open at the same time").harmless(&["0"]).planned(
         "all files of a job are open while it runs",
         "use fewer nrfiles",
@@ -89,16 +89,19 @@ pub(super) const TABLE: &[Opt] = &[
             }
         }
     )),
-    opt("fadvise_hint", ADVICE, "What the kernel is told of the order of I/O").default("1").harmless(&["1"]).planned(
-        NOT_YET,
-        "use direct=1, where the hint means nothing",
-        put!(|job, value| job.job.rules.files.advice = match value.word() {
-            "0" => AccessAdvice::None,
-            "random" => AccessAdvice::Random,
-            "sequential" => AccessAdvice::Sequential,
-            _ => AccessAdvice::AsJob,
-        }),
-    ),
+    opt("fadvise_hint", ADVICE, "What the kernel is told of the order of I/O")
+        .default("1")
+        .harmless(&["0", "1"])
+        .planned(
+            NOT_YET,
+            "use direct=1, where the hint means nothing",
+            put!(|job, value| job.job.rules.files.advice = match value.word() {
+                "0" => AccessAdvice::None,
+                "random" => AccessAdvice::Random,
+                "sequential" => AccessAdvice::Sequential,
+                _ => AccessAdvice::AsJob,
+            }),
+        ),
     opt("write_hint", HINTS, "How long the data is expected to live")
         .harmless(&["none"])
         .refused("the kernel is told nothing of the life of data", "leave it out"),

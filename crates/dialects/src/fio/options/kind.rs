@@ -1,6 +1,7 @@
 //! What options take: kinds of values with their bounds, and the values read from text.
 
-use crate::fio::values::{Reading, TimeUnit, errors, floats, indices, paths, per_op, range, split};
+use crate::fio::lists::{errors, floats, indices, paths, per_op, range, split};
+use crate::fio::values::{Reading, TimeUnit};
 use hakaru_model::job::rules::PatternPart;
 use hakaru_model::job::{PerOp, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};

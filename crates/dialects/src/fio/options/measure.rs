@@ -25,7 +25,11 @@ pub(super) const TABLE: &[Opt] =
         opt("percentile_list", Kind::Floats { min: 0.0, max: 100.0, most: 20 }, "Which percentiles to report")
             .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
             .works(put!(|job, value| {
-                let quantiles = value.floats().iter().filter_map(|percent| Quantile::new(percent / 100.0).ok());
+                // fio reports them in ascending order, whatever the order given, and leaves out 0.
+                let mut percents = value.floats().to_vec();
+                percents.sort_by(f64::total_cmp);
+                percents.dedup();
+                let quantiles = percents.iter().filter(|p| **p > 0.0).filter_map(|p| Quantile::new(p / 100.0).ok());
                 job.job.measure.percentiles = quantiles.collect();
             })),
         opt("significant_figures", Kind::Int { min: 1, max: 10 }, "Digits of numbers in the text result")

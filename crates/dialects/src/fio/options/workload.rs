@@ -2,8 +2,8 @@
 
 use super::kind::{Kind, int};
 use super::{Opt, Value, opt, put};
+use crate::fio::lists::floats;
 use crate::fio::spec::JobSpec;
-use crate::fio::values::floats;
 use hakaru_model::job::{Distribution, Zone};
 
 const NOT_YET: &str = "the engine does not obey it yet";

@@ -1,0 +1,236 @@
+//! Option values with several parts: by operation, ranges, lists of sizes, numbers, processors, paths and errors.
+//!
+//! How one part is read is told by the caller. Errors are the second half of "cannot be used: …".
+
+use hakaru_model::job::PerOp;
+use std::path::PathBuf;
+
+/// Values by operation: `a` for all, `a,b` for reads and for the others, `a,b,c`, `a,` for reads only.
+pub(crate) fn per_op<T: Clone>(
+    text: &str,
+    mut one: impl FnMut(&str) -> Result<T, String>,
+) -> Result<PerOp<Option<T>>, String> {
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err(format!("it has {} values, and 3 are the most: for reads, writes and trims", parts.len()));
+    }
+    let mut read = |text: &str| if text.trim().is_empty() { Ok(None) } else { one(text).map(Some) };
+    let values = parts.into_iter().map(&mut read).collect::<Result<Vec<_>, _>>()?;
+    let last = values.last().cloned().flatten();
+    let mut values = values.into_iter();
+    let mut next = || values.next().unwrap_or_else(|| last.clone());
+    Ok(PerOp { read: next(), write: next(), trim: next() })
+}
+
+/// A range: `1k-4k` or `1k:4k`, in either order.
+pub(crate) fn range<T: PartialOrd>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<(T, T), String> {
+    let mut depth = 0;
+    let middle = text.find(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth == 0 && (c == '-' || c == ':')
+    });
+    let middle = middle.ok_or_else(|| format!("`{text}` is not a range such as 1k-4k"))?;
+    let (a, b) = (one(&text[..middle])?, one(&text[middle + 1..])?);
+    Ok(if a <= b { (a, b) } else { (b, a) })
+}
+
+/// Sizes with their shares in hundredths: `4k/10:64k/90`. Sizes without a share get what the others leave, evenly;
+/// when all have one, the last gets what is missing from 100.
+pub(crate) fn split(text: &str, size: &dyn Fn(&str) -> Result<u64, String>) -> Result<Vec<(u64, u32)>, String> {
+    let mut parts: Vec<(u64, Option<u32>)> = Vec::new();
+    for part in text.split(':') {
+        let (bytes, percent) = part.split_once('/').unwrap_or((part, ""));
+        let percent = match percent.trim().trim_end_matches('%') {
+            "" => None,
+            digits => Some(digits.parse::<u32>().map_err(|_| format!("`{digits}` is not a percentage"))?),
+        };
+        match size(bytes)? {
+            0 => return Err("a block of 0 bytes cannot be".to_owned()),
+            bytes => parts.push((bytes, percent)),
+        }
+    }
+    if parts.len() > 64 {
+        return Err(format!("it has {} sizes, and 64 are the most", parts.len()));
+    }
+    let given: u64 = parts.iter().filter_map(|part| part.1).map(u64::from).sum();
+    let left = 100u64.checked_sub(given).ok_or_else(|| format!("the percentages add up to {given}, not 100"))? as u32;
+    let open = parts.iter().filter(|part| part.1.is_none()).count() as u32;
+    let mut whole: Vec<(u64, u32)> = Vec::new();
+    let mut filled = 0;
+    for (bytes, percent) in parts {
+        let share = percent.unwrap_or_else(|| {
+            filled += 1;
+            left * filled / open - left * (filled - 1) / open
+        });
+        whole.push((bytes, share));
+    }
+    if let (0, Some(last)) = (open, whole.last_mut()) {
+        last.1 += left;
+    }
+    Ok(whole)
+}
+
+/// Numbers separated by colons, each within bounds.
+pub(crate) fn floats(text: &str, min: f64, max: f64, most: usize) -> Result<Vec<f64>, String> {
+    let one = |part: &str| {
+        let number: f64 = part.trim().parse().map_err(|_| format!("`{part}` is not a number"))?;
+        if (min..=max).contains(&number) { Ok(number) } else { Err(format!("{number} is not between {min} and {max}")) }
+    };
+    let numbers = text.split(':').map(one).collect::<Result<Vec<_>, _>>()?;
+    if numbers.len() > most {
+        return Err(format!("it has {} values, and {most} are the most", numbers.len()));
+    }
+    Ok(numbers)
+}
+
+/// The highest processor or NUMA node that can be named.
+const HIGHEST_INDEX: u32 = 4095;
+
+/// A list of processors or nodes: `0-3,5`; empty for `all`.
+pub(crate) fn indices(text: &str) -> Result<Vec<u32>, String> {
+    if text.trim() == "all" {
+        return Ok(Vec::new());
+    }
+    let number = |word: &str| match word.trim().parse::<u32>() {
+        Ok(n) if n <= HIGHEST_INDEX => Ok(n),
+        Ok(n) => Err(format!("{n} is more than {HIGHEST_INDEX}")),
+        Err(_) => Err(format!("`{word}` is not a number: a list such as 0-3,5 is expected")),
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        match part.split_once('-') {
+            Some((from, to)) => all.extend(number(from)?..=number(to)?),
+            None => all.push(number(part)?),
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    if all.is_empty() { Err(format!("`{text}` names none")) } else { Ok(all) }
+}
+
+/// Paths separated by colons; `\:` is a colon within a path.
+pub(crate) fn paths(text: &str) -> Vec<PathBuf> {
+    let mut all = vec![String::new()];
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let last = all.last_mut().expect("there is at least one");
+        match c {
+            '\\' if chars.next_if_eq(&':').is_some() => last.push(':'),
+            ':' => all.push(String::new()),
+            c => last.push(c),
+        }
+    }
+    all.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+}
+
+/// Numbers of errors by name, as Linux has them.
+const ERRORS: [(&str, i32); 34] = [
+    ("EPERM", 1),
+    ("ENOENT", 2),
+    ("EINTR", 4),
+    ("EIO", 5),
+    ("ENXIO", 6),
+    ("EBADF", 9),
+    ("EAGAIN", 11),
+    ("EWOULDBLOCK", 11),
+    ("ENOMEM", 12),
+    ("EACCES", 13),
+    ("EFAULT", 14),
+    ("EBUSY", 16),
+    ("EEXIST", 17),
+    ("ENODEV", 19),
+    ("ENOTDIR", 20),
+    ("EISDIR", 21),
+    ("EINVAL", 22),
+    ("ENFILE", 23),
+    ("EMFILE", 24),
+    ("EFBIG", 27),
+    ("ENOSPC", 28),
+    ("ESPIPE", 29),
+    ("EROFS", 30),
+    ("EMLINK", 31),
+    ("EPIPE", 32),
+    ("ENODATA", 61),
+    ("EILSEQ", 84),
+    ("EOVERFLOW", 75),
+    ("EOPNOTSUPP", 95),
+    ("ETIMEDOUT", 110),
+    ("ESTALE", 116),
+    ("EREMOTEIO", 121),
+    ("EDQUOT", 122),
+    ("ECANCELED", 125),
+];
+
+/// Lists of errors for reads, writes and verification: `EAGAIN,ENOSPC:122`.
+pub(crate) fn errors(text: &str) -> Result<[Vec<i32>; 3], String> {
+    let one = |word: &str| {
+        let by_name = ERRORS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
+        by_name.or_else(|| word.parse().ok().filter(|n| *n > 0)).ok_or_else(|| format!("no error is called `{word}`"))
+    };
+    let list = |text: &str| text.split(':').map(str::trim).filter(|w| !w.is_empty()).map(one).collect();
+    let lists = text.split(',').map(list).collect::<Result<Vec<Vec<i32>>, String>>()?;
+    if lists.len() > 3 {
+        return Err(format!("it has {} lists, and 3 are the most: for reads, writes and verification", lists.len()));
+    }
+    let mut lists = lists.into_iter();
+    let mut next = || lists.next().unwrap_or_default();
+    Ok([next(), next(), next()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fio::testing::context;
+    use crate::fio::values::Reading;
+
+    fn reading(kb_base: u32) -> Reading<'static> {
+        Reading { ctx: context(), kb_base }
+    }
+
+    #[test]
+    fn values_by_operation_follow_the_commas() {
+        let read = |text: &str| {
+            let all = per_op(text, |part| reading(1024).size(part)).unwrap();
+            (all.read, all.write, all.trim)
+        };
+        assert_eq!(read("256k"), (Some(262_144), Some(262_144), Some(262_144)));
+        assert_eq!(read("8k,32k"), (Some(8192), Some(32_768), Some(32_768)));
+        assert_eq!(read("8k,32k,"), (Some(8192), Some(32_768), None));
+        assert_eq!(read(",8k"), (None, Some(8192), Some(8192)));
+        assert_eq!(read(",8k,"), (None, Some(8192), None));
+        assert_eq!(read("500k,"), (Some(512_000), None, None));
+        assert!(per_op("1,2,3,4", |part| reading(1024).size(part)).is_err());
+    }
+
+    #[test]
+    fn ranges_and_lists() {
+        let size = |text: &str| reading(1024).size(text);
+        assert_eq!(range("1k-4k", size), Ok((1024, 4096)));
+        assert_eq!(range("4k:1k", size), Ok((1024, 4096)));
+        assert_eq!(range("(2-1)-(2+1)", size), Ok((1, 3)));
+        assert!(range("4k", size).is_err());
+        assert_eq!(floats("99:99.9", 0.0, 100.0, 20), Ok(vec![99.0, 99.9]));
+        assert!(floats("101", 0.0, 100.0, 20).is_err() && floats("1:2:3", 0.0, 9.0, 2).is_err());
+        assert_eq!(indices("0-2,5,1"), Ok(vec![0, 1, 2, 5]));
+        assert_eq!(indices("all"), Ok(vec![]));
+        assert!(indices("3-1").is_err() && indices("0-99999999").is_err() && indices("a").is_err());
+        assert_eq!(paths(r"/dev/a\:b:c"), [PathBuf::from("/dev/a:b"), PathBuf::from("c")]);
+        assert_eq!(errors("EAGAIN,ENOSPC:122"), Ok([vec![11], vec![28, 122], vec![]]));
+        assert!(errors("ENOSUCH").is_err());
+    }
+
+    #[test]
+    fn splits_add_up_to_a_hundred() {
+        let read = |text: &str| split(text, &|size| reading(1024).size(size));
+        assert_eq!(read("4k/10:64k/90"), Ok(vec![(4096, 10), (65_536, 90)]));
+        assert_eq!(read("4k/50:1k/:32k/"), Ok(vec![(4096, 50), (1024, 25), (32_768, 25)]));
+        assert_eq!(read("1k:2k:4k"), Ok(vec![(1024, 33), (2048, 33), (4096, 34)]));
+        assert_eq!(read("1k/10:2k/20"), Ok(vec![(1024, 10), (2048, 90)]));
+        assert!(read("1k/60:2k/50").unwrap_err().contains("add up to 110"));
+        assert!(read("0/50").is_err() && read("1k/x").is_err() && read("").is_err());
+    }
+}
