@@ -198,6 +198,14 @@ pub(crate) fn loops(roots: &Roots) -> Vec<Node> {
     nodes.filter(|node| node.backing_file().is_some()).collect()
 }
 
+/// All disks that hold something, in the order of their names: no partitions, no empty loop devices or card slots.
+pub(crate) fn disks(roots: &Roots) -> Vec<Node> {
+    let names = roots::names(&roots.sys.join("class/block")).into_iter();
+    let nodes = names.filter_map(|name| Node::at(roots.sysfs_by_name(&name)?));
+    let holds = |node: &Node| roots::number::<u64>(&node.folder.join("size")).is_some_and(|sectors| sectors > 0);
+    nodes.filter(|node| node.partition().is_none() && holds(node)).collect()
+}
+
 /// The place of a path such as `/dev/sda1`, which kernel tables name, under the roots in use.
 pub(crate) fn in_dev(path: &Path, roots: &Roots) -> PathBuf {
     path.strip_prefix("/dev").map_or_else(|_| path.to_owned(), |name| roots.dev.join(name))
@@ -270,6 +278,12 @@ mod tests {
         assert_eq!(system(&tree("server")), ["vda1", "vda", "vdc"]);
         assert_eq!(system(&tree("nvme-luks")), ["dm-1", "dm-0", "nvme0n1p3", "nvme0n1", "nvme0n1p2", "nvme0n1p1"]);
         assert_eq!(system(&tree("empty")), [""; 0]);
+    }
+
+    #[test]
+    fn disks_are_listed_without_their_partitions() {
+        let names: Vec<_> = disks(&tree("server").roots).into_iter().map(|node| node.kname).collect();
+        assert_eq!(names, ["loop0", "loop1", "md0", "mmcblk0", "sda", "sdb", "sdc", "vda", "vdb", "vdc"]);
     }
 
     #[test]

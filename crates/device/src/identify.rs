@@ -30,6 +30,11 @@ pub fn identify(path: &Path, roots: &Roots) -> Identity {
     }
 }
 
+/// The nodes of all disks that hold something, such as `/dev/mmcblk0`: no partitions, no empty slots.
+pub fn disks(roots: &Roots) -> Vec<PathBuf> {
+    chain::disks(roots).iter().map(|node| roots.dev.join(&node.kname)).collect()
+}
+
 fn kind_of(path: &Path, roots: &Roots) -> TargetKind {
     if roots.device_number(path).is_some() {
         return TargetKind::BlockDevice;

@@ -183,7 +183,10 @@ fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspe
     let device = match rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()) {
         Ok(device) => device,
         Err(Errno::ACCESS | Errno::PERM) => {
-            let cure = "run as root, or join the group `disk`";
+            let cure = match rustix::process::geteuid().is_root() {
+                true => "a container or a security module keeps even root from it",
+                false => "run as root, or join the group `disk`",
+            };
             return Err(InspectError::Denied { path: path.to_owned(), cure });
         }
         Err(error) => return Err(InspectError::Io { path: path.to_owned(), source: error.into() }),
@@ -234,9 +237,9 @@ fn judge(direct: Result<OwnedFd, Errno>, plain: impl FnOnce() -> Result<OwnedFd,
             Probe { direct: Some(alignment != Some(0)), alignment: alignment.filter(|&a| a > 0), refused: false }
         }
         Err(Errno::INVAL | Errno::OPNOTSUPP) => Probe { direct: plain().is_ok().then_some(false), ..Probe::default() },
-        Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => Probe { refused: true, ..Probe::default() },
         // A full disk and the like: permission is there, and `free` tells the rest.
-        Err(_) => Probe::default(),
+        Err(Errno::NOSPC | Errno::DQUOT | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => Probe::default(),
+        Err(_) => Probe { refused: true, ..Probe::default() },
     }
 }
 
@@ -346,6 +349,12 @@ mod tests {
         insta::assert_snapshot!(said(&at("file/new")), @"DIR/file/new leads through DIR/file, which is not a folder");
         insta::assert_snapshot!(said(&at("link")), @"DIR/link is a link to nowhere, which does not exist: repair the link or name another path");
         insta::assert_snapshot!(said(Path::new("/dev/sdqq")), @"there is no device /dev/sdqq: see `lsblk` for those there are, or plug it in");
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_files_is_not_writable() {
+        let facts = inspect(Path::new("/proc")).unwrap();
+        assert_eq!((facts.kind, facts.writable, facts.direct_io), (TargetKind::Directory, false, None));
     }
 
     #[test]

@@ -34,6 +34,6 @@ pub use bus::ceiling as bus_ceiling;
 pub use card::{RawCard, decode_card};
 pub use environment::environment;
 pub use freespace::FreeSpace;
-pub use identify::identify;
+pub use identify::{disks, identify};
 pub use inspect::{InspectError, inspect};
 pub use roots::{DevNum, Roots};

@@ -3,7 +3,7 @@
 //! A [`Preparation`] writes every step to a journal before it begins, with what would undo it, and undoes them in reverse
 //! order: when asked, when dropped (an error, a panic), or by a later [`recover`] when the whole program or the power
 //! went away. What cannot be undone (a device that was half overwritten) is at least named. Every step that destroys
-//! anything wants an [`Erasable`](crate::guard::Erasable).
+//! anything wants an [`Erasable`].
 
 mod fill;
 mod journal;
