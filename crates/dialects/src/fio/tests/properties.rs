@@ -34,8 +34,6 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
-
     #[test]
     fn no_command_line_panics(words in prop::collection::vec(word(), 0..8)) {
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
