@@ -1,4 +1,295 @@
-//! `cargo xtask fio-parity`.
-pub(crate) fn main(_a: &[String]) -> anyhow::Result<()> {
+//! `cargo xtask fio-parity`: is our fio one that its callers cannot tell from the real one?
+//!
+//! Both programs run the same jobs in the same place, in turns, and what they print is compared: the JSON key by key,
+//! the text line by line. The result is `docs/PARITY.md`; how many jobs agree may only rise. With `--self` the real
+//! program is compared with itself, which must find nothing: that is how well the comparison knows chance from error.
+
+mod compare;
+mod fuse;
+mod held;
+mod jobs;
+mod page;
+mod run;
+mod text;
+mod tree;
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use compare::{Comparison, Difference, Speed};
+use jobs::{JOBS, Job, Judge};
+use run::{Format, Observation, Place, Program};
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// How the comparison of one job in one form ended.
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Same,
+    Differs(Vec<Difference>),
+    /// Ours refuses the job that the original runs; with what it said.
+    NotYet(String),
+    /// The job cannot be run here; why.
+    Skipped(String),
+}
+
+/// Everything about one row.
+struct Row {
+    job: &'static Job,
+    json: Option<State>,
+    text: Option<State>,
+    speeds: Vec<Speed>,
+}
+
+/// What the command was asked to do.
+struct Options {
+    json: bool,
+    text: bool,
+    /// Only rows whose feature and name contain this.
+    only: Option<String>,
+    with_itself: bool,
+    /// A program that is ours already, which need not be built.
+    ours: Option<PathBuf>,
+    /// Compare with the ratchet, and write nothing.
+    check: bool,
+}
+
+/// Compares what was asked for.
+///
+/// # Errors
+/// When fewer jobs agree than did before, or the comparison cannot be made.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let options = options(args)?;
+    let theirs = Program { file: real_fio()?, prefix: &[] };
+    let version = workspace::output(Command::new(&theirs.file).arg("--version"))?.trim().to_owned();
+    let ours = match options.with_itself {
+        true => Program { file: theirs.file.clone(), prefix: &[] },
+        false => Program { file: our_binary(&options)?, prefix: &["fio"] },
+    };
+    // Both programs are given the same head start over whatever else the host does; without root there is none.
+    let _ = rustix::process::setpriority_process(None, -15);
+    let place = Place::new(&workspace::target().join("parity"))?;
+    let bench = Bench { theirs, ours, minor: minor(&version), place, with_itself: options.with_itself };
+    let rows: Vec<Row> = JOBS.iter().filter(|job| options.wants(job)).map(|job| bench.row(job, &options)).collect();
+    page::print(&rows);
+    let whole = options.only.is_none() && options.json && options.text;
+    if options.with_itself {
+        let wrong =
+            rows.iter().flat_map(|row| [&row.json, &row.text]).flatten().filter(|s| matches!(s, State::Differs(_)));
+        return match wrong.count() {
+            0 => Ok(()),
+            count => bail!("{count} comparisons of fio with itself found differences"),
+        };
+    }
+    if whole && !options.check {
+        page::write(&rows, &version)?;
+    }
+    if options.only.is_none() { check_ratchet(&rows, &options) } else { Ok(()) }
+}
+
+fn options(args: &[String]) -> Result<Options> {
+    let mut options = Options { json: true, text: true, only: None, with_itself: false, ours: None, check: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
+        match arg.as_str() {
+            "--json" => options.text = false,
+            "--text" => options.json = false,
+            "--self" => options.with_itself = true,
+            "--check" => options.check = true,
+            "--only" => options.only = Some(value()?.clone()),
+            "--ours" => options.ours = Some(std::path::absolute(value()?)?),
+            _ => bail!("{arg} is not known; there are --json, --text, --self, --check, --only TEXT and --ours FILE"),
+        }
+    }
+    Ok(options)
+}
+
+impl Options {
+    fn wants(&self, job: &Job) -> bool {
+        self.only.as_ref().is_none_or(|only| format!("{}/{}", job.feature, job.name).contains(only.as_str()))
+    }
+}
+
+/// The original, which must not be a link to ours.
+fn real_fio() -> Result<PathBuf> {
+    let fio = workspace::find_program("fio").context("fio is not installed; on Debian: apt-get install fio")?;
+    let name = fio.canonicalize()?;
+    if name.file_name().is_some_and(|name| name == "hakaru") {
+        bail!("{} is our own program; the original is needed to compare with", fio.display());
+    }
+    Ok(fio)
+}
+
+fn our_binary(options: &Options) -> Result<PathBuf> {
+    if let Some(file) = &options.ours {
+        return Ok(file.clone());
+    }
+    workspace::run(workspace::cargo().args(["build", "--release", "--package", "hakaru"]))?;
+    Ok(workspace::target().join("release/hakaru"))
+}
+
+/// 33 of `fio-3.33`.
+fn minor(version: &str) -> u32 {
+    let digits = version.split(['.', '-']).nth(2).unwrap_or_default();
+    digits.parse().unwrap_or(u32::MAX)
+}
+
+/// The two programs and where they run.
+struct Bench {
+    theirs: Program,
+    ours: Program,
+    minor: u32,
+    place: Place,
+    with_itself: bool,
+}
+
+impl Bench {
+    fn row(&self, job: &'static Job, options: &Options) -> Row {
+        let mut row = Row { job, json: None, text: None, speeds: Vec::new() };
+        // A row that says its own form has only that one.
+        let as_tree = options.json && (job.is_tree() || !job.has_own_format());
+        let as_text = options.text && !job.is_tree();
+        if let Some(why) = self.place.lacks(job) {
+            row.json = as_tree.then(|| State::Skipped(why.clone()));
+            row.text = as_text.then_some(State::Skipped(why));
+        } else {
+            if as_tree {
+                let (state, speeds) = self.compare_trees(job).unwrap_or_else(|error| (failed(&error), Vec::new()));
+                (row.json, row.speeds) = (Some(state), speeds);
+            }
+            if as_text {
+                row.text = Some(self.compare_text(job).unwrap_or_else(|error| failed(&error)));
+            }
+        }
+        page::print_row(&row);
+        row
+    }
+
+    /// Runs both in turns and compares what they printed as a tree.
+    fn compare_trees(&self, job: &Job) -> Result<(State, Vec<Speed>)> {
+        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+        let rounds = if matches!(job.judge, Judge::Held | Judge::Rate) { 3 } else { 2 };
+        let mut differences = Vec::new();
+        // Where only speeds differ, the host may have hiccuped: once more, and all runs count.
+        for _ in 0..2 {
+            for _ in 0..rounds {
+                let original = self.place.run(&self.theirs, job, Format::Json).context("fio")?;
+                let tree = match original.tree(true) {
+                    Ok(tree) => tree,
+                    Err(why) => return Ok((State::Skipped(refusal(&original, &why)), Vec::new())),
+                };
+                let copy = self.place.run(&self.ours, job, Format::Json)?;
+                if original.exit.success() && !copy.exit.success() {
+                    return Ok((not_yet(&copy), Vec::new()));
+                }
+                if let Some(state) = noise(&original, &copy) {
+                    return Ok((state, Vec::new()));
+                }
+                match copy.tree(self.with_itself) {
+                    Ok(tree) => ours.push(tree),
+                    Err(why) => return Ok((differs("stdout", "JSON", &why), Vec::new())),
+                }
+                theirs.push(tree);
+            }
+            let comparison = Comparison { judge: job.judge, minor: self.minor, theirs: &theirs, ours: &ours };
+            differences = comparison.differences();
+            if !differences.iter().any(|difference| difference.speed) {
+                break;
+            }
+        }
+        let speeds = if job.judge == Judge::Held { compare::speeds(&theirs, &ours) } else { Vec::new() };
+        Ok((if differences.is_empty() { State::Same } else { State::Differs(differences) }, speeds))
+    }
+
+    fn compare_text(&self, job: &Job) -> Result<State> {
+        let theirs = self.place.run(&self.theirs, job, Format::Normal).context("fio")?;
+        let ours = self.place.run(&self.ours, job, Format::Normal)?;
+        if theirs.exit.success() && !ours.exit.success() {
+            return Ok(not_yet(&ours));
+        }
+        if let Some(state) = noise(&theirs, &ours) {
+            return Ok(state);
+        }
+        let found = text::differences(&theirs.stdout, &ours.stdout, self.minor, job.judge == Judge::Counts);
+        Ok(if found.is_empty() { State::Same } else { State::Differs(found) })
+    }
+}
+
+/// Standard error is empty when all went well.
+fn noise(theirs: &Observation, ours: &Observation) -> Option<State> {
+    let new = theirs.stderr.trim().is_empty() && !ours.stderr.trim().is_empty();
+    new.then(|| differs("stderr", "nothing", run::first_line(&ours.stderr)))
+}
+
+fn differs(path: &str, theirs: &str, ours: &str) -> State {
+    State::Differs(vec![Difference::new(path, theirs, ours)])
+}
+
+/// A comparison that could not be made is a difference: the original could be run.
+fn failed(error: &anyhow::Error) -> State {
+    differs("run", "ends well", &format!("{error:#}"))
+}
+
+fn not_yet(ours: &Observation) -> State {
+    // A panic or a signal is no refusal.
+    if ours.exit.code().is_none_or(|code| code == 101) {
+        return differs("exit", "success", &format!("{}: {}", ours.exit, run::first_line(&ours.stderr)));
+    }
+    State::NotYet(run::first_line(&ours.stderr).to_owned())
+}
+
+fn refusal(theirs: &Observation, why: &str) -> String {
+    format!("fio itself ends with {} and no result ({why}): {}", theirs.exit, run::first_line(&theirs.stderr))
+}
+
+/// How many jobs agreed when the committed numbers were written.
+#[derive(Deserialize)]
+struct Ratchet {
+    json_same: usize,
+    text_same: usize,
+}
+
+#[derive(Deserialize)]
+struct Ratchets {
+    parity: Ratchet,
+}
+
+/// Fails when fewer jobs agree than did before; those that this host cannot run are given the benefit of the doubt.
+fn check_ratchet(rows: &[Row], options: &Options) -> Result<()> {
+    let text = workspace::read(workspace::RATCHETS)?;
+    let Ratchets { parity } =
+        toml::from_str(&text).with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
+    if options.json {
+        check_form("json_same", rows.iter().filter_map(|row| row.json.as_ref()), parity.json_same)?;
+    }
+    if options.text {
+        check_form("text_same", rows.iter().filter_map(|row| row.text.as_ref()), parity.text_same)?;
+    }
     Ok(())
+}
+
+fn check_form<'a>(name: &str, states: impl Iterator<Item = &'a State>, least: usize) -> Result<()> {
+    let states: Vec<&State> = states.collect();
+    let same = states.iter().filter(|state| matches!(state, State::Same)).count();
+    let skipped = states.iter().filter(|state| matches!(state, State::Skipped(_))).count();
+    if same + skipped < least {
+        bail!("{name} fell from {least} to {same} ({skipped} jobs could not be run here)");
+    }
+    if same > least {
+        println!("{name} rose from {least} to {same}; write that into {}", workspace::RATCHETS);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(minor("fio-3.33"), 33);
+        assert_eq!(minor("fio-3.39-dirty"), 39);
+        assert_eq!(minor("other"), u32::MAX);
+    }
 }

@@ -164,7 +164,7 @@ fn long_functions(source: &str) -> Vec<(usize, usize)> {
         }
         let indent = &line[..line.len() - text.len()];
         let closes = |line: &&str| line.strip_prefix(indent).is_some_and(|rest| rest == "}");
-        let len = lines[at..].iter().position(|line| closes(line)).map_or(0, |more| more + 1);
+        let len = lines[at..].iter().position(closes).map_or(0, |more| more + 1);
         if len > FUNCTION_LINES_GOOD {
             found.push((at + 1, len));
         }

@@ -1,0 +1,358 @@
+//! Compares what two programs said of the same job, each several times.
+//!
+//! The form must be the same: keys, their order, kinds of values. Numbers that count something must be the same, or as
+//! near as chance allows where the job draws lots. Speeds are compared only where the target or the job holds them; the
+//! measure is how far the repeats of the original lie apart. All other numbers may be what they like.
+
+use super::jobs::Judge;
+use super::tree::{Tree, join};
+use std::collections::BTreeMap;
+
+/// One thing that is not the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) path: String,
+    pub(super) theirs: String,
+    pub(super) ours: String,
+    /// Whether it is a speed, which another try may bring nearer.
+    pub(super) speed: bool,
+}
+
+impl Difference {
+    pub(super) fn new(path: impl Into<String>, theirs: impl Into<String>, ours: impl Into<String>) -> Difference {
+        Difference { path: path.into(), theirs: theirs.into(), ours: ours.into(), speed: false }
+    }
+}
+
+/// Keys that younger versions of fio print and older ones do not, with the first version known to have them.
+const YOUNG_KEYS: &[(&str, u32)] = &[("job_start", 39), ("read_sectors", 39), ("write_sectors", 39)];
+
+/// What the value at a path means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Meaning {
+    /// The same for the same job.
+    Same,
+    /// Counts I/Os, bytes or samples.
+    Count,
+    /// A share in percent.
+    Share,
+    /// A speed or a time; the share of it by which it may differ in any case.
+    Speed(f64),
+    /// Anything goes, but zero stays zero.
+    Some,
+    /// Anything goes.
+    Any,
+}
+
+fn meaning(path: &str) -> Meaning {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    if path.contains("options.") {
+        return Meaning::Same;
+    }
+    if path.ends_with(".percentile.99.000000") {
+        return Meaning::Speed(0.15);
+    }
+    match last {
+        "jobname" | "groupid" | "error" | "desc" | "exit" | "form" => Meaning::Same,
+        "latency_depth" | "latency_target" | "latency_percentile" | "latency_window" => Meaning::Same,
+        "name" if path.contains("disk_util") => Meaning::Same,
+        "io_bytes" | "io_kbytes" | "total_ios" | "short_ios" | "drop_ios" | "N" | "size" | "lines" => Meaning::Count,
+        "bw_bytes" | "iops" | "runtime" => Meaning::Speed(0.02),
+        "mean" if path.contains("lat_ns") => Meaning::Speed(0.03),
+        "max" if path.contains("lat_ns") => Meaning::Some,
+        _ if path.contains("iodepth_level") || path.contains("iodepth_submit") => Meaning::Share,
+        _ => Meaning::Any,
+    }
+}
+
+/// What to compare, and how strictly.
+pub(super) struct Comparison<'a> {
+    pub(super) judge: Judge,
+    /// Minor version of the original, which may lack what younger ones print.
+    pub(super) minor: u32,
+    pub(super) theirs: &'a [Tree],
+    pub(super) ours: &'a [Tree],
+}
+
+impl Comparison<'_> {
+    /// Every difference, each path once.
+    pub(super) fn differences(&self) -> Vec<Difference> {
+        let mut found: Vec<Difference> = Vec::new();
+        for ours in self.ours {
+            // The original itself may print one thing or the other; the likest of its repeats counts.
+            let forms = self.theirs.iter().map(|theirs| self.forms(theirs, ours));
+            found.extend(forms.min_by_key(Vec::len).unwrap_or_default());
+        }
+        let mut theirs = values(self.theirs);
+        let ours = values(self.ours);
+        for (path, ours) in &ours {
+            if let Some(theirs) = theirs.remove(path) {
+                found.extend(self.value(path, &theirs, ours));
+            }
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        found.retain(|difference| seen.insert(difference.path.clone()));
+        found
+    }
+
+    fn forms(&self, theirs: &Tree, ours: &Tree) -> Vec<Difference> {
+        let mut found = Vec::new();
+        self.form("", theirs, ours, &mut found);
+        found
+    }
+
+    fn form(&self, path: &str, theirs: &Tree, ours: &Tree, found: &mut Vec<Difference>) {
+        match (theirs, ours) {
+            (Tree::Object(_), Tree::Object(_)) if path.ends_with(".bins") => {}
+            (Tree::Object(theirs), Tree::Object(ours)) => self.fields(path, theirs, ours, found),
+            (Tree::List(theirs), Tree::List(ours)) => {
+                if theirs.len() != ours.len() {
+                    let len = |list: &[Tree]| format!("{} items", list.len());
+                    found.push(Difference::new(path, len(theirs), len(ours)));
+                }
+                for (at, (theirs, ours)) in theirs.iter().zip(ours).enumerate() {
+                    self.form(&format!("{path}[{at}]"), theirs, ours, found);
+                }
+            }
+            _ if theirs.kind() != ours.kind() => {
+                let shown = |tree: &Tree| format!("{} {tree}", tree.kind());
+                found.push(Difference::new(path, shown(theirs), shown(ours)));
+            }
+            _ => {}
+        }
+    }
+
+    fn fields(&self, path: &str, theirs: &[(String, Tree)], ours: &[(String, Tree)], found: &mut Vec<Difference>) {
+        let get = |fields: &[(String, Tree)], key: &str| fields.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+        for (key, value) in theirs {
+            match get(ours, key) {
+                Some(ours) => self.form(&join(path, key), value, &ours, found),
+                None => found.push(Difference::new(join(path, key), value.to_string(), "nothing")),
+            }
+        }
+        for (key, value) in ours {
+            if get(theirs, key).is_none() && !self.is_young(key) {
+                found.push(Difference::new(join(path, key), "nothing", value.to_string()));
+            }
+        }
+        let shared = |fields: &[(String, Tree)], others: &[(String, Tree)]| -> Vec<String> {
+            fields.iter().map(|(key, _)| key.clone()).filter(|key| get(others, key).is_some()).collect()
+        };
+        let (theirs, ours) = (shared(theirs, ours), shared(ours, theirs));
+        if theirs != ours {
+            found.push(Difference::new(format!("{path} (order of keys)"), theirs.join(" "), ours.join(" ")));
+        }
+    }
+
+    fn is_young(&self, key: &str) -> bool {
+        YOUNG_KEYS.iter().any(|(young, since)| *young == key && self.minor < *since)
+    }
+
+    fn value(&self, path: &str, theirs: &Values, ours: &Values) -> Option<Difference> {
+        let meaning = meaning(path);
+        if meaning == Meaning::Same {
+            let differ = ours.shown.iter().any(|value| !theirs.shown.contains(value));
+            return differ.then(|| Difference::new(path, theirs.shown.join(" or "), ours.shown.join(" or ")));
+        }
+        let (theirs, ours) = (Numbers::of(&theirs.numbers)?, Numbers::of(&ours.numbers)?);
+        if matches!(meaning, Meaning::Count | Meaning::Some | Meaning::Speed(_)) && theirs.is_zero() != ours.is_zero() {
+            return Some(Difference::new(path, theirs.to_string(), ours.to_string()));
+        }
+        let (slack, speed) = self.slack(meaning, path, &theirs)?;
+        let (low, high) = (theirs.min - slack, theirs.max + slack);
+        (ours.median < low || ours.median > high).then(|| {
+            let theirs = format!("{theirs} (± {})", short(slack));
+            Difference { speed, ..Difference::new(path, theirs, ours.to_string()) }
+        })
+    }
+
+    /// How far outside the original's own values ours may lie, and whether the matter is one of speed.
+    fn slack(&self, meaning: Meaning, path: &str, theirs: &Numbers) -> Option<(f64, bool)> {
+        let spread = theirs.max - theirs.min;
+        let value = theirs.median.abs();
+        Some(match (meaning, self.judge) {
+            (Meaning::Speed(floor), Judge::Held) => (spread.max(value * floor), true),
+            (Meaning::Speed(floor), Judge::Rate) if !path.contains("lat_ns") => (spread.max(value * floor), true),
+            // The shares of a short run wander by a few I/Os.
+            (Meaning::Share, Judge::Counts | Judge::Chance | Judge::Held) => (spread + 3.0, false),
+            (Meaning::Count, Judge::Counts) => (spread, false),
+            (Meaning::Count, Judge::Chance) => (spread + value * 5.0 / self.ios(path, theirs).max(1.0).sqrt(), false),
+            (Meaning::Count, Judge::Rate | Judge::Held) => (spread + value * 0.05 + 2.0, true),
+            _ => return None,
+        })
+    }
+
+    /// How many I/Os stand behind the value at a path: the chance in it shrinks with the root of that.
+    fn ios(&self, path: &str, theirs: &Numbers) -> f64 {
+        let mut parent = path;
+        while let Some((up, _)) = parent.rsplit_once('.') {
+            let total = values(self.theirs).get(&join(up, "total_ios")).and_then(|v| Numbers::of(&v.numbers));
+            if let Some(total) = total {
+                return total.median;
+            }
+            parent = up;
+        }
+        theirs.median
+    }
+}
+
+/// What both measured, where the target holds its speed.
+pub(super) struct Speed {
+    pub(super) what: String,
+    /// Smallest and greatest of the repeats.
+    pub(super) theirs: (f64, f64),
+    /// Median of the repeats.
+    pub(super) ours: f64,
+}
+
+/// The figures that people read first, of the first job and whichever of its directions did anything.
+pub(super) fn speeds(theirs: &[Tree], ours: &[Tree]) -> Vec<Speed> {
+    const FIGURES: &[(&str, &str, f64)] = &[
+        ("iops", "IOPS", 1.0),
+        ("bw_bytes", "bandwidth, kB/s", 1e-3),
+        ("clat_ns.mean", "mean clat, µs", 1e-3),
+        ("clat_ns.percentile.99.000000", "P99 clat, µs", 1e-3),
+        ("lat_ns.mean", "mean fsync, µs", 1e-3),
+    ];
+    let (theirs, ours) = (values(theirs), values(ours));
+    let mut found = Vec::new();
+    for direction in ["read", "write", "sync"] {
+        for (key, what, scale) in FIGURES.iter().filter(|figure| (figure.0 == "lat_ns.mean") == (direction == "sync")) {
+            let at = |values: &BTreeMap<String, Values>| {
+                values.get(&format!("jobs[0].{direction}.{key}")).and_then(|values| Numbers::of(&values.numbers))
+            };
+            if let (Some(theirs), Some(ours)) = (at(&theirs), at(&ours))
+                && !theirs.is_zero()
+            {
+                let theirs = (theirs.min * scale, theirs.max * scale);
+                found.push(Speed { what: format!("{direction} {what}"), theirs, ours: ours.median * scale });
+            }
+        }
+    }
+    found
+}
+
+/// What several repeats have at one path.
+#[derive(Default)]
+struct Values {
+    shown: Vec<String>,
+    numbers: Vec<f64>,
+}
+
+fn values(repeats: &[Tree]) -> BTreeMap<String, Values> {
+    let mut found: BTreeMap<String, Values> = BTreeMap::new();
+    for (path, leaf) in repeats.iter().flat_map(Tree::leaves) {
+        let values = found.entry(path).or_default();
+        values.numbers.extend(leaf.number());
+        let shown = leaf.to_string();
+        if !values.shown.contains(&shown) {
+            values.shown.push(shown);
+        }
+    }
+    found
+}
+
+/// The numbers of several repeats.
+struct Numbers {
+    min: f64,
+    median: f64,
+    max: f64,
+}
+
+impl Numbers {
+    fn of(numbers: &[f64]) -> Option<Numbers> {
+        let mut sorted = numbers.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        let median = f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+        Some(Numbers { min, median, max })
+    }
+
+    fn is_zero(&self) -> bool {
+        self.max == 0.0 && self.min == 0.0
+    }
+}
+
+impl std::fmt::Display for Numbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.min == self.max {
+            true => f.write_str(&short(self.min)),
+            false => write!(f, "{} to {}", short(self.min), short(self.max)),
+        }
+    }
+}
+
+/// A number without decimals that say nothing.
+fn short(number: f64) -> String {
+    if number.fract() == 0.0 || number.abs() >= 1000.0 { format!("{number:.0}") } else { format!("{number:.2}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differences(judge: Judge, theirs: &[&str], ours: &[&str]) -> Vec<String> {
+        let parse = |texts: &[&str]| -> Vec<Tree> { texts.iter().map(|t| Tree::parse(t).expect("JSON")).collect() };
+        let (theirs, ours) = (parse(theirs), parse(ours));
+        let comparison = Comparison { judge, minor: 33, theirs: &theirs, ours: &ours };
+        comparison.differences().into_iter().map(|d| format!("{}: {} | {}", d.path, d.theirs, d.ours)).collect()
+    }
+
+    #[test]
+    fn the_same_does_not_differ() {
+        let text = r#"{"jobs": [{"jobname": "a", "read": {"iops": 1.0, "total_ios": 4, "runtime": 3}}]}"#;
+        for judge in [Judge::Counts, Judge::Chance, Judge::Rate, Judge::Held, Judge::Form] {
+            assert!(differences(judge, &[text, text], &[text]).is_empty());
+        }
+    }
+
+    #[test]
+    fn keys_kinds_and_order_are_compared() {
+        let found =
+            differences(Judge::Form, &[r#"{"a": 1, "b": 2.0, "c": {"d": 1}}"#], &[r#"{"b": 2, "a": 1, "e": []}"#]);
+        assert_eq!(
+            found,
+            [
+                "b: float 2.000000 | integer 2",
+                "c: object of 1 | nothing",
+                "e: nothing | list of 0",
+                " (order of keys): a b | b a",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_only_younger_versions_print_is_excused() {
+        assert!(differences(Judge::Form, &["{}"], &[r#"{"job_start": 1}"#]).is_empty());
+    }
+
+    #[test]
+    fn counts_are_the_same_or_as_near_as_chance_allows() {
+        let at = |ios: u32| format!(r#"{{"read": {{"total_ios": {ios}}}}}"#);
+        let (few, many, wrong) = (at(480), at(520), at(800));
+        assert_eq!(differences(Judge::Counts, &[&few, &few], &[&many]), ["read.total_ios: 480 (± 0) | 520"]);
+        assert!(differences(Judge::Chance, &[&few, &few], &[&many]).is_empty());
+        assert_eq!(differences(Judge::Chance, &[&few, &few], &[&wrong]).len(), 1);
+        assert!(differences(Judge::Form, &[&few], &[&wrong]).is_empty());
+        assert_eq!(differences(Judge::Form, &[&few], &[&at(0)]), ["read.total_ios: 480 | 0"]);
+    }
+
+    #[test]
+    fn speeds_are_compared_with_the_spread_where_they_are_held() {
+        let at = |ns: u32| format!(r#"{{"clat_ns": {{"mean": {ns}.0}}}}"#);
+        let theirs = [&at(1000) as &str, &at(1100), &at(1050)];
+        assert!(differences(Judge::Held, &theirs, &[&at(1190)]).is_empty());
+        assert_eq!(differences(Judge::Held, &theirs, &[&at(1300)]), ["clat_ns.mean: 1000 to 1100 (± 100) | 1300"]);
+        assert!(differences(Judge::Rate, &theirs, &[&at(1300)]).is_empty());
+    }
+
+    #[test]
+    fn names_and_options_stay_as_typed() {
+        let found = differences(
+            Judge::Form,
+            &[r#"{"job options": {"bs": "4k"}, "jobname": "a"}"#],
+            &[r#"{"job options": {"bs": "4096"}, "jobname": "b"}"#],
+        );
+        assert_eq!(found, ["job options.bs: \"4k\" | \"4096\"", "jobname: \"a\" | \"b\""]);
+    }
+}

@@ -1,0 +1,142 @@
+//! What the comparison found, for the terminal and as `docs/PARITY.md`.
+
+use super::compare::Speed;
+use super::{Row, State};
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::fmt::Write;
+
+const PAGE: &str = "docs/PARITY.md";
+
+/// One line for a row that has just been compared, and one for each of its differences.
+pub(super) fn print_row(row: &Row) {
+    let forms = [("json", &row.json), ("text", &row.text)];
+    for (form, state) in forms.into_iter().filter_map(|(form, state)| Some((form, state.as_ref()?))) {
+        println!("{form} {:<8} {}/{}{}", word(state), row.job.feature, row.job.name, remark(state, ": "));
+        if let State::Differs(differences) = state {
+            for difference in differences {
+                println!("     {}: fio {} | ours {}", difference.path, difference.theirs, difference.ours);
+            }
+        }
+    }
+}
+
+/// The totals.
+pub(super) fn print(rows: &[Row]) {
+    println!("\nJSON: {}\ntext: {}", totals(rows, |row| &row.json), totals(rows, |row| &row.text));
+}
+
+/// Writes the page.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write(rows: &[Row], version: &str) -> Result<()> {
+    let path = workspace::root().join(PAGE);
+    std::fs::write(&path, markdown(rows, version)).with_context(|| format!("cannot write {PAGE}"))?;
+    println!("written: {PAGE}");
+    Ok(())
+}
+
+fn markdown(rows: &[Row], version: &str) -> String {
+    let mut page = format!(
+        "# Our fio beside the real one\n\n\
+         Written by `cargo xtask fio-parity`, which runs both programs on the same jobs in the same place, in turns, \
+         and compares what they print: the JSON key by key (keys, their order, kinds of values, everything that counts \
+         something, and speeds where the job or the target holds them), the text line by line with its numbers masked. \
+         The real one is {version}.\n\n\
+         - JSON and terse: {}\n- Text: {}\n\n\
+         *same*: nothing differs. *differs*: how many things do, and the first of them. *not yet*: ours refuses the \
+         job. *skipped*: the host of the comparison cannot run it.\n\n\
+         | Feature | Job | JSON | Text | Remark |\n| --- | --- | --- | --- | --- |\n",
+        totals(rows, |row| &row.json),
+        totals(rows, |row| &row.text),
+    );
+    for row in rows {
+        let cell = |state: &Option<State>| state.as_ref().map_or("", word);
+        let remarks = [&row.json, &row.text].into_iter().flatten().map(|state| remark(state, ""));
+        let remark = remarks.into_iter().find(|remark| !remark.is_empty()).unwrap_or_default();
+        let cells = [row.job.feature, row.job.name, cell(&row.json), cell(&row.text), &escaped(&remark)].join(" | ");
+        let _ = writeln!(page, "| {cells} |");
+    }
+    page.push_str(&speeds(rows));
+    page
+}
+
+/// What both measured on the target of held speed.
+fn speeds(rows: &[Row]) -> String {
+    let mut table = String::from(
+        "\n## On a target whose speed is held\n\n\
+         A file system that serves one access at a time at a price. Of fio the smallest and the greatest of its \
+         repeats, of ours the median.\n\n| Job | Figure | fio | ours |\n| --- | --- | --- | --- |\n",
+    );
+    for row in rows {
+        for Speed { what, theirs, ours } in &row.speeds {
+            let _ = writeln!(table, "| {} | {what} | {:.1} to {:.1} | {ours:.1} |", row.job.name, theirs.0, theirs.1);
+        }
+    }
+    table
+}
+
+fn word(state: &State) -> &'static str {
+    match state {
+        State::Same => "same",
+        State::Differs(_) => "differs",
+        State::NotYet(_) => "not yet",
+        State::Skipped(_) => "skipped",
+    }
+}
+
+fn remark(state: &State, before: &str) -> String {
+    match state {
+        State::Same => String::new(),
+        State::Differs(differences) => {
+            let first = differences.first();
+            let first = first.map_or(String::new(), |d| format!("{}: fio {}, ours {}", d.path, d.theirs, d.ours));
+            let all =
+                if differences.len() == 1 { String::new() } else { format!("{} differences; ", differences.len()) };
+            format!("{before}{all}{}", cut(&first))
+        }
+        State::NotYet(why) | State::Skipped(why) => format!("{before}{}", cut(why)),
+    }
+}
+
+/// Enough of a remark to know it again; paths of the moment are left out.
+fn cut(text: &str) -> String {
+    const MOST: usize = 160;
+    let text = text.replace(&workspace::target().display().to_string(), "…");
+    if text.chars().count() <= MOST { text } else { text.chars().take(MOST).chain(['…']).collect() }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+fn totals(rows: &[Row], state: fn(&Row) -> &Option<State>) -> String {
+    let words: Vec<&str> = rows.iter().filter_map(|row| state(row).as_ref()).map(word).collect();
+    let count = |wanted: &str| words.iter().filter(|word| **word == wanted).count();
+    format!(
+        "of {} jobs {} the same, {} differ, {} not yet, {} skipped",
+        words.len(),
+        count("same"),
+        count("differs"),
+        count("not yet"),
+        count("skipped")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::Difference;
+    use super::super::jobs::JOBS;
+    use super::*;
+
+    #[test]
+    fn the_page_counts_and_escapes() {
+        let state = |text: &str| Some(State::Differs(vec![Difference::new("a", text, "b")]));
+        let row = |json, text| Row { job: &JOBS[0], json, text, speeds: Vec::new() };
+        let rows = [row(Some(State::Same), state("x|y")), row(Some(State::NotYet("no".to_owned())), None)];
+        let page = markdown(&rows, "fio-3.33");
+        assert!(page.contains("of 2 jobs 1 the same, 0 differ, 1 not yet, 0 skipped"));
+        assert!(page.contains("| access | seq-read | same | differs | a: fio x\\|y, ours b |"));
+    }
+}

@@ -1,0 +1,313 @@
+//! Runs one program on one job in an empty folder, and keeps everything it said and left behind.
+
+use super::held::Held;
+use super::jobs::Job;
+use super::tree::Tree;
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than any row takes; whoever takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Size of the loop device.
+const LOOP_BYTES: u64 = 16 << 20;
+
+/// One of the two programs: its file, and what comes before the arguments.
+pub(super) struct Program {
+    pub(super) file: PathBuf,
+    pub(super) prefix: &'static [&'static str],
+}
+
+/// The form in which a run prints its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Json,
+    Normal,
+}
+
+/// What a run has said and left behind.
+#[derive(Debug)]
+pub(super) struct Observation {
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) exit: ExitStatus,
+    /// Name and content of each file left in the folder; of data files only the size is kept.
+    pub(super) files: Vec<(String, Left)>,
+}
+
+/// A file left behind.
+#[derive(Debug)]
+pub(super) enum Left {
+    Data { bytes: u64 },
+    Log { text: String },
+}
+
+/// Where the jobs run.
+pub(super) struct Place {
+    folder: PathBuf,
+    held: Result<Held>,
+    looped: Result<LoopDevice>,
+}
+
+impl Place {
+    /// Sets up what jobs run on, as far as this host allows.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub(super) fn new(folder: &Path) -> Result<Place> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let looped = LoopDevice::attach(&folder.join("loop.img"));
+        Ok(Place { folder: folder.to_owned(), held: Held::serve(), looped })
+    }
+
+    /// Why a job cannot run here, if it cannot.
+    pub(super) fn lacks(&self, job: &Job) -> Option<String> {
+        let held = self.held.as_ref().err().filter(|_| job.needs("{held}"));
+        let looped = self.looped.as_ref().err().filter(|_| job.needs("{loop}"));
+        held.or(looped).map(|error| format!("{error:#}"))
+    }
+
+    /// Runs a program on a job.
+    ///
+    /// # Errors
+    /// When it cannot be started, hangs, or the run that is to come before has failed.
+    pub(super) fn run(&self, program: &Program, job: &Job, format: Format) -> Result<Observation> {
+        let dir = self.folder.join("dir");
+        if dir.exists() {
+            fs::remove_dir_all(&dir).with_context(|| format!("cannot empty {}", dir.display()))?;
+        }
+        fs::create_dir(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        if let Some((name, text)) = job.beside {
+            fs::write(dir.join(name), text)?;
+        }
+        if !job.before.is_empty() {
+            let before = self.call(program, &self.words(job.before), &dir)?;
+            if !before.exit.success() {
+                bail!("the run before ended with {}: {}", before.exit, first_line(&before.stderr));
+            }
+        }
+        let mut observation = self.call(program, &self.arguments(job, format)?, &dir)?;
+        observation.files = left_behind(&dir)?;
+        Ok(observation)
+    }
+
+    /// The whole command line of a row.
+    fn arguments(&self, job: &Job, format: Format) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        if !job.has_own_format() {
+            words.push(
+                if format == Format::Json { "--output-format=json" } else { "--output-format=normal" }.to_owned(),
+            );
+        }
+        if !job.file.is_empty() {
+            fs::write(self.job_file(), self.fill_in(job.file))?;
+        } else if !job.args.contains("--name") && !job.args.contains("--version") {
+            words.push(format!("--name={}", job.name));
+        }
+        words.extend(self.words(job.args));
+        Ok(words)
+    }
+
+    fn words(&self, args: &str) -> Vec<String> {
+        args.split(' ').map(|word| self.fill_in(word)).collect()
+    }
+
+    fn fill_in(&self, text: &str) -> String {
+        let path = |path: PathBuf| path.display().to_string();
+        let held = self.held.as_ref().map_or(String::new(), |held| path(held.file()));
+        let looped = self.looped.as_ref().map_or(String::new(), |looped| path(looped.device.clone()));
+        text.replace("{dir}", &path(self.folder.join("dir")))
+            .replace("{job}", &path(self.job_file()))
+            .replace("{held}", &held)
+            .replace("{loop}", &looped)
+    }
+
+    fn job_file(&self) -> PathBuf {
+        self.folder.join("job.fio")
+    }
+
+    fn call(&self, program: &Program, words: &[String], dir: &Path) -> Result<Observation> {
+        let (out, err) = (self.folder.join("stdout"), self.folder.join("stderr"));
+        let stdin = match words.iter().any(|word| word == "-") {
+            true => Stdio::from(File::open(self.job_file())?),
+            false => Stdio::null(),
+        };
+        let mut command = Command::new(&program.file);
+        command.args(program.prefix).args(words).current_dir(dir).stdin(stdin);
+        command.stdout(File::create(&out)?).stderr(File::create(&err)?);
+        command.env("LC_ALL", "C").env("PARITY_SIZE", "256k").env("PARITY_JOBS", "2");
+        let child = command.spawn().with_context(|| format!("cannot start {}", program.file.display()))?;
+        let exit = wait(child)?;
+        let text = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Observation { stdout: text(&out)?, stderr: text(&err)?, exit, files: Vec::new() })
+    }
+}
+
+fn wait(mut child: Child) -> Result<ExitStatus> {
+    let begun = Instant::now();
+    loop {
+        if let Some(exit) = child.try_wait()? {
+            return Ok(exit);
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            bail!("it did not end within {} s", PATIENCE.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn left_behind(dir: &Path) -> Result<Vec<(String, Left)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let left = match name.ends_with(".log") {
+            true => Left::Log { text: String::from_utf8_lossy(&fs::read(entry.path())?).into_owned() },
+            false => Left::Data { bytes: entry.metadata()?.len() },
+        };
+        found.push((name, left));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
+}
+
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing on standard error)")
+}
+
+/// A loop device on a file, gone when dropped.
+struct LoopDevice {
+    device: PathBuf,
+}
+
+impl LoopDevice {
+    fn attach(image: &Path) -> Result<LoopDevice> {
+        if !rustix::process::geteuid().is_root() {
+            bail!("only root may attach a loop device");
+        }
+        File::create(image)?.set_len(LOOP_BYTES)?;
+        let out =
+            Command::new("losetup").args(["--find", "--show"]).arg(image).output().context("cannot start losetup")?;
+        let device = String::from_utf8_lossy(&out.stdout).trim().to_owned();
+        if !out.status.success() || device.is_empty() {
+            bail!("cannot attach a loop device: {}", first_line(&String::from_utf8_lossy(&out.stderr)));
+        }
+        Ok(LoopDevice { device: device.into() })
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        // Nothing more can be done about a device that does not let go.
+        let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
+    }
+}
+
+impl Observation {
+    /// Everything observed as one tree, to be compared with another.
+    ///
+    /// # Errors
+    /// What is wrong with the form of the output.
+    pub(super) fn tree(&self, notes_allowed: bool) -> Result<Tree, String> {
+        let mut fields = match self.stdout.starts_with(['3', '5']) {
+            true => vec![("terse".to_owned(), terse(&self.stdout))],
+            false => match Tree::parse(self.json(notes_allowed))? {
+                Tree::Object(fields) => fields,
+                other => return Err(format!("a {} where an object was expected", other.kind())),
+            },
+        };
+        fields
+            .push(("exit".to_owned(), Tree::Text(if self.exit.success() { "success" } else { "failure" }.to_owned())));
+        let files = self.files.iter().map(|(name, left)| (format!("files.{name}"), left.tree()));
+        fields.extend(files);
+        Ok(Tree::Object(fields))
+    }
+
+    /// The JSON in the output. The original prints notes before it, which ours must not.
+    fn json(&self, notes_allowed: bool) -> &str {
+        let begins = self.stdout.find("{\n").filter(|_| notes_allowed).unwrap_or(0);
+        &self.stdout[begins..]
+    }
+}
+
+impl Left {
+    fn tree(&self) -> Tree {
+        let field = |name: &str, value: Tree| (name.to_owned(), value);
+        Tree::Object(match self {
+            Left::Data { bytes } => vec![field("size", Tree::Int(i128::from(*bytes)))],
+            Left::Log { text } => {
+                let mut forms: Vec<String> = text.lines().map(|line| form_of(line, ',')).collect();
+                forms.sort();
+                forms.dedup();
+                // A histogram has a field for each bucket; a few lines tell as much as all.
+                forms.truncate(4);
+                let lines = Tree::Int(text.lines().count() as i128);
+                vec![field("lines", lines), field("form", Tree::Text(forms.join(" / ")))]
+            }
+        })
+    }
+}
+
+/// The lines of a terse result, each a list of fields.
+fn terse(text: &str) -> Tree {
+    let line = |line: &str| Tree::List(line.split(';').map(terse_field).collect());
+    Tree::List(text.lines().map(line).collect())
+}
+
+fn terse_field(field: &str) -> Tree {
+    if let Ok(value) = field.parse::<i64>() {
+        return Tree::Int(value.into());
+    }
+    match field.parse::<f64>() {
+        Ok(value) if field.contains('.') => Tree::Float(value),
+        _ => Tree::Object(vec![("form".to_owned(), Tree::Text(form_of(field, ';')))]),
+    }
+}
+
+/// A line with each of its numbers replaced by what kind of number it is.
+fn form_of(line: &str, separator: char) -> String {
+    let kind = |field: &str| {
+        let bare = field.trim();
+        let digits = bare.trim_start_matches('-').trim_end_matches('%');
+        let number = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        match (number, digits.contains('.')) {
+            (true, true) => field.replace(digits, "#.#"),
+            (true, false) => field.replace(digits, "#"),
+            _ => masked_percentile(field),
+        }
+    };
+    line.split(separator).map(kind).collect::<Vec<_>>().join(&separator.to_string())
+}
+
+/// `99.000000%=123` without what comes after the sign, which is a measurement.
+fn masked_percentile(field: &str) -> String {
+    field.split_once("%=").map_or_else(|| field.to_owned(), |(share, _)| format!("{share}%=#"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_keep_separators_and_kinds() {
+        assert_eq!(form_of("12, 4096, 0, 4096", ','), "#, #, #, #");
+        assert_eq!(form_of("1.5%;99.000000%=12;sda;-3", ';'), "#.#%;99.000000%=#;sda;#-".replace("#-", "-#"));
+    }
+
+    #[test]
+    fn terse_fields_have_kinds() {
+        let kinds: Vec<&str> = match terse("3;a;0.5;7\n") {
+            Tree::List(lines) => match &lines[0] {
+                Tree::List(fields) => fields.iter().map(Tree::kind).collect(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        assert_eq!(kinds, ["integer", "object", "float", "integer"]);
+    }
+}
