@@ -9,6 +9,7 @@ mod ci;
 mod cross;
 mod parity;
 mod perf;
+mod rig;
 mod tidy;
 mod workspace;
 
@@ -22,6 +23,7 @@ const COMMANDS: &[Command] = &[
     ("cross", "check the workspace for the ARM targets", cross::main),
     ("fio-parity", "compare our fio with the real one, job by job", parity::main),
     ("perf", "measure ours, fio and bare loops, interleaved", perf::main),
+    ("rig", "test on simulated cards in real machines: setup, smoke, test, pi", rig::main),
     ("tidy", "check the rules of the house", tidy::main),
 ];
 

@@ -1,0 +1,430 @@
+//! A card that keeps bytes and charges for them in real time.
+//!
+//! What a command costs, and which lies the card tells, is decided by the [`SimCard`] of the engine; here are the
+//! bytes, the clock on the wall, and the ledger of what was charged. How requests arrive is the server's affair.
+//!
+//! QEMU breaks every command into requests of 512 bytes, one after the other, so that commands must be told by their
+//! addresses: a request that goes on where the last one ended belongs to the same command. A sequential stream is
+//! therefore one long command here, which pays its overhead and its seek once, where the engine's `sim` charges the
+//! overhead for every block. Lists whose overheads are zero mean the same to both.
+
+mod ledger;
+
+pub use ledger::{Command, Ledger, Side};
+
+use hakaru_engine::sim::card::{Effect, SimCard};
+use hakaru_model::job::Op;
+use hakaru_model::price::PriceList;
+use hakaru_model::units::{Bytes, Nanos};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Gaps between requests up to this long are the emulator's cost and not idle time of the card.
+pub const ABSORBED: Nanos = Nanos::from_millis(3);
+
+/// What the card answers when it fails a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The place is one that fails.
+    #[error("the card fails at this place")]
+    Fault,
+    /// The range ends past what the card announces.
+    #[error("the range ends past the card")]
+    OutOfRange,
+    /// The file that holds the bytes cannot be used, as when the host has no room left.
+    #[error("the file that holds the bytes of the card cannot be used: {0}")]
+    Host(io::ErrorKind),
+}
+
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Refused {
+        Refused::Host(error.kind())
+    }
+}
+
+/// A card at work; shared by the server that offers it and the test that watches it.
+#[derive(Debug)]
+pub struct Card {
+    announced: Bytes,
+    lies_about_flush: Option<Bytes>,
+    absorbed: Nanos,
+    file: File,
+    born: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    sim: SimCard,
+    ledger: Ledger,
+    /// What lay under the writes that a power cut would lose, oldest first; as long as the list that the card keeps.
+    under: VecDeque<Vec<u8>>,
+    volatile_bytes: u64,
+}
+
+impl Card {
+    /// A fresh card whose bytes live nowhere but in a file without a name.
+    ///
+    /// # Errors
+    /// When no such file can be made.
+    pub fn new(prices: PriceList, seed: u64) -> io::Result<Card> {
+        Card::on(tempfile::tempfile()?, prices, seed)
+    }
+
+    /// A card whose bytes lie in a file that stays, new or as it was left.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or made as long as the card.
+    pub fn at(path: &Path, prices: PriceList, seed: u64) -> io::Result<Card> {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        Card::on(file, prices, seed)
+    }
+
+    fn on(file: File, prices: PriceList, seed: u64) -> io::Result<Card> {
+        // The file has holes where nothing was written; a big card costs nothing.
+        file.set_len(prices.capacity.0)?;
+        let lies_about_flush = prices.lost_flush;
+        let state = State {
+            sim: SimCard::new(per_command(prices.clone()), seed),
+            ledger: Ledger::default(),
+            under: VecDeque::new(),
+            volatile_bytes: 0,
+        };
+        let announced = prices.announced();
+        Ok(Card {
+            announced,
+            lies_about_flush,
+            absorbed: ABSORBED,
+            file,
+            born: Instant::now(),
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The same card with another limit for the gaps it absorbs; a host under load needs more than [`ABSORBED`].
+    pub fn absorbing(mut self, gap: Nanos) -> Card {
+        self.absorbed = gap;
+        self
+    }
+
+    /// Bytes it says it has.
+    pub fn announced(&self) -> Bytes {
+        self.announced
+    }
+
+    /// What was charged so far.
+    pub fn ledger(&self) -> Ledger {
+        self.lock().ledger.clone()
+    }
+
+    /// Begins a new ledger and returns the old one.
+    pub fn take_ledger(&self) -> Ledger {
+        std::mem::take(&mut self.lock().ledger)
+    }
+
+    /// Reads, and returns when a real card would have answered.
+    ///
+    /// # Errors
+    /// Where the price list has a fault, and past the end.
+    pub fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Refused> {
+        self.check(offset, buffer.len())?;
+        let (done_at, effect) = self.charge(Op::Read, offset, buffer.len() as u64);
+        self.load(offset, buffer)?;
+        self.wait_until(done_at);
+        if effect == Effect::Failed { Err(Refused::Fault) } else { Ok(()) }
+    }
+
+    /// Writes, and returns when a real card would have answered.
+    ///
+    /// # Errors
+    /// Where the price list has a fault, and past the end.
+    pub fn write(&self, offset: u64, data: &[u8]) -> Result<(), Refused> {
+        self.check(offset, data.len())?;
+        let (done_at, effect) = self.charge(Op::Write, offset, data.len() as u64);
+        if effect == Effect::Done {
+            self.remember(offset, data.len())?;
+            self.save(offset, data)?;
+        }
+        self.wait_until(done_at);
+        if effect == Effect::Failed { Err(Refused::Fault) } else { Ok(()) }
+    }
+
+    /// Erases: what is read there afterwards is zero.
+    ///
+    /// # Errors
+    /// Past the end.
+    pub fn trim(&self, offset: u64, len: u64) -> Result<(), Refused> {
+        self.check(offset, usize::try_from(len).unwrap_or(usize::MAX))?;
+        let (done_at, _) = self.charge(Op::Trim, offset, len);
+        let zeroes = vec![0; len.min(1 << 20) as usize];
+        let mut at = 0;
+        while at < len {
+            let now = (len - at).min(zeroes.len() as u64);
+            self.save(offset + at, &zeroes[..now as usize])?;
+            at += now;
+        }
+        self.wait_until(done_at);
+        Ok(())
+    }
+
+    /// Takes its time as a flush would. A card that lies about it keeps nothing safer than before.
+    pub fn flush(&self) {
+        let mut state = self.lock();
+        let arrival = self.arrival(&state);
+        let done_at = state.sim.flush(arrival).done_at;
+        state.ledger.flushes += 1;
+        state.ledger.flush_busy.0 += done_at.0 - arrival.0;
+        drop(state);
+        self.wait_until(done_at);
+    }
+
+    /// Cuts its power: what a lying card had not kept becomes again what it was before.
+    ///
+    /// Returns how many bytes were lost.
+    ///
+    /// # Errors
+    /// When the file of the card cannot be written.
+    pub fn power_cut(&self) -> Result<Bytes, Refused> {
+        let mut state = self.lock();
+        let lost = state.sim.power_cut();
+        let under = std::mem::take(&mut state.under);
+        state.volatile_bytes = 0;
+        drop(state);
+        // Newest first, so that the oldest content wins where writes lie over one another.
+        for ((offset, _), old) in lost.iter().zip(under.into_iter().rev()) {
+            self.save(*offset, &old)?;
+        }
+        Ok(Bytes(lost.iter().map(|(_, len)| len).sum()))
+    }
+
+    /// Reads past the prices, as the maker of the card would.
+    ///
+    /// # Errors
+    /// Past the end, and when the file of the card cannot be read.
+    pub fn peek(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Refused> {
+        self.check(offset, buffer.len())?;
+        self.load(offset, buffer)
+    }
+
+    /// Writes past the prices, as the maker of the card would.
+    ///
+    /// # Errors
+    /// Past the end, and when the file of the card cannot be written.
+    pub fn poke(&self, offset: u64, data: &[u8]) -> Result<(), Refused> {
+        self.check(offset, data.len())?;
+        self.save(offset, data)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A server thread that panicked left whole numbers behind.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self, offset: u64, len: usize) -> Result<(), Refused> {
+        let end = offset.checked_add(len as u64);
+        if end.is_some_and(|end| end <= self.announced.0) { Ok(()) } else { Err(Refused::OutOfRange) }
+    }
+
+    fn charge(&self, op: Op, offset: u64, len: u64) -> (Nanos, Effect) {
+        let mut state = self.lock();
+        let free_at = state.sim.free_at();
+        let arrival = self.arrival(&state);
+        let service = state.sim.serve(arrival, op, offset, len);
+        let idle = Nanos(arrival.0.saturating_sub(free_at.0));
+        let busy = Nanos(service.done_at.0 - arrival.0.max(free_at.0));
+        state.ledger.note(op, offset, len, Nanos(service.done_at.0 - busy.0), busy, idle);
+        (service.done_at, service.effect)
+    }
+
+    /// When a request counts as arrived that is here now: short gaps are not the card's.
+    fn arrival(&self, state: &State) -> Nanos {
+        let (now, free_at) = (self.now(), state.sim.free_at());
+        if now > free_at && now.0 - free_at.0 <= self.absorbed.0 { free_at } else { now }
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos(self.born.elapsed().as_nanos() as u64)
+    }
+
+    fn wait_until(&self, moment: Nanos) {
+        let now = self.now();
+        if moment > now {
+            std::thread::sleep(Duration::from_nanos(moment.0 - now.0));
+        }
+    }
+
+    /// Keeps what lies under a write that a power cut would lose, as long as the card itself remembers the write.
+    fn remember(&self, offset: u64, len: usize) -> Result<(), Refused> {
+        let Some(limit) = self.lies_about_flush else { return Ok(()) };
+        let mut old = vec![0; len];
+        self.load(offset, &mut old)?;
+        let mut state = self.lock();
+        state.under.push_back(old);
+        state.volatile_bytes += len as u64;
+        while state.volatile_bytes > limit.0 {
+            let Some(gone) = state.under.pop_front() else { break };
+            state.volatile_bytes -= gone.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Copies bytes out, wherever they really lie.
+    fn load(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Refused> {
+        let mut done = 0;
+        for (at, len) in self.places(offset, buffer.len()) {
+            let part = &mut buffer[done..done + len];
+            self.file.read_exact_at(part, at)?;
+            done += len;
+        }
+        Ok(())
+    }
+
+    /// Copies bytes in, wherever they really lie.
+    fn save(&self, offset: u64, data: &[u8]) -> Result<(), Refused> {
+        let mut done = 0;
+        for (at, len) in self.places(offset, data.len()) {
+            let part = &data[done..done + len];
+            self.file.write_all_at(part, at)?;
+            done += len;
+        }
+        Ok(())
+    }
+
+    /// The pieces of the file that a range lies in: more than one where a counterfeit card begins again.
+    fn places(&self, offset: u64, len: usize) -> Vec<(u64, usize)> {
+        let (place, capacity) = {
+            let state = self.lock();
+            (state.sim.place(offset), state.sim.prices().capacity.0)
+        };
+        let (mut at, mut left, mut pieces) = (place, len, Vec::new());
+        while left > 0 && capacity > 0 {
+            let now = left.min(usize::try_from(capacity - at).unwrap_or(usize::MAX));
+            pieces.push((at, now));
+            left -= now;
+            at = 0;
+        }
+        pieces
+    }
+}
+
+/// The list as it is charged here: a command pays its overhead with its seek, once, however many requests it comes in.
+fn per_command(prices: PriceList) -> PriceList {
+    let mut prices = prices;
+    prices.read_seek.0 += std::mem::take(&mut prices.read_overhead.0);
+    prices.write_seek.0 += std::mem::take(&mut prices.write_overhead.0);
+    prices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::price::{Fault, FaultKind};
+
+    /// A card that costs nothing, for tests of what it keeps.
+    fn free(change: impl FnOnce(&mut PriceList)) -> Card {
+        let mut prices = PriceList::plain("t", Bytes(1 << 20));
+        (prices.read_rate, prices.write_rate) = (0, 0);
+        for price in [
+            &mut prices.read_overhead,
+            &mut prices.write_overhead,
+            &mut prices.read_seek,
+            &mut prices.write_seek,
+            &mut prices.flush,
+        ] {
+            *price = Nanos(0);
+        }
+        change(&mut prices);
+        Card::new(prices, 1).expect("a temporary file")
+    }
+
+    fn byte_at(card: &Card, offset: u64) -> u8 {
+        let mut sector = [0; 512];
+        card.read(offset, &mut sector).expect("it reads");
+        assert!(sector.iter().all(|&b| b == sector[0]), "a sector is written whole");
+        sector[0]
+    }
+
+    #[test]
+    fn it_keeps_what_is_written() {
+        let card = free(|_| {});
+        card.write(512, &[7; 512]).expect("it writes");
+        assert_eq!((byte_at(&card, 0), byte_at(&card, 512), byte_at(&card, 1024)), (0, 7, 0));
+        card.trim(0, 1 << 20).expect("it erases");
+        assert_eq!(byte_at(&card, 512), 0);
+        assert_eq!(card.write(1 << 20, &[1; 512]), Err(Refused::OutOfRange));
+        assert_eq!(card.read(u64::MAX, &mut [0; 512]), Err(Refused::OutOfRange));
+    }
+
+    #[test]
+    fn a_counterfeit_begins_again() {
+        let card = free(|p| p.claimed_capacity = Some(Bytes(4 << 20)));
+        assert_eq!(card.announced(), Bytes(4 << 20));
+        card.write((1 << 20) + 512, &[9; 512]).expect("it writes");
+        assert_eq!(byte_at(&card, 512), 9);
+        card.write((1 << 20) - 512, &[5; 1024]).expect("it writes across the border");
+        assert_eq!((byte_at(&card, (1 << 20) - 512), byte_at(&card, 0)), (5, 5));
+    }
+
+    #[test]
+    fn faults_drop_or_fail() {
+        let card = free(|p| {
+            p.faults = vec![
+                Fault { offset: Bytes(0), len: Bytes(512), kind: FaultKind::DropsWrites },
+                Fault { offset: Bytes(512), len: Bytes(512), kind: FaultKind::WriteError },
+                Fault { offset: Bytes(1024), len: Bytes(512), kind: FaultKind::ReadError },
+            ];
+        });
+        assert_eq!(card.write(0, &[1; 512]), Ok(()));
+        assert_eq!(card.write(512, &[1; 512]), Err(Refused::Fault));
+        assert_eq!(card.read(1024, &mut [0; 512]), Err(Refused::Fault));
+        assert_eq!((byte_at(&card, 0), byte_at(&card, 512)), (0, 0));
+    }
+
+    #[test]
+    fn a_lying_flush_loses_the_newest_writes() {
+        let card = free(|p| p.lost_flush = Some(Bytes(1024)));
+        for (place, byte) in [(0, 1), (512, 2), (0, 3), (0, 4)] {
+            card.write(place, &[byte; 512]).expect("it writes");
+        }
+        card.flush();
+        assert_eq!(card.power_cut(), Ok(Bytes(1024)));
+        assert_eq!((byte_at(&card, 0), byte_at(&card, 512)), (1, 2));
+        assert_eq!(card.power_cut(), Ok(Bytes(0)));
+    }
+
+    #[test]
+    fn a_run_of_requests_is_one_command() {
+        let card = free(|p| {
+            p.write_rate = 1_000_000_000;
+            p.write_overhead = Nanos(100_000);
+            p.write_seek = Nanos(400_000);
+        })
+        .absorbing(Nanos::SECOND);
+        for sector in 0..8 {
+            card.write(sector * 512, &[1; 512]).expect("it writes");
+        }
+        card.write(1 << 19, &[1; 512]).expect("it writes");
+        let ledger = card.ledger();
+        let side = ledger.of(Op::Write);
+        assert_eq!((side.commands, side.bytes, side.busy), (2, Bytes(9 * 512), Nanos(2 * 500_000 + 9 * 512)));
+        assert_eq!(ledger.commands[0], Command { len: Bytes(4096), ..ledger.commands[0] });
+    }
+
+    #[test]
+    fn what_is_charged_is_waited_for_but_short_gaps_are_not() {
+        let card = free(|p| p.read_seek = Nanos::from_millis(2)).absorbing(Nanos::SECOND);
+        let begun = Instant::now();
+        for i in 0..10 {
+            byte_at(&card, (i % 2) * 4096);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(begun.elapsed() >= Duration::from_millis(20));
+        assert_eq!(card.ledger().busy(), Nanos::from_millis(20));
+        assert!(card.ledger().idle < Nanos::SECOND);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a card was asked and what it charged, so that a test can say what a measurement must come to.
+
+use hakaru_model::job::Op;
+use hakaru_model::units::{Bytes, Nanos};
+
+/// More commands than this are counted, but not kept one by one.
+const KEPT: usize = 1 << 20;
+
+/// Everything charged since the card or the ledger began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    reads: Side,
+    writes: Side,
+    trims: Side,
+    /// Flushes answered.
+    pub flushes: u64,
+    /// Time charged for them.
+    pub flush_busy: Nanos,
+    /// Time in which the card had nothing to do, without the gaps it absorbed.
+    pub idle: Nanos,
+    /// The commands in their order, as far as they are kept.
+    pub commands: Vec<Command>,
+    /// What the last request did and where it ended; none when nothing was asked yet.
+    last: Option<(Op, u64)>,
+}
+
+/// What was charged for one kind of command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// Commands; a run of requests that follow one another is one.
+    pub commands: u64,
+    /// Bytes moved.
+    pub bytes: Bytes,
+    /// Time charged.
+    pub busy: Nanos,
+}
+
+/// One command, put together from the requests that it came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What it does.
+    pub op: Op,
+    /// Where it begins.
+    pub offset: Bytes,
+    /// How long it is.
+    pub len: Bytes,
+    /// When it began, counted from the birth of the card.
+    pub begun_at: Nanos,
+    /// Time charged for it.
+    pub busy: Nanos,
+}
+
+impl Ledger {
+    /// What was charged for one kind of command.
+    pub fn of(&self, op: Op) -> Side {
+        match op {
+            Op::Read => self.reads,
+            Op::Write => self.writes,
+            Op::Trim => self.trims,
+        }
+    }
+
+    /// Time charged for everything.
+    pub fn busy(&self) -> Nanos {
+        Nanos(self.reads.busy.0 + self.writes.busy.0 + self.trims.busy.0 + self.flush_busy.0)
+    }
+
+    /// Enters one request, after `idle` time without any.
+    pub(super) fn note(&mut self, op: Op, offset: u64, len: u64, begun_at: Nanos, busy: Nanos, idle: Nanos) {
+        let last = self.last.replace((op, offset + len));
+        let goes_on = last == Some((op, offset));
+        // What was before the first request is nobody's idle time.
+        self.idle.0 += if last.is_some() { idle.0 } else { 0 };
+        let kept = self.commands.len() < KEPT;
+        let side = match op {
+            Op::Read => &mut self.reads,
+            Op::Write => &mut self.writes,
+            Op::Trim => &mut self.trims,
+        };
+        side.bytes.0 += len;
+        side.busy.0 += busy.0;
+        side.commands += u64::from(!goes_on);
+        match self.commands.last_mut() {
+            Some(last) if goes_on && kept => {
+                last.len.0 += len;
+                last.busy.0 += busy.0;
+            }
+            _ if kept => self.commands.push(Command { op, offset: Bytes(offset), len: Bytes(len), begun_at, busy }),
+            _ => {}
+        }
+    }
+}

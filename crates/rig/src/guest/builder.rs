@@ -1,0 +1,225 @@
+//! Puts a PC together and starts it.
+
+use super::{Guest, GuestError, Monitor, lines_of};
+use crate::card::Card;
+use crate::kit::{Arch, Archive, Kit, Parts, find, load_order, run};
+use crate::nbd::Server;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a start may take. It takes six seconds on an idle host; a busy one is given time.
+const BOOT_LIMIT: Duration = Duration::from_secs(120);
+
+/// What the first process loads so that it can reach the host's files.
+const FIRST_MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay"];
+
+/// Loads the drivers of the slots and waits until as many cards as there should be have come up.
+const FIND_CARDS: &str = "modprobe sdhci-pci && modprobe mmc_block || exit 1
+n=0
+while [ \"$(ls -d /dev/mmcblk[0-9] 2>/dev/null | wc -l)\" -lt CARDS ]; do
+    n=$((n + 1))
+    [ $n -lt 600 ] || exit 1
+    sleep 0.05
+done
+";
+
+/// How the slots are wired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bus {
+    /// Four data lines, 50 MHz, "high speed".
+    #[default]
+    FourBits50MHz,
+    /// Four data lines, 25 MHz.
+    FourBits25MHz,
+    /// One data line, 50 MHz.
+    OneBit50MHz,
+    /// One data line, 25 MHz.
+    OneBit25MHz,
+}
+
+impl Bus {
+    fn one_bit(self) -> bool {
+        matches!(self, Bus::OneBit50MHz | Bus::OneBit25MHz)
+    }
+
+    fn slow(self) -> bool {
+        matches!(self, Bus::FourBits25MHz | Bus::OneBit25MHz)
+    }
+}
+
+/// A PC in the making.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    kit: Kit,
+    cards: Vec<Arc<Card>>,
+    bus: Bus,
+    kernel_args: Vec<String>,
+    limit: Duration,
+}
+
+impl Builder {
+    pub(super) fn new(kit: &Kit) -> Builder {
+        let kit = kit.clone();
+        Builder { kit, cards: Vec::new(), bus: Bus::default(), kernel_args: Vec::new(), limit: BOOT_LIMIT }
+    }
+
+    /// Puts a card into the next slot; the first becomes `/dev/mmcblk0`. QEMU takes only sizes that are powers of two.
+    pub fn card(mut self, card: &Arc<Card>) -> Builder {
+        self.cards.push(Arc::clone(card));
+        self
+    }
+
+    /// Wires the slots otherwise.
+    pub fn bus(mut self, bus: Bus) -> Builder {
+        self.bus = bus;
+        self
+    }
+
+    /// Adds a word to the kernel's command line.
+    pub fn kernel_arg(mut self, word: &str) -> Builder {
+        self.kernel_args.push(word.to_owned());
+        self
+    }
+
+    /// Gives its start another limit of time.
+    pub fn boot_limit(mut self, limit: Duration) -> Builder {
+        self.limit = limit;
+        self
+    }
+
+    /// Starts it, and returns once its cards are there.
+    ///
+    /// # Errors
+    /// When a part is missing, QEMU refuses, the kernel panics or the time is over.
+    pub fn boot(self) -> Result<Guest, GuestError> {
+        let parts = self.kit.parts(Arch::X86_64)?;
+        let folder = tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
+        let at = folder.path().to_owned();
+        let host = |what: &str| GuestError::host(format!("cannot make {what} in {}", at.display()));
+        std::fs::create_dir(at.join("out")).map_err(host("out"))?;
+        std::fs::write(at.join("initrd"), first_memory(&parts)?).map_err(host("initrd"))?;
+        let mut servers = Vec::new();
+        for (slot, card) in self.cards.iter().enumerate() {
+            let socket = at.join(format!("card{slot}"));
+            servers.push(Server::start(Arc::clone(card), &socket).map_err(host("the socket of a card"))?);
+        }
+        let mut command = self.command(&parts, &at, &servers);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(File::create(at.join("qemu.log")).map_err(host("qemu.log"))?);
+        let begun = Instant::now();
+        let mut child = command.spawn().map_err(GuestError::host("cannot start qemu-system-x86_64"))?;
+        let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            unreachable!("both were asked for as pipes");
+        };
+        let mut guest = Guest {
+            child,
+            orders,
+            answers: lines_of(answers),
+            monitor: Monitor::new(&at.join("monitor")),
+            cards: self.cards,
+            servers,
+            scripts: 0,
+            boot_time: Duration::ZERO,
+            folder,
+        };
+        guest.await_answer("starting", self.limit, |line| (line == "ready").then_some(()))?;
+        let count = guest.cards.len();
+        if count > 0 {
+            guest.run(&FIND_CARDS.replace("CARDS", &count.to_string()), self.limit)?.success()?;
+        }
+        guest.boot_time = begun.elapsed();
+        Ok(guest)
+    }
+
+    /// The whole command line of QEMU.
+    fn command(&self, parts: &Parts, at: &Path, servers: &[Server]) -> Command {
+        let qemu = Arch::X86_64.qemu();
+        let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
+        let path = |name: &str| at.join(name).display().to_string();
+        command.args(["-machine", "pc", "-accel", "tcg", "-smp", "1", "-m", "512M"]);
+        // Without a source of chance the first who asks for random bytes waits many seconds.
+        command.args(["-cpu", "qemu64,+rdrand"]);
+        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+        command.arg("-kernel").arg(&parts.kernel).args(["-initrd", &path("initrd")]);
+        command.args(["-append", &self.kernel_command_line(parts)]);
+        command.args(["-serial", &format!("file:{}", path("console.log")), "-serial", "stdio"]);
+        command.args(["-monitor", &format!("unix:{},server,nowait", path("monitor"))]);
+        let share = "local,security_model=none,multidevs=remap";
+        command.args(["-fsdev", &format!("{share},id=host,path=/,readonly=on")]);
+        command.args(["-device", "virtio-9p-pci,fsdev=host,mount_tag=hostroot"]);
+        command.args(["-fsdev", &format!("{share},id=out,path={}", path("out"))]);
+        command.args(["-device", "virtio-9p-pci,fsdev=out,mount_tag=out"]);
+        let caps = if self.bus.slow() { ",capareg=0x55834b4" } else { "" };
+        for (slot, server) in servers.iter().enumerate() {
+            let socket = server.socket().display();
+            command.args(["-device", &format!("sdhci-pci,id=h{slot}{caps}")]);
+            let drive = format!("id=c{slot},if=none,driver=nbd,server.type=unix,server.path={socket},cache=unsafe");
+            command.args(["-drive", &drive]);
+            command.args(["-device", &format!("sd-card,drive=c{slot}")]);
+        }
+        command
+    }
+
+    fn kernel_command_line(&self, parts: &Parts) -> String {
+        let modules = parts.modules.display();
+        let quiet = "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr";
+        let mut words = vec![format!("{quiet} rig.modules={modules}")];
+        if self.bus.one_bit() {
+            // The quirk that keeps a host from using more than one line.
+            words.push("sdhci.debug_quirks=0x400000".to_owned());
+        }
+        words.extend(self.kernel_args.iter().cloned());
+        words.join(" ")
+    }
+}
+
+/// The files that the kernel starts with.
+fn first_memory(parts: &Parts) -> Result<Vec<u8>, GuestError> {
+    let mut archive = Archive::default();
+    archive.folder("/dev");
+    // The kernel opens it before anything can be mounted.
+    archive.device("/dev/console", 5, 1);
+    archive.program("/init", include_bytes!("pc.init"));
+    archive.program("/answer", include_bytes!("answer.sh"));
+    let host = |path: &Path| GuestError::host(format!("cannot read {}", path.display()));
+    archive.copy("/busybox", &parts.busybox).map_err(host(&parts.busybox))?;
+    let mut names = String::new();
+    for (number, file) in load_order(&parts.modules.join(&parts.version), FIRST_MODULES)?.iter().enumerate() {
+        // Numbered, because two folders may have a module of the same name.
+        let name = format!("module{number}");
+        if file.extension().is_some_and(|end| end == "xz") {
+            let unpacked = run(Command::new("xz").arg("-dc").arg(file)).map_err(crate::kit::KitError::Tool)?;
+            archive.program(&format!("/{name}"), &unpacked);
+        } else {
+            archive.copy(&format!("/{name}"), file).map_err(host(file))?;
+        }
+        names += &format!("{name}\n");
+    }
+    archive.program("/modules", names.as_bytes());
+    Ok(archive.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wires_are_told_to_those_they_concern() {
+        let parts = Parts {
+            kernel: PathBuf::from("/k/kernel"),
+            version: "6.1.0".to_owned(),
+            modules: PathBuf::from("/k/lib/modules"),
+            busybox: PathBuf::from("/k/busybox"),
+            dtb: None,
+        };
+        let text = |bus: Bus| {
+            let builder = Builder::new(&Kit::at(Path::new("/k"))).bus(bus).kernel_arg("more");
+            builder.kernel_command_line(&parts)
+        };
+        assert!(text(Bus::OneBit25MHz).ends_with("rig.modules=/k/lib/modules sdhci.debug_quirks=0x400000 more"));
+        assert!(text(Bus::FourBits25MHz).ends_with("rig.modules=/k/lib/modules more"));
+    }
+}

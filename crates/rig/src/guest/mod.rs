@@ -1,0 +1,330 @@
+//! A machine that sees simulated cards through Linux's own MMC stack, and runs scripts for a test.
+//!
+//! The machine is QEMU with an emulated processor, so that it needs neither a special host nor root. It has the files
+//! of the host, read-only, with a memory disk over them; so it runs the host's `mkfs` and the programs just built
+//! without copying anything. What it writes to `/out` stays. One machine runs any number of scripts.
+
+mod builder;
+mod monitor;
+
+pub use builder::{Builder, Bus};
+
+use crate::card::{Card, Refused};
+use crate::kit::{Kit, KitError};
+use crate::nbd::Server;
+use hakaru_model::units::Bytes;
+use monitor::Monitor;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ExitStatus};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long a machine may take to end by itself before it is ended.
+const FAREWELL: Duration = Duration::from_secs(20);
+
+/// What went wrong with a machine; that a script fails is no error, but an [`Output`].
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    /// Its parts are not there.
+    #[error(transparent)]
+    Kit(#[from] KitError),
+    /// Something on the host's side failed.
+    #[error("{what}: {source}")]
+    Host {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// QEMU itself gave up.
+    #[error("QEMU ended ({status}) {during}: {said}")]
+    Qemu {
+        /// How.
+        status: ExitStatus,
+        /// While what was done.
+        during: String,
+        /// What it said.
+        said: String,
+    },
+    /// The kernel of the machine gave up.
+    #[error("the guest's kernel panicked {during}; its last words:\n{console}")]
+    Panicked {
+        /// While what was done.
+        during: String,
+        /// The end of its console.
+        console: String,
+    },
+    /// It took too long, and was ended.
+    #[error("the guest was not done {during} after {} s, and was ended; its last words:\n{console}", after.as_secs())]
+    TimedOut {
+        /// While what was done.
+        during: String,
+        /// How long it was given.
+        after: Duration,
+        /// The end of its console.
+        console: String,
+    },
+    /// It ended without being told to.
+    #[error("the guest ended {during}; its last words:\n{console}")]
+    Ended {
+        /// While what was done.
+        during: String,
+        /// The end of its console.
+        console: String,
+    },
+    /// A script that had to succeed did not.
+    #[error("the script ended with {}\n{}{}", output.code, output.stdout, output.stderr)]
+    Script {
+        /// What it left.
+        output: Output,
+    },
+    /// QEMU did not do what its monitor was told.
+    #[error("QEMU answered `{command}` with: {answer}")]
+    Monitor {
+        /// What it was told.
+        command: String,
+        /// What it answered.
+        answer: String,
+    },
+    /// A card could not be restored after a power cut.
+    #[error(transparent)]
+    Card(#[from] Refused),
+}
+
+impl GuestError {
+    fn host(what: impl Into<String>) -> impl FnOnce(io::Error) -> GuestError {
+        let what = what.into();
+        move |source| GuestError::Host { what, source }
+    }
+}
+
+/// What a script left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its exit code.
+    pub code: i32,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+impl Output {
+    /// What it wrote to standard output, when all went well.
+    ///
+    /// # Errors
+    /// [`GuestError::Script`] with everything it wrote when the exit code is not 0.
+    pub fn success(self) -> Result<String, GuestError> {
+        if self.code == 0 { Ok(self.stdout) } else { Err(GuestError::Script { output: self }) }
+    }
+}
+
+/// A machine that runs. Dropping it switches it off without asking.
+#[derive(Debug)]
+pub struct Guest {
+    child: Child,
+    orders: ChildStdin,
+    answers: Receiver<String>,
+    monitor: Monitor,
+    cards: Vec<Arc<Card>>,
+    servers: Vec<Server>,
+    scripts: u32,
+    /// How long its start took.
+    boot_time: Duration,
+    folder: TempDir,
+}
+
+impl Guest {
+    /// A PC in the making.
+    pub fn builder(kit: &Kit) -> Builder {
+        Builder::new(kit)
+    }
+
+    /// How long its start took, from the first instruction to the first order.
+    pub fn boot_time(&self) -> Duration {
+        self.boot_time
+    }
+
+    /// The folder that the machine sees as `/out`.
+    pub fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
+    /// Everything the kernel said so far.
+    pub fn console(&self) -> String {
+        console(self.folder.path())
+    }
+
+    /// Runs a script as root and waits for its end.
+    ///
+    /// # Errors
+    /// When the machine dies or takes longer than `limit`; it is off then.
+    pub fn run(&mut self, script: &str, limit: Duration) -> Result<Output, GuestError> {
+        self.begin(script)?;
+        self.finish(limit)
+    }
+
+    /// Begins a script and does not wait for it; one at a time.
+    ///
+    /// # Errors
+    /// When the machine cannot be told.
+    pub fn begin(&mut self, script: &str) -> Result<(), GuestError> {
+        self.scripts += 1;
+        let number = self.scripts;
+        let file = self.out().join(format!("{number}.sh"));
+        std::fs::write(&file, script).map_err(GuestError::host("cannot hand the script over"))?;
+        self.order(&number.to_string())
+    }
+
+    /// Waits for the end of the script that was begun last.
+    ///
+    /// # Errors
+    /// As [`Guest::run`].
+    pub fn finish(&mut self, limit: Duration) -> Result<Output, GuestError> {
+        let number = self.scripts;
+        let during = format!("running script {number}");
+        let start = format!("done {number} ");
+        let code = self.await_answer(&during, limit, |line| {
+            line.strip_prefix(&start).and_then(|code| code.trim().parse::<i32>().ok())
+        })?;
+        let text = |kind: &str| {
+            let bytes = std::fs::read(self.out().join(format!("{number}.{kind}"))).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Ok(Output { code, stdout: text("out"), stderr: text("err") })
+    }
+
+    /// Pulls a card out of its slot, whatever the machine does with it.
+    ///
+    /// # Errors
+    /// When QEMU refuses.
+    pub fn pull(&mut self, slot: usize) -> Result<(), GuestError> {
+        self.monitor.order(&format!("eject -f c{slot}"))
+    }
+
+    /// Puts the card of a slot back into it.
+    ///
+    /// # Errors
+    /// When QEMU refuses.
+    pub fn push(&mut self, slot: usize) -> Result<(), GuestError> {
+        let socket = self.servers.get(slot).map(|server| server.socket().display().to_string()).unwrap_or_default();
+        self.monitor.order(&format!("change c{slot} nbd+unix:///?socket={socket} raw"))
+    }
+
+    /// Switches it off in good order; what was written is on the cards then.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub fn power_off(mut self) -> Result<(), GuestError> {
+        self.order("off")?;
+        let begun = Instant::now();
+        while begun.elapsed() < FAREWELL {
+            match self.child.try_wait() {
+                Ok(Some(_)) => return Ok(()),
+                Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+                Err(source) => return Err(GuestError::host("cannot wait for QEMU")(source)),
+            }
+        }
+        Err(self.too_late("switching off", FAREWELL))
+    }
+
+    /// Takes the power from the machine and its cards at once, and returns what each card lost of what it had promised.
+    ///
+    /// # Errors
+    /// When the bytes of a card cannot be restored.
+    pub fn cut_power(mut self) -> Result<Vec<Bytes>, GuestError> {
+        self.kill();
+        // No request may reach a card that is without power.
+        self.servers.clear();
+        self.cards.iter().map(|card| card.power_cut().map_err(GuestError::Card)).collect()
+    }
+
+    fn order(&mut self, word: &str) -> Result<(), GuestError> {
+        let sent = self.orders.write_all(format!("{word}\n").as_bytes()).and_then(|()| self.orders.flush());
+        sent.map_err(|_| self.post_mortem("being told what to do"))
+    }
+
+    /// Waits for the answer that `wanted` understands.
+    fn await_answer<T>(
+        &mut self,
+        during: &str,
+        limit: Duration,
+        wanted: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, GuestError> {
+        let end = Instant::now() + limit;
+        loop {
+            match self.answers.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    if let Some(answer) = wanted(&line) {
+                        return Ok(answer);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return Err(self.too_late(during, limit)),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.post_mortem(during)),
+            }
+        }
+    }
+
+    fn too_late(&mut self, during: &str, after: Duration) -> GuestError {
+        self.kill();
+        GuestError::TimedOut { during: during.to_owned(), after, console: last_words(&self.console()) }
+    }
+
+    /// Why it ended.
+    fn post_mortem(&mut self, during: &str) -> GuestError {
+        // Its end of the line is closed, so that it is on its way out.
+        let status = match self.child.wait() {
+            Ok(status) => status,
+            Err(source) => return GuestError::host("cannot wait for QEMU")(source),
+        };
+        let during = during.to_owned();
+        let console = self.console();
+        if console.contains("Kernel panic") {
+            return GuestError::Panicked { during, console: last_words(&console) };
+        }
+        if status.success() {
+            return GuestError::Ended { during, console: last_words(&console) };
+        }
+        let said = std::fs::read_to_string(self.folder.path().join("qemu.log")).unwrap_or_default();
+        GuestError::Qemu { status, during, said: said.trim().to_owned() }
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn console(folder: &Path) -> String {
+    let bytes = std::fs::read(folder.join("console.log")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\r', "")
+}
+
+fn last_words(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+/// Reads lines in a thread of their own, so that waiting for one can be given up.
+fn lines_of(from: impl io::Read + Send + 'static) -> Receiver<String> {
+    let (to, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(from).split(b'\n') {
+            let Ok(line) = line else { return };
+            if to.send(String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

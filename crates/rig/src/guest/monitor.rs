@@ -1,0 +1,88 @@
+//! QEMU's own console, on a socket: how a card is pulled while the machine runs.
+
+use super::GuestError;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const PROMPT: &str = "(qemu) ";
+
+/// How long QEMU may take to answer; with a busy host it is at its machine's work meanwhile.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The console, connected when it is first needed.
+#[derive(Debug)]
+pub(super) struct Monitor {
+    socket: PathBuf,
+    stream: Option<UnixStream>,
+}
+
+impl Monitor {
+    pub(super) fn new(socket: &Path) -> Monitor {
+        Monitor { socket: socket.to_owned(), stream: None }
+    }
+
+    /// Gives an order that is answered by nothing when all goes well.
+    pub(super) fn order(&mut self, command: &str) -> Result<(), GuestError> {
+        let failed = || GuestError::host(format!("cannot tell QEMU `{command}`"));
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            None => {
+                let mut stream = UnixStream::connect(&self.socket).map_err(failed())?;
+                stream.set_read_timeout(Some(PATIENCE)).map_err(failed())?;
+                read_to_prompt(&mut stream).map_err(failed())?;
+                self.stream.insert(stream)
+            }
+        };
+        stream.write_all(format!("{command}\n").as_bytes()).map_err(failed())?;
+        let answer = read_to_prompt(stream).map_err(failed())?;
+        // The first line repeats the order, with the movements of a cursor in it.
+        let said: Vec<&str> = answer.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
+        if said.is_empty() {
+            return Ok(());
+        }
+        Err(GuestError::Monitor { command: command.to_owned(), answer: said.join("; ") })
+    }
+}
+
+/// Everything up to the next prompt.
+fn read_to_prompt(stream: &mut UnixStream) -> std::io::Result<String> {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    while !text.ends_with(PROMPT.as_bytes()) {
+        if stream.read(&mut byte)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        text.push(byte[0]);
+    }
+    text.truncate(text.len() - PROMPT.len());
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn an_order_that_is_answered_has_failed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("m");
+        let listener = UnixListener::bind(&path).expect("a socket");
+        let qemu = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            stream.write_all(b"QEMU 7.2 monitor\r\n(qemu) ").expect("it listens");
+            for answer in ["eject\r\n(qemu) ", "eject\r\nError: no such device\r\n(qemu) "] {
+                let _ = stream.read(&mut [0; 64]).expect("an order");
+                stream.write_all(answer.as_bytes()).expect("it listens");
+            }
+        });
+        let mut monitor = Monitor::new(&path);
+        monitor.order("eject c0").expect("all goes well");
+        let error = monitor.order("eject c9").expect_err("it says so").to_string();
+        assert_eq!(error, "QEMU answered `eject c9` with: Error: no such device");
+        qemu.join().expect("all was said");
+        assert!(matches!(monitor.order("eject c0"), Err(GuestError::Host { .. })));
+    }
+}

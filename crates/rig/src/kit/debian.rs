@@ -1,0 +1,105 @@
+//! Packages from Debian's archive, for any processor, without being root and without touching the system's own lists.
+
+use super::tools::{ToolError, command, run};
+use super::{Arch, KitError, clear, io_error};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The archive as one processor sees it.
+#[derive(Debug)]
+pub(super) struct Archive {
+    folder: PathBuf,
+    arch: Arch,
+}
+
+impl Archive {
+    /// Fetches the lists of packages into a folder of our own.
+    pub(super) fn open(folder: &Path, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<Archive, KitError> {
+        clear(folder)?;
+        let folder = folder.canonicalize().map_err(io_error("cannot find", folder))?;
+        for part in ["state/lists/partial", "cache/archives/partial", "packages"] {
+            let part = folder.join(part);
+            std::fs::create_dir_all(&part).map_err(io_error("cannot make", &part))?;
+        }
+        // As far as apt is told, nothing is installed.
+        let status = folder.join("status");
+        std::fs::write(&status, "").map_err(io_error("cannot write", &status))?;
+        let archive = Archive { folder, arch };
+        tell(&format!("fetching the package lists for {}", arch.debian()));
+        run(archive.apt("apt-get").args(["-q", "update"]))?;
+        Ok(archive)
+    }
+
+    /// The name of what a package depends on, which carries a version that moves.
+    pub(super) fn dependency(&self, package: &str, prefix: &str) -> Result<String, KitError> {
+        let out = run(self.apt("apt-cache").args(["depends", package]))?;
+        let text = String::from_utf8_lossy(&out);
+        let mut names = text.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+        let found = names.find(|name| name.starts_with(prefix)).map(str::to_owned);
+        found.ok_or_else(|| KitError::Unusable {
+            path: PathBuf::from(package),
+            because: format!("the package depends on no {prefix}…"),
+        })
+    }
+
+    /// Fetches a package; apt checks its signature.
+    pub(super) fn fetch(&self, package: &str) -> Result<PathBuf, KitError> {
+        let packages = self.folder.join("packages");
+        run(self.apt("apt-get").args(["-q", "download", package]).current_dir(&packages))?;
+        let start = format!("{package}_");
+        let mut files = std::fs::read_dir(&packages).map_err(io_error("cannot list", &packages))?.flatten();
+        let file = files.find(|file| file.file_name().to_string_lossy().starts_with(&start));
+        file.map(|file| file.path()).ok_or_else(|| {
+            let because = format!("apt-get download {package} left no file there");
+            KitError::Unusable { path: packages.clone(), because }
+        })
+    }
+
+    /// Removes lists and packages.
+    pub(super) fn discard(self) -> Result<(), KitError> {
+        std::fs::remove_dir_all(&self.folder).map_err(io_error("cannot remove", &self.folder))
+    }
+
+    fn apt(&self, program: &str) -> Command {
+        let folder = self.folder.display();
+        let arch = self.arch.debian();
+        let mut command = command(program);
+        for option in [
+            format!("Dir::State={folder}/state"),
+            format!("Dir::State::status={folder}/status"),
+            format!("Dir::Cache={folder}/cache"),
+            format!("APT::Architecture={arch}"),
+            format!("APT::Architectures::={arch}"),
+            // Without a user of its own to become, apt needs no folder that this user can reach.
+            "APT::Sandbox::User=".to_owned(),
+            "Debug::NoLocking=1".to_owned(),
+            "Acquire::Languages=none".to_owned(),
+            "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".to_owned(),
+            "Acquire::Retries=3".to_owned(),
+        ] {
+            command.arg("-o").arg(option);
+        }
+        command
+    }
+}
+
+/// Unpacks those files of a package whose paths fit one of the patterns.
+pub(super) fn unpack(package: &Path, patterns: &[String], into: &Path) -> Result<(), KitError> {
+    let tree = Command::new("dpkg-deb")
+        .arg("--fsys-tarfile")
+        .arg(package)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .map_err(|source| ToolError::Start { program: "dpkg-deb".to_owned(), source })?;
+    let mut tree = tree;
+    let mut tar = command("tar");
+    tar.args(["-x", "--no-same-owner", "-C"]).arg(into).arg("--wildcards").args(patterns);
+    if let Some(pipe) = tree.stdout.take() {
+        tar.stdin(pipe);
+    }
+    let unpacked = run(&mut tar);
+    // It ends by itself once nobody reads.
+    let _ = tree.wait();
+    unpacked?;
+    Ok(())
+}

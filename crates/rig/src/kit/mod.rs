@@ -1,0 +1,229 @@
+//! What the machines are made of: a kernel with its modules, and a busybox, fetched once and kept.
+//!
+//! Everything comes from Debian's archive, by the host's own `apt-get` and as a normal user; nothing is installed.
+//! Kept is only what the machines need, about 130 MB for each processor.
+
+mod debian;
+mod kernel;
+mod newc;
+mod tools;
+
+pub(crate) use kernel::load_order;
+pub(crate) use newc::Archive;
+pub use tools::{Missing, ToolError, missing};
+pub(crate) use tools::{find, run};
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The processor of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arch {
+    /// A PC.
+    X86_64,
+    /// A Raspberry Pi 3.
+    Aarch64,
+}
+
+impl Arch {
+    /// As Debian calls it.
+    pub fn debian(self) -> &'static str {
+        match self {
+            Arch::X86_64 => "amd64",
+            Arch::Aarch64 => "arm64",
+        }
+    }
+
+    /// The program that plays it.
+    pub fn qemu(self) -> &'static str {
+        match self {
+            Arch::X86_64 => "qemu-system-x86_64",
+            Arch::Aarch64 => "qemu-system-aarch64",
+        }
+    }
+}
+
+/// Changes whenever what is kept does, so that an old kit is made anew.
+const LAYOUT: &str = "1";
+
+/// Where the parts of the machines are kept.
+#[derive(Clone, Debug)]
+pub struct Kit {
+    folder: PathBuf,
+}
+
+/// The parts of one kind of machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The kernel, uncompressed where that starts sooner.
+    pub kernel: PathBuf,
+    /// Its version, which is also the name of its folder of modules.
+    pub version: String,
+    /// The folder that holds that folder.
+    pub modules: PathBuf,
+    /// A busybox that needs no library.
+    pub busybox: PathBuf,
+    /// What a Raspberry Pi 3 consists of.
+    pub dtb: Option<PathBuf>,
+}
+
+/// Why there is no kit.
+#[derive(Debug, thiserror::Error)]
+pub enum KitError {
+    /// It was never set up.
+    #[error("the kit for {arch} machines is not in {folder}: run `cargo xtask rig setup`")]
+    NotSetUp {
+        /// For which machines.
+        arch: &'static str,
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// Programs are not installed.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// A program failed.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// A file of the kit cannot be read or written.
+    #[error("{what} {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A file that was fetched is not what was expected.
+    #[error("{path} is not usable: {because}")]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        because: String,
+    },
+}
+
+/// For `map_err`: names what was tried with which file.
+fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KitError + use<> {
+    let path = path.to_owned();
+    move |source| KitError::Io { what, path, source }
+}
+
+impl Kit {
+    /// The kit in a folder, which need not exist yet.
+    pub fn at(folder: &Path) -> Kit {
+        Kit { folder: folder.to_owned() }
+    }
+
+    /// The kit where everybody looks for it: `$XDG_CACHE_HOME/hakaru-rig`, or `target/rig` of the workspace.
+    pub fn usual() -> Kit {
+        let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
+        let folder = match cache {
+            Some(cache) => PathBuf::from(cache).join("hakaru-rig"),
+            None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/rig"),
+        };
+        Kit { folder }
+    }
+
+    /// Where it is kept.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The parts for one kind of machine, when they are there.
+    ///
+    /// # Errors
+    /// [`KitError::NotSetUp`] when they are not.
+    pub fn parts(&self, arch: Arch) -> Result<Parts, KitError> {
+        let not_set_up = || KitError::NotSetUp { arch: arch.debian(), folder: self.folder.clone() };
+        let home = self.home(arch).canonicalize().map_err(|_| not_set_up())?;
+        let stamp = std::fs::read_to_string(home.join("stamp")).map_err(|_| not_set_up())?;
+        let version = stamp.strip_prefix(LAYOUT).and_then(|rest| rest.strip_prefix('\n')).ok_or_else(not_set_up)?;
+        let dtb = home.join("bcm2837-rpi-3-b.dtb");
+        Ok(Parts {
+            kernel: home.join("kernel"),
+            version: version.trim().to_owned(),
+            modules: home.join("lib/modules"),
+            busybox: home.join("busybox"),
+            dtb: dtb.exists().then_some(dtb),
+        })
+    }
+
+    /// Fetches what is not there yet, telling of each step, and returns the parts. Quick when all is there.
+    ///
+    /// # Errors
+    /// When a program is missing, the archive cannot be reached, or the disk is full.
+    pub fn set_up(&self, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<Parts, KitError> {
+        tools::check(arch)?;
+        std::fs::create_dir_all(&self.folder).map_err(io_error("cannot make", &self.folder))?;
+        // Two who set up at once would stumble over each other's files; the second finds all done.
+        let lock = self.folder.join("lock");
+        let file = File::create(&lock).map_err(io_error("cannot make", &lock))?;
+        file.lock().map_err(io_error("cannot lock", &lock))?;
+        match self.parts(arch) {
+            Err(KitError::NotSetUp { .. }) => {}
+            found => return found,
+        }
+        let fresh = self.folder.join(format!("{}.new", arch.debian()));
+        clear(&fresh)?;
+        let version = self.gather(arch, &fresh, tell)?;
+        let stamp = fresh.join("stamp");
+        std::fs::write(&stamp, format!("{LAYOUT}\n{version}\n")).map_err(io_error("cannot write", &stamp))?;
+        let home = self.home(arch);
+        clear(&home)?;
+        std::fs::remove_dir(&home).map_err(io_error("cannot replace", &home))?;
+        std::fs::rename(&fresh, &home).map_err(io_error("cannot make", &home))?;
+        self.parts(arch)
+    }
+
+    fn home(&self, arch: Arch) -> PathBuf {
+        self.folder.join(arch.debian())
+    }
+
+    /// Fetches and unpacks into a folder; returns the kernel's version.
+    fn gather(&self, arch: Arch, into: &Path, tell: &mut dyn FnMut(&str)) -> Result<String, KitError> {
+        let archive = debian::Archive::open(&self.folder.join(format!("apt-{}", arch.debian())), arch, tell)?;
+        let package = archive.dependency(&format!("linux-image-{}", arch.debian()), "linux-image-")?;
+        let version = package.trim_start_matches("linux-image-").to_owned();
+        tell(&format!("fetching {package}, about 70 MB"));
+        let kernel = archive.fetch(&package)?;
+        tell("fetching busybox-static");
+        let busybox = archive.fetch("busybox-static")?;
+        tell("unpacking");
+        kernel::unpack(&kernel, arch, &version, into)?;
+        kernel::unpack_busybox(&busybox, into)?;
+        // The packages are bigger than what is kept of them.
+        archive.discard()?;
+        Ok(version)
+    }
+}
+
+/// Makes a folder that is empty.
+fn clear(folder: &Path) -> Result<(), KitError> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(io_error("cannot remove", folder))?;
+    }
+    std::fs::create_dir_all(folder).map_err(io_error("cannot make", folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kit_that_is_not_there_says_how_to_get_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let kit = Kit::at(folder.path());
+        let error = kit.parts(Arch::X86_64).expect_err("nothing is there").to_string();
+        assert!(error.ends_with("run `cargo xtask rig setup`"), "{error}");
+        let home = folder.path().join("amd64");
+        std::fs::create_dir(&home).expect("a folder");
+        std::fs::write(home.join("stamp"), "0\n6.1\n").expect("a file");
+        assert!(kit.parts(Arch::X86_64).is_err(), "of an older layout");
+        std::fs::write(home.join("stamp"), format!("{LAYOUT}\n6.1.0\n")).expect("a file");
+        let parts = kit.parts(Arch::X86_64).expect("all is there");
+        assert_eq!((parts.version.as_str(), parts.dtb), ("6.1.0", None));
+    }
+}

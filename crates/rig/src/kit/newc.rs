@@ -1,0 +1,88 @@
+//! The archive that a kernel unpacks into its first memory: cpio in its "newc" form, written without any tool.
+//!
+//! It is not packed: an emulated processor would spend longer on unpacking than the host does on copying.
+//! Source: the kernel's `Documentation/driver-api/early-userspace/buffer-format.rst`.
+
+use std::path::Path;
+
+const FOLDER: u32 = 0o040_755;
+const PROGRAM: u32 = 0o100_755;
+const CHARACTER_DEVICE: u32 = 0o020_600;
+
+/// An archive that grows.
+#[derive(Debug, Default)]
+pub(crate) struct Archive {
+    bytes: Vec<u8>,
+    entries: u32,
+}
+
+impl Archive {
+    /// Adds a folder; those above it must be there already.
+    pub(crate) fn folder(&mut self, path: &str) {
+        self.entry(path, FOLDER, (0, 0), &[]);
+    }
+
+    /// Adds a file that may be run.
+    pub(crate) fn program(&mut self, path: &str, content: &[u8]) {
+        self.entry(path, PROGRAM, (0, 0), content);
+    }
+
+    /// Adds a copy of a file of the host.
+    ///
+    /// # Errors
+    /// When that file cannot be read.
+    pub(crate) fn copy(&mut self, path: &str, of: &Path) -> std::io::Result<()> {
+        self.program(path, &std::fs::read(of)?);
+        Ok(())
+    }
+
+    /// Adds a character device.
+    pub(crate) fn device(&mut self, path: &str, major: u32, minor: u32) {
+        self.entry(path, CHARACTER_DEVICE, (major, minor), &[]);
+    }
+
+    /// Ends the archive.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.entry("TRAILER!!!", 0, (0, 0), &[]);
+        self.bytes
+    }
+
+    fn entry(&mut self, path: &str, mode: u32, device: (u32, u32), content: &[u8]) {
+        self.entries += 1;
+        let name = path.trim_start_matches('/');
+        let fields =
+            [self.entries, mode, 0, 0, 1, 0, content.len() as u32, 0, 0, device.0, device.1, name.len() as u32 + 1, 0];
+        self.bytes.extend(b"070701");
+        for field in fields {
+            self.bytes.extend(format!("{field:08x}").into_bytes());
+        }
+        self.bytes.extend(name.as_bytes());
+        self.bytes.push(0);
+        self.align();
+        self.bytes.extend(content);
+        self.align();
+    }
+
+    fn align(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_has_a_head_a_name_and_its_content_each_aligned() {
+        let mut archive = Archive::default();
+        archive.folder("/dev");
+        archive.program("/init", b"hello");
+        let bytes = archive.finish();
+        let text = String::from_utf8_lossy(&bytes);
+        let head = "07070100000001000041ed000000000000000000000001000000000000000000000000000000000000000000000000";
+        assert!(text.starts_with(head), "{text}");
+        assert_eq!(bytes.len() % 4, 0);
+        assert!(text.contains("init\0") && text.contains("hello\0\0\x00070701"));
+        assert!(text.trim_end_matches('\0').ends_with("TRAILER!!!"));
+    }
+}

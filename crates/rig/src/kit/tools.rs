@@ -1,0 +1,109 @@
+//! The programs of the host that the bench needs, and how they are run.
+
+use super::Arch;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Programs that are not installed, by the packages that bring them.
+#[derive(Debug, thiserror::Error)]
+#[error("not installed: {}; install with: apt-get install {}", programs.join(", "), packages.join(" "))]
+pub struct Missing {
+    /// Names of the programs.
+    pub programs: Vec<&'static str>,
+    /// Debian packages that have them.
+    pub packages: Vec<&'static str>,
+}
+
+/// A program that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// It could not be started.
+    #[error("cannot start {program}: {source}")]
+    Start {
+        /// Which one.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It ended with an error.
+    #[error("{program} failed ({status}): {said}")]
+    Failed {
+        /// The program with its arguments.
+        program: String,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// The end of what it said.
+        said: String,
+    },
+}
+
+/// Program, package, and the machines it is needed for.
+const TOOLS: &[(&str, &str, &[Arch])] = &[
+    ("qemu-system-x86_64", "qemu-system-x86", &[Arch::X86_64]),
+    ("qemu-system-aarch64", "qemu-system-arm", &[Arch::Aarch64]),
+    ("depmod", "kmod", &[Arch::X86_64, Arch::Aarch64]),
+    ("xz", "xz-utils", &[Arch::X86_64, Arch::Aarch64]),
+    ("dpkg-deb", "dpkg", &[Arch::X86_64, Arch::Aarch64]),
+    ("apt-get", "apt", &[Arch::X86_64, Arch::Aarch64]),
+];
+
+/// The programs that a kind of machine needs and this host does not have.
+pub fn missing(arch: Arch) -> Option<Missing> {
+    let lacks = |tool: &&(&str, &str, &[Arch])| tool.2.contains(&arch) && find(tool.0).is_none();
+    let (programs, packages): (Vec<_>, Vec<_>) = TOOLS.iter().filter(lacks).map(|tool| (tool.0, tool.1)).unzip();
+    (!programs.is_empty()).then_some(Missing { programs, packages })
+}
+
+pub(super) fn check(arch: Arch) -> Result<(), Missing> {
+    missing(arch).map_or(Ok(()), Err)
+}
+
+/// Looks a program up, also where only root's path leads.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(more).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// A command for a program wherever it lies.
+pub(super) fn command(program: &str) -> Command {
+    let mut command = Command::new(find(program).unwrap_or_else(|| Path::new(program).to_owned()));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end and returns what it wrote to standard output.
+pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, ToolError> {
+    let program = || {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    };
+    let name = program();
+    let out = command.output().map_err(|source| ToolError::Start { program: name.clone(), source })?;
+    if out.status.success() {
+        return Ok(out.stdout);
+    }
+    let said = String::from_utf8_lossy(&out.stderr);
+    let lines: Vec<&str> = said.trim().lines().collect();
+    let said = lines[lines.len().saturating_sub(5)..].join("; ");
+    Err(ToolError::Failed { program: name, status: out.status, said })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_comes_with_its_package() {
+        let text = Missing { programs: vec!["depmod", "xz"], packages: vec!["kmod", "xz-utils"] }.to_string();
+        assert_eq!(text, "not installed: depmod, xz; install with: apt-get install kmod xz-utils");
+    }
+
+    #[test]
+    fn a_failure_says_what_the_program_said() {
+        let error = run(Command::new("sh").args(["-c", "echo no such luck >&2; exit 3"])).expect_err("it fails");
+        assert!(error.to_string().ends_with("(exit status: 3): no such luck"), "{error}");
+        assert!(matches!(run(&mut Command::new("/nowhere/at/all")), Err(ToolError::Start { .. })));
+        assert_eq!(run(Command::new("echo").arg("yes")).expect("it works"), b"yes\n");
+    }
+}

@@ -1,0 +1,156 @@
+//! Offers a card over NBD on a Unix socket, which QEMU takes for a disk.
+//!
+//! A client's requests are served one after the other, as a card serves its commands. What they cost is the card's
+//! affair; how the protocol looks is `wire`'s.
+
+mod wire;
+
+use crate::card::{Card, Refused};
+use std::io::{self, BufReader, Read};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use wire::Request;
+
+/// No request of a sane client is longer.
+const REQUEST_MAX: u32 = 32 << 20;
+
+/// A card on offer. Dropping it ends every connection and waits for the request under way.
+#[derive(Debug)]
+pub struct Server {
+    socket: PathBuf,
+    shared: Arc<Shared>,
+    listener: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    card: Arc<Card>,
+    ending: AtomicBool,
+    /// Every connection ever made, with the thread that serves it.
+    connections: Mutex<Vec<(UnixStream, JoinHandle<()>)>>,
+}
+
+impl Server {
+    /// Offers a card at a path where no socket is yet.
+    ///
+    /// # Errors
+    /// When the socket cannot be made there; a path over about 100 bytes is too long for one.
+    pub fn start(card: Arc<Card>, socket: &Path) -> io::Result<Server> {
+        let listener = UnixListener::bind(socket)?;
+        let shared = Arc::new(Shared { card, ending: AtomicBool::new(false), connections: Mutex::default() });
+        let for_thread = Arc::clone(&shared);
+        let thread =
+            std::thread::Builder::new().name("nbd".to_owned()).spawn(move || accept(&listener, &for_thread))?;
+        Ok(Server { socket: socket.to_owned(), shared, listener: Some(thread) })
+    }
+
+    /// Where clients connect.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.ending.store(true, Ordering::SeqCst);
+        // The listener looks up at its next client, which is us.
+        let awake = UnixStream::connect(&self.socket).is_ok();
+        if let Some(thread) = self.listener.take()
+            && awake
+        {
+            // It does nothing that panics, and if it did, the connections are still there to be ended.
+            let _ = thread.join();
+        }
+        for (stream, thread) in self.shared.lock().drain(..) {
+            // Already closed by the client is as good.
+            let _ = stream.shutdown(Shutdown::Both);
+            let _ = thread.join();
+        }
+        // A socket that somebody else removed is gone too.
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Vec<(UnixStream, JoinHandle<()>)>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn accept(listener: &UnixListener, shared: &Shared) {
+    for stream in listener.incoming() {
+        if shared.ending.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok(stream) = stream else { return };
+        let card = Arc::clone(&shared.card);
+        let Ok(handle) = stream.try_clone() else { continue };
+        let serving = std::thread::Builder::new().name("nbd card".to_owned()).spawn(move || {
+            // A client that goes away or talks nonsense loses its connection, and nothing else happens.
+            let _ = serve(&stream, &card);
+            // The handle that the server keeps would hold it open.
+            let _ = stream.shutdown(Shutdown::Both);
+        });
+        if let Ok(thread) = serving {
+            shared.lock().push((handle, thread));
+        }
+    }
+}
+
+fn serve(stream: &UnixStream, card: &Card) -> io::Result<()> {
+    let mut stream = stream;
+    if !wire::negotiate(&mut stream, card.announced().0)? {
+        return Ok(());
+    }
+    let mut requests = BufReader::with_capacity(64 << 10, stream.try_clone()?);
+    let mut data = Vec::new();
+    loop {
+        let request = Request::read_from(&mut requests)?;
+        if request.kind == wire::CMD_DISCONNECT {
+            return Ok(());
+        }
+        if request.len > REQUEST_MAX && request.kind != wire::CMD_TRIM {
+            // Its data cannot be skipped without trusting its length.
+            return wire::reply(&mut stream, request.cookie, wire::EINVAL, &[]);
+        }
+        let carries = matches!(request.kind, wire::CMD_READ | wire::CMD_WRITE);
+        data.resize(if carries { request.len as usize } else { 0 }, 0);
+        if request.kind == wire::CMD_WRITE {
+            requests.read_exact(&mut data)?;
+        }
+        let error = carry_out(card, &request, &mut data);
+        let answer = if request.kind == wire::CMD_READ && error == 0 { data.as_slice() } else { &[] };
+        wire::reply(&mut stream, request.cookie, error, answer)?;
+    }
+}
+
+/// Asks the card; returns the error as it travels, or 0.
+fn carry_out(card: &Card, request: &Request, data: &mut [u8]) -> u32 {
+    let Request { flags, kind, offset, len, .. } = *request;
+    let result = match kind {
+        wire::CMD_READ => card.read(offset, data),
+        wire::CMD_WRITE => card.write(offset, data),
+        wire::CMD_TRIM => card.trim(offset, u64::from(len)),
+        wire::CMD_FLUSH => {
+            card.flush();
+            Ok(())
+        }
+        _ => return wire::EINVAL,
+    };
+    if result.is_ok() && flags & wire::FLAG_FUA != 0 {
+        card.flush();
+    }
+    match result {
+        Ok(()) => 0,
+        Err(Refused::OutOfRange) if kind == wire::CMD_WRITE => wire::ENOSPC,
+        Err(Refused::OutOfRange) => wire::EINVAL,
+        Err(Refused::Fault | Refused::Host(_)) => wire::EIO,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! `cargo xtask rig`: tests on simulated cards, in machines whose own MMC stack drives them.
+//!
+//! What a machine and a card are is the affair of `hakaru-rig`; here is what is asked of them.
+
+mod setup;
+mod shell;
+
+use anyhow::{Result, bail};
+
+/// A part of the chore: its name, what it does, and the function that does it.
+type Part = (&'static str, &'static str, fn(&[String]) -> Result<()>);
+
+const PARTS: &[Part] = &[
+    ("setup", "fetch what the machines are made of (once; `setup pi` for the Raspberry Pi)", setup::main),
+    ("run", "run a script for sh in a machine with one card", shell::main),
+];
+
+/// Does one part.
+///
+/// # Errors
+/// When it fails, or is not known.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let name = args.first().map_or("", String::as_str);
+    let Some((_, _, part)) = PARTS.iter().find(|(known, ..)| *known == name) else {
+        for (name, about, _) in PARTS {
+            eprintln!("cargo xtask rig {name:<8} {about}");
+        }
+        bail!("there is no part {name:?} of the rig");
+    };
+    part(&args[1..])
+}

@@ -1,0 +1,52 @@
+//! `cargo xtask rig setup`: what the machines are made of, fetched once.
+
+use crate::workspace;
+use anyhow::{Result, bail};
+use hakaru_rig::kit::{Arch, Kit, Parts, missing};
+use std::process::Command;
+use std::time::Instant;
+
+/// Sets up for the PC, or with the word `pi` for the Raspberry Pi.
+///
+/// # Errors
+/// When programs are missing that only root can install, or the archive cannot be reached.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let arch = match args {
+        [] => Arch::X86_64,
+        [word] if word == "pi" => Arch::Aarch64,
+        _ => bail!("cargo xtask rig setup takes nothing, or the word pi"),
+    };
+    let parts = ready(arch)?;
+    println!("kernel {} in {}", parts.version, parts.kernel.display());
+    Ok(())
+}
+
+/// The parts for one kind of machine, fetched when they are not there.
+///
+/// # Errors
+/// As [`main`].
+pub(super) fn ready(arch: Arch) -> Result<Parts> {
+    let begun = Instant::now();
+    let mut tell = |what: &str| eprintln!("rig: {:5.1} s  {what}", begun.elapsed().as_secs_f64());
+    if let Some(missing) = missing(arch) {
+        if !rustix::process::geteuid().is_root() {
+            bail!("{missing}");
+        }
+        tell(&format!("installing {}", missing.packages.join(" ")));
+        install(&missing.packages)?;
+    }
+    Ok(Kit::usual().set_up(arch, &mut tell)?)
+}
+
+/// Installs Debian packages, as root.
+///
+/// # Errors
+/// When apt-get fails.
+pub(super) fn install(packages: &[&str]) -> Result<()> {
+    let apt = |args: &[&str]| {
+        workspace::output(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").arg("-q").args(args))
+    };
+    apt(&["update"])?;
+    apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())?;
+    Ok(())
+}

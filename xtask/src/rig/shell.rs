@@ -1,0 +1,41 @@
+//! `cargo xtask rig run SCRIPT`: one script in a machine with one card, to try things out.
+
+use super::setup;
+use anyhow::{Result, bail};
+use hakaru_model::price::PriceList;
+use hakaru_model::units::Bytes;
+use hakaru_rig::card::Card;
+use hakaru_rig::guest::Guest;
+use hakaru_rig::kit::{Arch, Kit};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Runs a script, prints what it said and what the card was asked.
+///
+/// # Errors
+/// When the machine does not start, or the script fails.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let [script] = args else { bail!("cargo xtask rig run takes one argument, a script for sh") };
+    setup::ready(Arch::X86_64)?;
+    let card = Arc::new(Card::new(PriceList::plain("plain", Bytes(256 << 20)), 1)?);
+    let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
+    eprintln!("rig: started in {:.1} s", guest.boot_time().as_secs_f64());
+    card.take_ledger();
+    let begun = Instant::now();
+    let output = guest.run(script, Duration::from_secs(600))?;
+    print!("{}", output.stdout);
+    eprint!("{}", output.stderr);
+    let ledger = card.ledger();
+    eprintln!(
+        "rig: ran for {:.1} s; the card was busy for {}, with {} commands and {} flushes",
+        begun.elapsed().as_secs_f64(),
+        ledger.busy(),
+        ledger.commands.len(),
+        ledger.flushes
+    );
+    guest.power_off()?;
+    if output.code != 0 {
+        bail!("the script ended with {}", output.code);
+    }
+    Ok(())
+}
