@@ -2,8 +2,9 @@
 //!
 //! Counting an I/O allocates nothing and calls nothing that could wait.
 
+use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{Measure, Op, PerOp};
-use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord};
+use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, Samples};
 use hakaru_model::units::Nanos;
 
 /// Intervals kept at most; when there are more, neighbours are joined, so that memory stays bounded.
@@ -21,10 +22,79 @@ pub(crate) struct Finished {
     pub(crate) lat: u64,
 }
 
+/// Sums of one kind of latency, in as few instructions as there can be.
+///
+/// The count is that of the I/Os; a record is made of both at the end.
+#[derive(Clone, Copy, Debug)]
+struct Moments {
+    min: u64,
+    max: u64,
+    sum: u64,
+    sum_sq: u128,
+}
+
+impl Moments {
+    const NONE: Moments = Moments { min: u64::MAX, max: 0, sum: 0, sum_sq: 0 };
+
+    #[inline(always)]
+    fn record(&mut self, value: u64) {
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        // 2^64 ns are 584 years of waiting.
+        self.sum = self.sum.wrapping_add(value);
+        self.sum_sq = self.sum_sq.wrapping_add(u128::from(value) * u128::from(value));
+    }
+
+    fn samples(&self, count: u64) -> Samples {
+        if count == 0 || self.min > self.max {
+            return Samples::default();
+        }
+        Samples { count, min: self.min, max: self.max, sum: self.sum.into(), sum_sq: self.sum_sq }
+    }
+}
+
+/// What is touched at every I/O of one operation, side by side, so that it takes few lines of the cache.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Hot {
+    ios: u64,
+    bytes: u64,
+    short: u64,
+    clat_histogram: Option<Histogram>,
+    clat: Moments,
+    lat: Moments,
+    slat: Moments,
+    lat_histogram: Option<Histogram>,
+    slat_histogram: Option<Histogram>,
+}
+
+impl Hot {
+    fn new(measure: &Measure, used: bool) -> Hot {
+        let histogram = |wanted: bool| (wanted && used).then(Histogram::new);
+        Hot {
+            ios: 0,
+            bytes: 0,
+            short: 0,
+            clat_histogram: histogram(measure.clat),
+            clat: Moments::NONE,
+            lat: Moments::NONE,
+            slat: Moments::NONE,
+            lat_histogram: histogram(measure.lat && measure.lat_histogram),
+            slat_histogram: histogram(measure.slat && measure.slat_histogram),
+        }
+    }
+}
+
 /// Running totals of one worker.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    pub(crate) ops: PerOp<OpRecord>,
+    hot: [Hot; 3],
+    /// Copies of the switches in `measure`, beside what they switch.
+    wants_clat: bool,
+    wants_lat: bool,
+    wants_slat: bool,
+    samples: PerOp<(Samples, Samples)>,
+    used: PerOp<bool>,
     pub(crate) sync: Latency,
     pub(crate) intervals: Vec<Interval>,
     measure: Measure,
@@ -38,21 +108,16 @@ pub(crate) struct Tally {
     partial: u32,
 }
 
-fn empty(measure: &Measure, used: bool) -> OpRecord {
-    let with = |wanted: bool| if wanted && used { Latency::with_histogram() } else { Latency::default() };
-    OpRecord {
-        clat: with(measure.clat),
-        slat: with(measure.slat && measure.slat_histogram),
-        lat: with(measure.lat && measure.lat_histogram),
-        ..OpRecord::default()
-    }
-}
-
 impl Tally {
     /// An empty tally with room for everything it will hold. `expected` is how many ticks the run may take.
     pub(crate) fn new(measure: &Measure, used: PerOp<bool>, syncs: bool, expected: usize) -> Tally {
         Tally {
-            ops: used.map(|&used| empty(measure, used)),
+            hot: Op::ALL.map(|op| Hot::new(measure, used[op])),
+            wants_clat: measure.clat,
+            wants_lat: measure.lat,
+            wants_slat: measure.slat,
+            samples: PerOp::default(),
+            used,
             sync: if syncs { Latency::with_histogram() } else { Latency::default() },
             intervals: Vec::with_capacity(expected.clamp(64, MAX_INTERVALS)),
             measure: measure.clone(),
@@ -65,9 +130,8 @@ impl Tally {
 
     /// Forgets everything, because the lead-in is over.
     pub(crate) fn restart(&mut self) {
-        let used = self.ops.map(|op| op.clat.histogram.is_some() || op.ios > 0);
         let syncs = self.sync.histogram.is_some();
-        *self = Tally::new(&self.measure, used, syncs, self.intervals.capacity());
+        *self = Tally::new(&self.measure, self.used, syncs, self.intervals.capacity());
     }
 
     /// Counts one I/O.
@@ -75,30 +139,66 @@ impl Tally {
     #[inline(always)]
     pub(crate) fn count(&mut self, io: Finished) {
         let Finished { op, wanted, moved, slat, clat, lat } = io;
-        let record = &mut self.ops[op];
-        record.ios += 1;
-        record.bytes += u64::from(moved);
-        record.short += u64::from(moved < wanted);
-        if self.measure.clat {
-            record.clat.record(Nanos(clat));
+        let hot = &mut self.hot[op as usize];
+        hot.ios += 1;
+        hot.bytes += u64::from(moved);
+        hot.short += u64::from(moved < wanted);
+        if self.wants_clat {
+            hot.clat.record(clat);
+            if let Some(histogram) = &mut hot.clat_histogram {
+                histogram.record(Nanos(clat));
+            }
         }
-        if self.measure.lat {
-            record.lat.record(Nanos(lat));
+        if self.wants_lat {
+            hot.lat.record(lat);
+            if let Some(histogram) = &mut hot.lat_histogram {
+                histogram.record(Nanos(lat));
+            }
         }
         if let Some(slat) = slat
-            && self.measure.slat
+            && self.wants_slat
         {
-            record.slat.record(Nanos(slat));
+            hot.slat.record(slat);
+            if let Some(histogram) = &mut hot.slat_histogram {
+                histogram.record(Nanos(slat));
+            }
         }
+    }
+
+    /// Everything that was counted, by operation; `refused` I/Os were issued too.
+    pub(crate) fn into_records(self, refused: [u64; 3]) -> (PerOp<OpRecord>, Latency, Vec<Interval>) {
+        let Tally { hot, samples, sync, intervals, .. } = self;
+        let mut ops: PerOp<OpRecord> = PerOp::default();
+        for (op, hot) in Op::ALL.into_iter().zip(hot) {
+            let Hot { ios, bytes, short, clat_histogram, clat, lat, slat, lat_histogram, slat_histogram } = hot;
+            let latency = |moments: Moments, histogram| Latency { stat: moments.samples(ios), histogram };
+            ops[op] = OpRecord {
+                ios,
+                bytes,
+                short,
+                issued: ios + refused[op as usize],
+                slat: latency(slat, slat_histogram),
+                clat: latency(clat, clat_histogram),
+                lat: latency(lat, lat_histogram),
+                bw_samples: samples[op].0,
+                iops_samples: samples[op].1,
+            };
+        }
+        (ops, sync, intervals)
     }
 
     /// Bytes and I/Os counted so far, all operations together.
     pub(crate) fn totals(&self) -> PerOp<(u64, u64)> {
-        self.ops.map(|op| (op.ios, op.bytes))
+        let of = |op: Op| (self.hot[op as usize].ios, self.hot[op as usize].bytes);
+        PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }
     }
 
     fn now_totals(&self) -> PerOp<IntervalOp> {
-        self.ops.map(|op| IntervalOp { ios: op.ios, bytes: op.bytes, clat_sum: Nanos(op.clat.stat.sum as u64) })
+        let of = |op: Op| {
+            let hot = &self.hot[op as usize];
+            IntervalOp { ios: hot.ios, bytes: hot.bytes, clat_sum: Nanos(hot.clat.sum) }
+        };
+        PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }
     }
 
     /// Ends the current interval at `at` (since the start of measurement). `whole` intervals also count as samples of
@@ -130,10 +230,10 @@ impl Tally {
         let length = u128::from(interval.length.0);
         for op in Op::ALL {
             let IntervalOp { ios, bytes, .. } = interval.ops[op];
-            if self.ops[op].ios > 0 {
+            if self.hot[op as usize].ios > 0 {
                 let per_second = |n: u64, scale: u128| (u128::from(n) * 1_000_000_000 * scale / length) as u64;
-                self.ops[op].bw_samples.record(per_second(bytes, 1));
-                self.ops[op].iops_samples.record(per_second(ios, 1000));
+                self.samples[op].0.record(per_second(bytes, 1));
+                self.samples[op].1.record(per_second(ios, 1000));
             }
         }
     }
@@ -197,9 +297,9 @@ mod tests {
         t.close_interval(Nanos::from_millis(1001), false);
         let ios: Vec<u64> = t.intervals.iter().map(|i| i.ops.write.ios).collect();
         assert_eq!(ios, [10, 20, 1]);
-        assert_eq!(t.ops.write.iops_samples.count, 2);
-        assert_eq!((t.ops.write.iops_samples.min, t.ops.write.iops_samples.max), (20_000, 40_000));
-        assert_eq!(t.ops.read.iops_samples.count, 0);
+        assert_eq!(t.samples.write.1.count, 2);
+        assert_eq!((t.samples.write.1.min, t.samples.write.1.max), (20_000, 40_000));
+        assert_eq!(t.samples.read.1.count, 0);
     }
 
     #[test]
@@ -214,6 +314,6 @@ mod tests {
         assert_eq!(t.intervals.iter().map(|i| i.ops.write.ios).sum::<u64>(), n);
         assert_eq!(t.intervals.iter().map(|i| i.length.0).sum::<u64>(), n * 1_000_000);
         assert!(t.intervals.windows(2).all(|w| w[0].at < w[1].at));
-        assert_eq!(t.ops.write.bw_samples.count, n);
+        assert_eq!(t.samples.write.0.count, n);
     }
 }

@@ -32,6 +32,52 @@ struct Flight {
     issued: u64,
 }
 
+/// Marking a write of more bytes than this takes longer than a look at the clock, which then keeps it out of the latency.
+const WORTH_A_STAMP: u32 = 16 << 10;
+
+/// How long a paced queue waits for completions before it looks whether the next request is due.
+const PATIENCE: Duration = Duration::from_micros(200);
+
+/// The I/Os of a queue, by slot.
+#[derive(Debug)]
+struct InFlight {
+    flights: Box<[Flight]>,
+    free: Vec<u32>,
+    /// Prepared and not yet handed over.
+    fresh: Vec<u32>,
+    /// Landed with an error.
+    refused: Vec<(u32, Errno)>,
+    /// Writes that landed and may call for a flush.
+    written: Vec<u32>,
+    /// Whether requests are left.
+    more: bool,
+    /// Whether the queue is being filled, rather than emptied down to its low mark.
+    filling: bool,
+    stop: Option<StopReason>,
+}
+
+impl InFlight {
+    fn new(depth: usize) -> InFlight {
+        let nothing = Flight { request: Request { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 };
+        let room = || Vec::with_capacity(depth);
+        InFlight {
+            flights: vec![nothing; depth].into_boxed_slice(),
+            free: (0..depth as u32).rev().collect(),
+            fresh: room(),
+            refused: Vec::with_capacity(depth),
+            written: room(),
+            more: true,
+            filling: true,
+            stop: None,
+        }
+    }
+
+    /// I/Os prepared or in flight.
+    fn count(&self) -> usize {
+        self.flights.len() - self.free.len()
+    }
+}
+
 /// What a worker needs from outside.
 #[derive(Debug)]
 pub(crate) struct Surroundings<'a> {
@@ -161,26 +207,28 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         self.end.min(self.next_tick).min(now + self.clock.ticks(GLANCE))
     }
 
-    /// One I/O after another. The end of one is the creation of the next.
+    /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
+    /// between: then one look at the clock does for both, and the few nanoseconds of our own counting are in the
+    /// latency rather than hidden from it.
     fn drive_synchronous(&mut self) -> StopReason {
+        let writes = self.plan.stream.access.does(Op::Write) && (self.scramble || self.refill);
+        let idle_between = self.pacer.is_none() && !writes;
+        let syncs = self.plan.durability.fsync_every > 0 || self.plan.durability.fdatasync_every > 0;
         let mut last = self.clock.now();
         while let Some(request) = self.stream.next() {
-            if self.pacer.is_some() {
-                match self.wait_for_turn(&request, last) {
-                    Ok(due) => last = due,
+            let (mut created, mut issued) = (last, last);
+            if !idle_between {
+                (created, issued) = match self.make_ready(&request, last) {
+                    Ok(moments) => moments,
                     Err(stop) => return stop,
-                }
+                };
             }
-            if request.op == Op::Write {
-                self.fill_write(0, &request);
-            }
-            let issued = self.clock.now();
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            if self.finish(&Flight { request, created: last, issued }, result, done).is_break() {
+            if self.finish(&Flight { request, created, issued }, result, done).is_break() {
                 return StopReason::Error;
             }
-            last = self.sync_if_due(&request, done);
+            last = if syncs { self.sync_if_due(&request, done) } else { done };
             if last >= self.next_event
                 && let Some(stop) = self.event(last)
             {
@@ -190,104 +238,172 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         StopReason::Done
     }
 
+    /// Waits for a paced request, and fills the buffer of a write. Returns the moments of creation and submission.
+    #[inline(always)]
+    fn make_ready(&mut self, request: &Request, last: u64) -> Result<(u64, u64), StopReason> {
+        let paced = self.pacer.is_some();
+        let created = if paced { self.wait_for_turn(request, last)? } else { last };
+        if request.op == Op::Write {
+            self.fill_write(0, request);
+        }
+        let takes_time = paced || self.refill || request.op == Op::Write && request.len > WORTH_A_STAMP;
+        Ok((created, if takes_time { self.clock.now() } else { created }))
+    }
+
     /// Keeps the queue as full as the plan says.
     fn drive_queue(&mut self) -> StopReason {
-        let depth = self.plan.queue.iodepth as usize;
-        let mut flights = vec![None::<Flight>; depth].into_boxed_slice();
-        let mut free: Vec<u32> = (0..depth as u32).rev().collect();
-        let mut fresh: Vec<u32> = Vec::with_capacity(depth);
-        let mut landed: Vec<(u32, Result<u32, Errno>)> = Vec::with_capacity(depth);
-        let mut stop = None;
-        let mut more = true;
-        let mut filling = true;
+        let mut q = InFlight::new(self.plan.queue.iodepth as usize);
         let mut now = self.clock.now();
         loop {
-            let in_flight = depth - free.len();
-            let low = self.plan.queue.low_mark as usize;
-            filling = if in_flight == depth && low > 0 { false } else { filling || in_flight <= low };
-            let batch = match self.plan.queue.batch_submit as usize {
-                0 => depth,
-                batch => batch,
+            self.refill(&mut q, now);
+            if q.count() == 0 && (q.stop.is_some() || !q.more) {
+                return q.stop.unwrap_or(StopReason::Done);
+            }
+            let wait_for = self.how_many_to_wait_for(&q);
+            self.hand_over(&mut q, wait_for);
+            now = match self.collect(&mut q, wait_for) {
+                Ok(now) => now,
+                Err(stop) => return stop,
             };
-            let room = if filling && more && stop.is_none() { free.len().min(batch) } else { 0 };
-            for _ in 0..room {
-                let (request, created) = match self.turn_in_queue(now, depth > free.len()) {
-                    Turn::Go(request, at) => (request, at),
-                    Turn::Later => break,
-                    Turn::End(reason) => {
-                        more = false;
-                        stop = stop.or(reason);
-                        break;
-                    }
-                };
-                let slot = free.pop().expect("room counts the free slots");
-                if request.op == Op::Write {
-                    self.fill_write(slot, &request);
-                }
-                self.backend.prepare(slot, &request);
-                flights[slot as usize] = Some(Flight { request, created, issued: 0 });
-                count_depth(&mut self.depth.level, depth - free.len());
-                fresh.push(slot);
-            }
-            let in_flight = depth - free.len();
-            if in_flight == 0 {
-                if let Some(reason) = stop {
-                    return reason;
-                }
-                if !more {
-                    return StopReason::Done;
-                }
-            }
-            // While the queue has room and requests are left, nobody waits: the next batch goes first.
-            let full = room == 0 || fresh.is_empty() || free.is_empty() || batch >= depth;
-            let wait_for = if full { (self.plan.queue.batch_complete_min as usize).min(in_flight) } else { 0 };
-            let wait_for = if self.pacer.is_some() && more && stop.is_none() { 0 } else { wait_for };
-            let combined = B::SUBMIT_WAITS && wait_for > 0;
-            let before = self.clock.now();
-            if !fresh.is_empty() || combined {
-                self.hand_over(if combined { wait_for } else { 0 }, &mut landed);
-            }
-            let issued = if combined { before } else { self.clock.now() };
-            for slot in fresh.drain(..) {
-                if let Some(flight) = &mut flights[slot as usize] {
-                    flight.issued = issued;
-                }
-            }
-            let max = match self.plan.queue.batch_complete_max as usize {
-                0 => depth,
-                max => max.max(wait_for),
-            };
-            let patience = self.pacer.is_some().then_some(Duration::from_micros(200));
-            if full || self.pacer.is_some() {
-                let min = if patience.is_some() { in_flight.min(1) } else { wait_for };
-                let answer = self.backend.reap(min, max, patience, |slot, result| landed.push((slot, result)));
-                if answer.is_err_and(|errno| errno != Errno::INTR) && landed.is_empty() {
-                    return StopReason::Error;
-                }
-            }
-            now = self.clock.now();
-            if !landed.is_empty() {
-                count_batch(&mut self.depth.complete, landed.len());
-                self.depth.complete_calls += 1;
-            }
-            for (slot, result) in landed.drain(..) {
-                free.push(slot);
-                let Some(flight) = flights[slot as usize].take() else { continue };
-                if self.finish(&flight, result, now).is_break() {
-                    stop = Some(StopReason::Error);
-                }
-                self.sync_if_due(&flight.request, now);
-            }
             if now >= self.next_event
                 && let Some(reason) = self.event(now)
             {
-                stop = stop.or(Some(reason));
+                q.stop.get_or_insert(reason);
             }
         }
     }
 
-    /// Gives what is prepared to the backend. What it cannot take at all lands at once, with its error.
-    fn hand_over(&mut self, wait_for: usize, landed: &mut Vec<(u32, Result<u32, Errno>)>) {
+    /// Prepares the next batch, if there is room for one.
+    #[inline(always)]
+    fn refill(&mut self, q: &mut InFlight, now: u64) {
+        let (low, batch) = (self.plan.queue.low_mark as usize, self.plan.queue.batch_submit as usize);
+        if low > 0 {
+            // Once full, the queue is first emptied down to its low mark.
+            q.filling = if q.free.is_empty() { false } else { q.filling || q.count() <= low };
+        }
+        if !q.filling || !q.more || q.stop.is_some() {
+            return;
+        }
+        let room = if batch == 0 { q.free.len() } else { batch.min(q.free.len()) };
+        for _ in 0..room {
+            let (request, created) = if self.pacer.is_some() {
+                match self.paced_turn(q.count() > 0) {
+                    Turn::Go(request, at) => (request, at),
+                    Turn::Later => return,
+                    Turn::End(reason) => {
+                        q.more = false;
+                        q.stop = q.stop.or(reason);
+                        return;
+                    }
+                }
+            } else {
+                let Some(request) = self.stream.next() else {
+                    q.more = false;
+                    return;
+                };
+                (request, now)
+            };
+            let Some(slot) = q.free.pop() else { return };
+            if request.op == Op::Write {
+                self.fill_write(slot, &request);
+            }
+            self.backend.prepare(slot, &request);
+            q.flights[slot as usize] = Flight { request, created, issued: created };
+            q.fresh.push(slot);
+            count_depth(&mut self.depth.level, q.flights.len() - q.free.len());
+        }
+    }
+
+    /// While the queue has room and requests are left, nobody waits: the next batch goes first.
+    fn how_many_to_wait_for(&self, q: &InFlight) -> usize {
+        let goes_on = q.more && q.stop.is_none();
+        if goes_on && (self.pacer.is_some() || q.filling && !q.free.is_empty()) {
+            return 0;
+        }
+        (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
+    }
+
+    /// Fetches what is done, and counts it. Returns the moment it was done.
+    #[inline(always)]
+    fn collect(&mut self, q: &mut InFlight, wait_for: usize) -> Result<u64, StopReason> {
+        let paced = self.pacer.is_some();
+        if wait_for == 0 && !paced {
+            return Ok(self.clock.now());
+        }
+        let max = match self.plan.queue.batch_complete_max as usize {
+            0 => q.flights.len(),
+            max => max.max(wait_for),
+        };
+        let (min, patience) = if paced { (q.count().min(1), Some(PATIENCE)) } else { (wait_for, None) };
+        let syncs = self.plan.durability.fsync_every > 0 || self.plan.durability.fdatasync_every > 0;
+        let Worker { backend, tally, clock, .. } = self;
+        let InFlight { flights, free, refused, written, .. } = q;
+        let (mut now, mut count) = (0, 0);
+        let answer = backend.reap(min, max, patience, |slot, result| {
+            if count == 0 {
+                now = clock.now();
+            }
+            count += 1;
+            free.push(slot);
+            let Flight { request, created, issued } = flights[slot as usize];
+            match result {
+                Ok(moved) if moved > 0 => {
+                    let nanos = |from: u64, to: u64| clock.nanos(to.saturating_sub(from));
+                    let (slat, clat) = (Some(nanos(created, issued)), nanos(issued, now));
+                    let lat = nanos(created, now);
+                    tally.count(Finished { op: request.op, wanted: request.len, moved, slat, clat, lat });
+                    if syncs && request.op == Op::Write {
+                        written.push(slot);
+                    }
+                }
+                Ok(_) => refused.push((slot, Errno::IO)),
+                Err(errno) => refused.push((slot, errno)),
+            }
+        });
+        if answer.is_err_and(|errno| errno != Errno::INTR) && count == 0 {
+            return Err(StopReason::Error);
+        }
+        if count == 0 {
+            return Ok(self.clock.now());
+        }
+        count_batch(&mut self.depth.complete, count);
+        self.depth.complete_calls += 1;
+        self.settle(q, now);
+        Ok(now)
+    }
+
+    /// What is left to do for I/Os that landed and are not just counted: errors, and flushes that are due.
+    fn settle(&mut self, q: &mut InFlight, now: u64) {
+        while let Some((slot, errno)) = q.refused.pop() {
+            let request = q.flights[slot as usize].request;
+            if self.refuse(&request, errno, now).is_break() {
+                q.stop = Some(StopReason::Error);
+            }
+        }
+        while let Some(slot) = q.written.pop() {
+            let request = q.flights[slot as usize].request;
+            self.sync_if_due(&request, now);
+        }
+    }
+
+    /// Gives what is prepared to the backend, and stamps it as issued.
+    #[inline(always)]
+    fn hand_over(&mut self, q: &mut InFlight, wait_for: usize) {
+        let combined = B::SUBMIT_WAITS && wait_for > 0;
+        if q.fresh.is_empty() && !combined {
+            return;
+        }
+        // A call that also waits returns when I/Os are done: then they were issued as it began.
+        let before = if combined { self.clock.now() } else { 0 };
+        self.submit_all(q, if combined { wait_for } else { 0 });
+        let issued = if combined { before } else { self.clock.now() };
+        for slot in q.fresh.drain(..) {
+            q.flights[slot as usize].issued = issued;
+        }
+    }
+
+    /// Submits until everything prepared is gone. What the backend cannot take at all lands with its error.
+    fn submit_all(&mut self, q: &mut InFlight, wait_for: usize) {
         loop {
             match self.backend.submit(wait_for) {
                 Ok(0) => return,
@@ -299,15 +415,16 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                     }
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN | Errno::BUSY) => {
-                    // The kernel has no room: whoever is in flight has to land first.
-                    let answer = self.backend.reap(1, usize::MAX, None, |slot, result| landed.push((slot, result)));
-                    if !matches!(answer, Ok(n) if n > 0) {
-                        std::thread::sleep(Duration::from_micros(100));
-                    }
-                }
+                // The kernel has no room: what is in flight has to land first, in the usual way.
+                Err(Errno::AGAIN | Errno::BUSY) if q.count() > q.fresh.len() => return,
+                Err(Errno::AGAIN | Errno::BUSY) => std::thread::sleep(Duration::from_micros(100)),
                 Err(errno) => match self.backend.withdraw() {
-                    Some(slot) => landed.push((slot, Err(errno))),
+                    Some(slot) => {
+                        q.free.push(slot);
+                        q.refused.push((slot, errno));
+                        let now = self.clock.now();
+                        self.settle(q, now);
+                    }
                     None => return,
                 },
             }
@@ -486,10 +603,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 
     fn record(self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
         let Worker { plan, tally, mut depth, errors, refused, usage_at_start, around, .. } = self;
-        let Tally { mut ops, sync, intervals, .. } = tally;
-        for op in Op::ALL {
-            ops[op].issued = ops[op].ios + refused[op as usize];
-        }
+        let (ops, sync, intervals) = tally.into_records(refused);
         if !B::QUEUED {
             // One in flight, one a call, each time: there was nothing to count on the way.
             let ios = ops.iter().map(|(_, op)| op.issued).sum();
@@ -545,14 +659,6 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     /// The same for a queue, which goes on with what is in flight meanwhile.
-    #[inline]
-    fn turn_in_queue(&mut self, now: u64, others_in_flight: bool) -> Turn {
-        if self.pacer.is_some() {
-            return self.paced_turn(others_in_flight);
-        }
-        self.stream.next().map_or(Turn::End(None), |request| Turn::Go(request, now))
-    }
-
     fn paced_turn(&mut self, others_in_flight: bool) -> Turn {
         let now = self.clock.now();
         let held = match (self.held.take(), &mut self.pacer) {

@@ -99,7 +99,7 @@ impl AioQueue {
     ///
     /// # Panics
     /// When there is no such slot or more I/Os are prepared than there are slots: a bug of the caller.
-    #[inline]
+    #[inline(always)]
     pub fn prepare(&mut self, slot: u32, file: impl AsFd, write: bool, offset: u64, len: u32) {
         assert!(self.prepared.len() < self.iocbs.len(), "more I/Os prepared than the queue has slots");
         let buffer = self.slots.lend(slot as usize, len as usize) as u64;
@@ -157,7 +157,7 @@ impl AioQueue {
     ///
     /// # Errors
     /// EINTR when a signal came first.
-    #[inline]
+    #[inline(always)]
     pub fn reap(
         &mut self,
         min: usize,

@@ -133,7 +133,7 @@ mod real {
         ///
         /// # Panics
         /// When there is no such slot or file, or the ring is full: a bug of the caller.
-        #[inline]
+        #[inline(always)]
         pub fn prepare(&mut self, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
             let buffer = self.slots.lend(slot as usize, len as usize);
             let entry = if self.options.fixed_files {
@@ -152,7 +152,7 @@ mod real {
             self.push(opcode::Nop::new().build().user_data(u64::from(slot)));
         }
 
-        #[inline]
+        #[inline(always)]
         fn push(&mut self, entry: squeue::Entry) {
             // SAFETY: buffer and file of the entry belong to `self` and outlive the I/O, because dropping waits for it.
             let pushed = unsafe { self.ring.submission().push(&entry) };
@@ -174,7 +174,7 @@ mod real {
         }
 
         /// Gives what is done to `done`, without waiting, at most `max`. Returns how many.
-        #[inline]
+        #[inline(always)]
         pub fn reap(&mut self, max: usize, mut done: impl FnMut(Completion)) -> usize {
             let mut count = 0;
             for entry in self.ring.completion().take(max) {

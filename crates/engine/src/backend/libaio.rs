@@ -44,7 +44,7 @@ impl Backend for AioBackend {
         Err(Errno::NOSYS)
     }
 
-    #[inline]
+    #[inline(always)]
     fn prepare(&mut self, slot: u32, request: &Request) {
         let Request { op, region, offset, len } = *request;
         let file = &self.files[region as usize];
@@ -67,7 +67,7 @@ impl Backend for AioBackend {
         self.queue.withdraw()
     }
 
-    #[inline]
+    #[inline(always)]
     fn reap(
         &mut self,
         min: usize,

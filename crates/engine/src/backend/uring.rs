@@ -39,7 +39,7 @@ impl Backend for RingBackend {
         Err(Errno::NOSYS)
     }
 
-    #[inline]
+    #[inline(always)]
     fn prepare(&mut self, slot: u32, request: &Request) {
         let Request { op, region, offset, len } = *request;
         match op {
@@ -62,7 +62,7 @@ impl Backend for RingBackend {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn reap(
         &mut self,
         min: usize,
