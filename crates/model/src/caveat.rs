@@ -190,6 +190,38 @@ pub enum Caveat {
         /// Correlation with the next run, in thousandths.
         lag1_permille: i32,
     },
+    /// Figures of an imported result do not fit each other.
+    #[error("{phase}: {stated} does not fit {follows}: {hint}")]
+    Contradiction {
+        /// Phase.
+        phase: String,
+        /// One figure, with its name and unit.
+        stated: String,
+        /// What follows from the others.
+        follows: String,
+        /// What is probably wrong.
+        hint: String,
+    },
+    /// An imported result does not say something that matters.
+    #[error("the imported result does not say {what}")]
+    Unstated {
+        /// What is not known.
+        what: String,
+    },
+    /// An imported result ends before its end.
+    #[error("the imported result is cut off: {missing} is missing")]
+    CutOff {
+        /// What is missing.
+        missing: String,
+    },
+    /// Some figures of an imported result were no numbers.
+    #[error("{count} figure(s) of the imported result could not be read, the first: {first}")]
+    Unread {
+        /// How many.
+        count: u32,
+        /// The first, as it stood there.
+        first: String,
+    },
     /// The run measured a simulated card.
     #[error("simulated card: virtual time, not a measurement of this host")]
     Simulated,

@@ -14,6 +14,7 @@ pub mod job;
 pub mod plan;
 pub mod price;
 pub mod record;
+pub mod reported;
 pub mod rng;
 pub mod stream;
 pub mod units;

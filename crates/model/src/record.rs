@@ -6,6 +6,7 @@ use crate::caveat::Caveat;
 use crate::facts::{DiskStats, Environment, Identity};
 use crate::histogram::Histogram;
 use crate::job::{Op, PerOp, Scenario};
+use crate::reported::Reported;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,7 @@ pub struct RunRecord {
 }
 
 /// Where a record comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "origin")]
 pub enum Origin {
     /// Our own engine.
@@ -58,6 +59,9 @@ pub enum Origin {
         program: String,
         /// What was read.
         source: String,
+        /// What stood there, figure by figure.
+        #[serde(default)]
+        reported: Box<Reported>,
     },
 }
 

@@ -95,7 +95,7 @@ fn raw_records_cannot_be_changed_by_anybody() {
 #[test]
 fn lists_are_newest_first_and_narrow_down() {
     let mut imported = record(3);
-    imported.origin = Origin::Imported { program: "fio-3.39".into(), source: "a.log".into() };
+    imported.origin = Origin::Imported { program: "fio-3.39".into(), source: "a.log".into(), reported: Box::default() };
     imported.target.label = Some("Kioxia".into());
     let mut failed = record(2);
     failed.outcome = Outcome::Failed { error: "disk full".into() };
