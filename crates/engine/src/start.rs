@@ -1,7 +1,7 @@
 //! Starts one worker: opens what it needs, picks backend and clock, and says when it is ready.
 
 use crate::backend::Backend;
-use crate::backend::files::FileBackend;
+use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2};
 use crate::backend::libaio::AioBackend;
 use crate::backend::null::NullBackend;
 use crate::backend::uring::RingBackend;
@@ -73,7 +73,7 @@ pub(crate) fn run_worker(
             }
         },
         IoEngine::Libaio => run_libaio(around, starter, slots()?, opened, caveats),
-        _ => Ok(timed(around, plain(plan, opened, slots()?), starter.clock)),
+        _ => Ok(plain(around, opened, slots()?, starter.clock)),
     }
 }
 
@@ -96,12 +96,13 @@ fn run_libaio(
                 bytes: plan.max_block.into(),
                 errno,
             })?;
-            Ok(timed(around, plain(plan, opened, slots), starter.clock))
+            Ok(plain(around, opened, slots, starter.clock))
         }
     }
 }
 
-fn plain(plan: &WorkerPlan, opened: Vec<OwnedFd>, slots: Slots) -> FileBackend {
+fn plain(around: Surroundings<'_>, opened: Vec<OwnedFd>, slots: Slots, clock: &ClockChoice) -> Option<WorkerRecord> {
+    let plan = around.plan;
     let mut flags = ReadWriteFlags::empty();
     if plan.engine.hipri {
         flags |= ReadWriteFlags::HIPRI;
@@ -109,7 +110,12 @@ fn plain(plan: &WorkerPlan, opened: Vec<OwnedFd>, slots: Slots) -> FileBackend {
     if plan.engine.nowait {
         flags |= ReadWriteFlags::NOWAIT;
     }
-    FileBackend::new(opened, slots, plan.ioengine, flags)
+    match plan.ioengine {
+        IoEngine::Sync => timed(around, FileBackend::new(opened, slots, Seek), clock),
+        IoEngine::Pvsync => timed(around, FileBackend::new(opened, slots, Vectored), clock),
+        IoEngine::Pvsync2 => timed(around, FileBackend::new(opened, slots, Vectored2(flags)), clock),
+        _ => timed(around, FileBackend::new(opened, slots, Positional), clock),
+    }
 }
 
 /// A ring, or why there is none. Registration is tried where it was asked for, and in our own batched default.

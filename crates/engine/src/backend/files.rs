@@ -1,7 +1,7 @@
 //! The synchronous engines on files: `sync`, `psync`, `pvsync`, `pvsync2`.
 
 use super::{Backend, SyncKind};
-use hakaru_model::job::{IoEngine, Op};
+use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
@@ -10,57 +10,103 @@ use rustix::io::ReadWriteFlags;
 use std::io::{IoSlice, IoSliceMut};
 use std::time::Duration;
 
-/// Which call moves the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Call {
-    Seek,
-    Positional,
-    Vectored,
-    Vectored2(ReadWriteFlags),
+/// Which call moves the data. The backend is compiled once for each, so that none pays for the choice.
+pub(crate) trait Call: std::fmt::Debug {
+    /// Whether the file's own offset decides where, so that somebody has to set it.
+    const SEEKS: bool = false;
+
+    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno>;
+    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno>;
+}
+
+/// `read` and `write` at the file's own offset.
+#[derive(Debug)]
+pub(crate) struct Seek;
+
+impl Call for Seek {
+    const SEEKS: bool = true;
+
+    #[inline(always)]
+    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], _: u64) -> Result<usize, Errno> {
+        rustix::io::read(fd, buffer)
+    }
+
+    #[inline(always)]
+    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], _: u64) -> Result<usize, Errno> {
+        rustix::io::write(fd, buffer)
+    }
+}
+
+/// `pread` and `pwrite`.
+#[derive(Debug)]
+pub(crate) struct Positional;
+
+impl Call for Positional {
+    #[inline(always)]
+    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+        rustix::io::pread(fd, buffer, offset)
+    }
+
+    #[inline(always)]
+    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+        rustix::io::pwrite(fd, buffer, offset)
+    }
+}
+
+/// `preadv` and `pwritev`.
+#[derive(Debug)]
+pub(crate) struct Vectored;
+
+impl Call for Vectored {
+    #[inline(always)]
+    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+        rustix::io::preadv(fd, &mut [IoSliceMut::new(buffer)], offset)
+    }
+
+    #[inline(always)]
+    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+        rustix::io::pwritev(fd, &[IoSlice::new(buffer)], offset)
+    }
+}
+
+/// `preadv2` and `pwritev2` with these flags.
+#[derive(Debug)]
+pub(crate) struct Vectored2(pub(crate) ReadWriteFlags);
+
+impl Call for Vectored2 {
+    #[inline(always)]
+    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+        rustix::io::preadv2(fd, &mut [IoSliceMut::new(buffer)], offset, self.0)
+    }
+
+    #[inline(always)]
+    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+        rustix::io::pwritev2(fd, &[IoSlice::new(buffer)], offset, self.0)
+    }
 }
 
 /// One I/O at a time, by a system call that returns when it is done.
 #[derive(Debug)]
-pub(crate) struct FileBackend {
+pub(crate) struct FileBackend<K> {
     files: Vec<OwnedFd>,
     slots: Slots,
-    call: Call,
+    call: K,
     /// File offset of each file, for the engine that seeks.
     at: Vec<u64>,
 }
 
-impl FileBackend {
+impl<K: Call> FileBackend<K> {
     /// Files in the order of the worker's regions.
-    pub(crate) fn new(files: Vec<OwnedFd>, slots: Slots, engine: IoEngine, flags: ReadWriteFlags) -> FileBackend {
-        let call = match engine {
-            IoEngine::Sync => Call::Seek,
-            IoEngine::Pvsync => Call::Vectored,
-            IoEngine::Pvsync2 => Call::Vectored2(flags),
-            _ => Call::Positional,
-        };
+    pub(crate) fn new(files: Vec<OwnedFd>, slots: Slots, call: K) -> FileBackend<K> {
         let at = vec![0; files.len()];
         FileBackend { files, slots, call, at }
     }
 }
 
-#[inline(always)]
-fn read(call: Call, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
-    match call {
-        Call::Seek => rustix::io::read(fd, buffer),
-        Call::Positional => rustix::io::pread(fd, buffer, offset),
-        Call::Vectored => rustix::io::preadv(fd, &mut [IoSliceMut::new(buffer)], offset),
-        Call::Vectored2(flags) => rustix::io::preadv2(fd, &mut [IoSliceMut::new(buffer)], offset, flags),
-    }
-}
-
-#[inline(always)]
-fn write(call: Call, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
-    match call {
-        Call::Seek => rustix::io::write(fd, buffer),
-        Call::Positional => rustix::io::pwrite(fd, buffer, offset),
-        Call::Vectored => rustix::io::pwritev(fd, &[IoSlice::new(buffer)], offset),
-        Call::Vectored2(flags) => rustix::io::pwritev2(fd, &[IoSlice::new(buffer)], offset, flags),
-    }
+#[cold]
+fn trim(fd: BorrowedFd<'_>, offset: u64, len: u32) -> Result<u32, Errno> {
+    hakaru_sys::file::discard(fd, offset, u64::from(len))?;
+    Ok(len)
 }
 
 /// Flushes one file.
@@ -71,7 +117,7 @@ pub(crate) fn sync_file(file: impl AsFd, kind: SyncKind) -> Result<(), Errno> {
     }
 }
 
-impl Backend for FileBackend {
+impl<K: Call> Backend for FileBackend<K> {
     const QUEUED: bool = false;
     const SUBMIT_WAITS: bool = false;
 
@@ -89,19 +135,18 @@ impl Backend for FileBackend {
     fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
         let Request { op, region, offset, len } = *request;
         let fd = self.files[region as usize].as_fd();
-        if self.call == Call::Seek && op != Op::Trim && self.at[region as usize] != offset {
+        if op == Op::Trim {
+            return trim(fd, offset, len);
+        }
+        if K::SEEKS && self.at[region as usize] != offset {
             rustix::fs::seek(fd, rustix::fs::SeekFrom::Start(offset))?;
         }
         let buffer = self.slots.get_mut(0, len as usize);
         let moved = match op {
-            Op::Read => read(self.call, fd, buffer, offset)?,
-            Op::Write => write(self.call, fd, buffer, offset)?,
-            Op::Trim => {
-                hakaru_sys::file::discard(fd, offset, u64::from(len))?;
-                return Ok(len);
-            }
+            Op::Write => self.call.write(fd, buffer, offset)?,
+            _ => self.call.read(fd, buffer, offset)?,
         };
-        if self.call == Call::Seek {
+        if K::SEEKS {
             self.at[region as usize] = offset + moved as u64;
         }
         Ok(moved as u32)
