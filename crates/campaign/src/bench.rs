@@ -118,7 +118,9 @@ pub trait Watcher: Observer {
 pub fn decide(wish: &Wish) -> Result<Decided, BenchError> {
     let facts = hakaru_device::inspect(&wish.path)?;
     let place = check_kind(wish, &facts)?;
-    let identity = hakaru_device::identify(&wish.path, &Roots::live());
+    // A stored path has to mean the same from any directory.
+    let whole = std::fs::canonicalize(&wish.path).unwrap_or_else(|_| wish.path.clone());
+    let identity = hakaru_device::identify(&whole, &Roots::live());
     let mut remarks = Vec::new();
     let pace = wish.pace.unwrap_or_else(|| default_pace(&place, &identity, &mut remarks));
     let size = choose_size(wish, pace, &facts, &place, &mut remarks)?;

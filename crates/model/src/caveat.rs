@@ -53,7 +53,7 @@ pub enum Caveat {
         wanted: Nanos,
     },
     /// Too few runs to tell a spread.
-    #[error("{runs} run(s): no spread can be given under 2, and little said of it under 5")]
+    #[error("{}", few_runs(*.runs))]
     FewRuns {
         /// How many.
         runs: u32,
@@ -225,4 +225,11 @@ pub enum Caveat {
     /// The run measured a simulated card.
     #[error("simulated card: virtual time, not a measurement of this host")]
     Simulated,
+}
+
+fn few_runs(runs: u32) -> String {
+    match runs {
+        0 | 1 => "one run: how much runs differ cannot be told from it (--repeat=5 could)".to_owned(),
+        n => format!("{n} runs say little of how much runs differ: 5 or more would"),
+    }
 }

@@ -5,7 +5,7 @@ use crate::{naming, number, time};
 use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem};
 use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained};
 use hakaru_model::job::Op;
-use hakaru_model::units::{BytesPerSec, Nanos};
+use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
@@ -64,11 +64,22 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<Line> {
     host(&mut lines, &summary.environment);
     lines.say("Measured by", &summary.origin);
     if let Some(ns) = summary.overhead_ns {
-        lines.say("Our own cost", format!("{} an I/O", number::nanos(ns)));
+        lines.say("Our own cost", format!("{} an I/O{}", number::nanos(ns), share_of_quickest(summary, ns)));
     }
     lines.say("Begun", time::utc(summary.started_unix_ms));
     lines.say("Series", &summary.series);
     lines.0
+}
+
+/// What our own cost is of the shortest median latency, where it weighs most.
+fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
+    let medians = summary.phases.iter().filter_map(|phase| {
+        let latency = phase.latency.as_ref()?;
+        latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN).map(|(_, value)| value.0)
+    });
+    let Some(quickest) = medians.min().filter(|&ns| ns > 0) else { return String::new() };
+    let percent = number::significant(cost_ns / quickest as f64 * 100.0);
+    format!(", {percent} % of the shortest median latency")
 }
 
 fn filesystem_words(filesystem: &Filesystem) -> String {
@@ -236,6 +247,7 @@ const BRIEF: &[(&str, &[(&str, &str)])] = &[
     ("Odd", &[("Odd", "")]),
     ("Host", &[("Host", ""), ("Board", ""), ("Processor", ""), ("CPU governor", "governor "), ("Memory", "")]),
     ("Kernel", &[("Kernel", ""), ("Distribution", "")]),
+    ("Our own cost", &[("Our own cost", "")]),
     ("Series", &[("Series", "")]),
 ];
 
