@@ -3,7 +3,7 @@
 //! ```text
 //! value      0 .. 255        256 .. 511      512 .. 1023    ...   2^44 .. 2^45-1
 //! width      1               2               4              ...   2^37
-//! index      0 .. 255        256 .. 383      384 .. 511     ...   4992 .. 5119   (values above fall into the last)
+//! index      0 .. 255        256 .. 383      384 .. 511     ...   4864 .. 4991   (values above fall into the last)
 //! ```
 //!
 //! A bucket is at most 1/128 as wide as the values in it. Two neighbours are exactly one bucket of a histogram with 64
