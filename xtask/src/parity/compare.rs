@@ -14,13 +14,13 @@ pub(super) struct Difference {
     pub(super) path: String,
     pub(super) theirs: String,
     pub(super) ours: String,
-    /// Whether it is a speed, which another try may bring nearer.
-    pub(super) speed: bool,
+    /// Whether it is a matter of how much, which another try may bring nearer.
+    pub(super) number: bool,
 }
 
 impl Difference {
     pub(super) fn new(path: impl Into<String>, theirs: impl Into<String>, ours: impl Into<String>) -> Difference {
-        Difference { path: path.into(), theirs: theirs.into(), ours: ours.into(), speed: false }
+        Difference { path: path.into(), theirs: theirs.into(), ours: ours.into(), number: false }
     }
 }
 
@@ -158,26 +158,26 @@ impl Comparison<'_> {
         if matches!(meaning, Meaning::Count | Meaning::Some | Meaning::Speed(_)) && theirs.is_zero() != ours.is_zero() {
             return Some(Difference::new(path, theirs.to_string(), ours.to_string()));
         }
-        let (slack, speed) = self.slack(meaning, path, &theirs)?;
+        let slack = self.slack(meaning, path, &theirs)?;
         let (low, high) = (theirs.min - slack, theirs.max + slack);
         (ours.median < low || ours.median > high).then(|| {
             let theirs = format!("{theirs} (± {})", short(slack));
-            Difference { speed, ..Difference::new(path, theirs, ours.to_string()) }
+            Difference { number: true, ..Difference::new(path, theirs, ours.to_string()) }
         })
     }
 
-    /// How far outside the original's own values ours may lie, and whether the matter is one of speed.
-    fn slack(&self, meaning: Meaning, path: &str, theirs: &Numbers) -> Option<(f64, bool)> {
+    /// How far outside the original's own values ours may lie; `None` when anywhere.
+    fn slack(&self, meaning: Meaning, path: &str, theirs: &Numbers) -> Option<f64> {
         let spread = theirs.max - theirs.min;
         let value = theirs.median.abs();
         Some(match (meaning, self.judge) {
-            (Meaning::Speed(floor), Judge::Held) => (spread.max(value * floor), true),
-            (Meaning::Speed(floor), Judge::Rate) if !path.contains("lat_ns") => (spread.max(value * floor), true),
+            (Meaning::Speed(floor), Judge::Held) => spread.max(value * floor),
+            (Meaning::Speed(floor), Judge::Rate) if !path.contains("lat_ns") => spread.max(value * floor),
             // The shares of a short run wander by a few I/Os.
-            (Meaning::Share, Judge::Counts | Judge::Chance | Judge::Held) => (spread + 3.0, false),
-            (Meaning::Count, Judge::Counts) => (spread, false),
-            (Meaning::Count, Judge::Chance) => (spread + value * 5.0 / self.ios(path, theirs).max(1.0).sqrt(), false),
-            (Meaning::Count, Judge::Rate | Judge::Held) => (spread + value * 0.05 + 2.0, true),
+            (Meaning::Share, Judge::Counts | Judge::Chance | Judge::Held) => spread + 3.0,
+            (Meaning::Count, Judge::Counts) => spread,
+            (Meaning::Count, Judge::Chance) => spread + value * 5.0 / self.ios(path, theirs).max(1.0).sqrt(),
+            (Meaning::Count, Judge::Rate | Judge::Held) => spread + value * 0.05 + 2.0,
             _ => return None,
         })
     }

@@ -241,7 +241,9 @@ impl Left {
         Tree::Object(match self {
             Left::Data { bytes } => vec![field("size", Tree::Int(i128::from(*bytes)))],
             Left::Log { text } => {
-                let mut forms: Vec<String> = text.lines().map(|line| form_of(line, ',')).collect();
+                // Traces of I/O part their fields by blanks, all other logs by commas.
+                let separator = if text.contains(',') { ',' } else { ' ' };
+                let mut forms: Vec<String> = text.lines().map(|line| form_of(line, separator)).collect();
                 forms.sort();
                 forms.dedup();
                 // A histogram has a field for each bucket; a few lines tell as much as all.
