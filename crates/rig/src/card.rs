@@ -12,7 +12,7 @@ mod ledger;
 
 pub use ledger::{Command, Ledger, Side};
 
-use hakaru_engine::sim::card::{Effect, SimCard};
+use hakaru_engine::sim::card::{Effect, Service, SimCard};
 use hakaru_model::job::Op;
 use hakaru_model::price::PriceList;
 use hakaru_model::units::{Bytes, Nanos};
@@ -21,6 +21,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,7 @@ pub struct Card {
     absorbed: Nanos,
     file: File,
     born: Instant,
+    forward: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -65,6 +67,8 @@ struct State {
     /// What lay under the writes that a power cut would lose, oldest first; as long as the list that the card keeps.
     under: VecDeque<Vec<u8>>,
     volatile_bytes: u64,
+    /// Whether the clock is put forward instead of waiting.
+    hurries: bool,
 }
 
 impl Card {
@@ -94,16 +98,11 @@ impl Card {
             ledger: Ledger::default(),
             under: VecDeque::new(),
             volatile_bytes: 0,
+            hurries: false,
         };
         let announced = prices.announced();
-        Ok(Card {
-            announced,
-            lies_about_flush,
-            absorbed: ABSORBED,
-            file,
-            born: Instant::now(),
-            state: Mutex::new(state),
-        })
+        let (born, forward, state) = (Instant::now(), AtomicU64::new(0), Mutex::new(state));
+        Ok(Card { announced, lies_about_flush, absorbed: ABSORBED, file, born, forward, state })
     }
 
     /// The same card with another limit for the gaps it absorbs; a host under load needs more than [`ABSORBED`].
@@ -115,6 +114,13 @@ impl Card {
     /// Bytes it says it has.
     pub fn announced(&self) -> Bytes {
         self.announced
+    }
+
+    /// Puts its clock forward instead of waiting, and enters nothing into the ledger, from now on or no longer.
+    ///
+    /// File systems and files are made that way, while the card ages as if it had taken its time.
+    pub fn hurry(&self, hurries: bool) {
+        self.lock().hurries = hurries;
     }
 
     /// What was charged so far.
@@ -133,7 +139,7 @@ impl Card {
     /// Where the price list has a fault, and past the end.
     pub fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Refused> {
         self.check(offset, buffer.len())?;
-        let (done_at, effect) = self.charge(Op::Read, offset, buffer.len() as u64);
+        let Service { done_at, effect } = self.charge(Op::Read, offset, buffer.len() as u64);
         self.load(offset, buffer)?;
         self.wait_until(done_at);
         if effect == Effect::Failed { Err(Refused::Fault) } else { Ok(()) }
@@ -145,7 +151,7 @@ impl Card {
     /// Where the price list has a fault, and past the end.
     pub fn write(&self, offset: u64, data: &[u8]) -> Result<(), Refused> {
         self.check(offset, data.len())?;
-        let (done_at, effect) = self.charge(Op::Write, offset, data.len() as u64);
+        let Service { done_at, effect } = self.charge(Op::Write, offset, data.len() as u64);
         if effect == Effect::Done {
             self.remember(offset, data.len())?;
             self.save(offset, data)?;
@@ -160,7 +166,7 @@ impl Card {
     /// Past the end.
     pub fn trim(&self, offset: u64, len: u64) -> Result<(), Refused> {
         self.check(offset, usize::try_from(len).unwrap_or(usize::MAX))?;
-        let (done_at, _) = self.charge(Op::Trim, offset, len);
+        let done_at = self.charge(Op::Trim, offset, len).done_at;
         let zeroes = vec![0; len.min(1 << 20) as usize];
         let mut at = 0;
         while at < len {
@@ -177,6 +183,9 @@ impl Card {
         let mut state = self.lock();
         let arrival = self.arrival(&state);
         let done_at = state.sim.flush(arrival).done_at;
+        if state.hurries {
+            return self.put_forward(done_at);
+        }
         state.ledger.flushes += 1;
         state.ledger.flush_busy.0 += done_at.0 - arrival.0;
         drop(state);
@@ -230,15 +239,19 @@ impl Card {
         if end.is_some_and(|end| end <= self.announced.0) { Ok(()) } else { Err(Refused::OutOfRange) }
     }
 
-    fn charge(&self, op: Op, offset: u64, len: u64) -> (Nanos, Effect) {
+    fn charge(&self, op: Op, offset: u64, len: u64) -> Service {
         let mut state = self.lock();
         let free_at = state.sim.free_at();
         let arrival = self.arrival(&state);
         let service = state.sim.serve(arrival, op, offset, len);
+        if state.hurries {
+            self.put_forward(service.done_at);
+            return service;
+        }
         let idle = Nanos(arrival.0.saturating_sub(free_at.0));
         let busy = Nanos(service.done_at.0 - arrival.0.max(free_at.0));
         state.ledger.note(op, offset, len, Nanos(service.done_at.0 - busy.0), busy, idle);
-        (service.done_at, service.effect)
+        service
     }
 
     /// When a request counts as arrived that is here now: short gaps are not the card's.
@@ -247,8 +260,13 @@ impl Card {
         if now > free_at && now.0 - free_at.0 <= self.absorbed.0 { free_at } else { now }
     }
 
+    /// The card's own clock: the time since its birth, and what it was put forward.
     fn now(&self) -> Nanos {
-        Nanos(self.born.elapsed().as_nanos() as u64)
+        Nanos(self.born.elapsed().as_nanos() as u64 + self.forward.load(Ordering::Relaxed))
+    }
+
+    fn put_forward(&self, to: Nanos) {
+        self.forward.fetch_add(to.0.saturating_sub(self.now().0), Ordering::Relaxed);
     }
 
     fn wait_until(&self, moment: Nanos) {
@@ -413,6 +431,21 @@ mod tests {
         let side = ledger.of(Op::Write);
         assert_eq!((side.commands, side.bytes, side.busy), (2, Bytes(9 * 512), Nanos(2 * 500_000 + 9 * 512)));
         assert_eq!(ledger.commands[0], Command { len: Bytes(4096), ..ledger.commands[0] });
+    }
+
+    #[test]
+    fn a_card_in_a_hurry_ages_but_does_not_wait() {
+        let card = free(|p| p.write_seek = Nanos::from_secs(1000));
+        let begun = Instant::now();
+        card.hurry(true);
+        for place in [0, 4096, 8192] {
+            card.write(place, &[1; 512]).expect("it writes");
+        }
+        card.flush();
+        card.hurry(false);
+        assert_eq!(byte_at(&card, 4096), 1);
+        assert!(begun.elapsed() < Duration::from_secs(1000) && card.now() >= Nanos::from_secs(3000));
+        assert_eq!((card.ledger().of(Op::Write).commands, card.ledger().of(Op::Read).commands), (0, 1));
     }
 
     #[test]

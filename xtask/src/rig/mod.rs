@@ -2,8 +2,15 @@
 //!
 //! What a machine and a card are is the affair of `hakaru-rig`; here is what is asked of them.
 
+mod cards;
+mod checks;
+mod jobs;
+mod layers;
+mod product;
 mod setup;
 mod shell;
+mod smoke;
+mod speed;
 
 use anyhow::{Result, bail};
 
@@ -12,6 +19,7 @@ type Part = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 const PARTS: &[Part] = &[
     ("setup", "fetch what the machines are made of (once; `setup pi` for the Raspberry Pi)", setup::main),
+    ("smoke", "one card, the four workloads on every layer; three minutes", smoke::main),
     ("run", "run a script for sh in a machine with one card", shell::main),
 ];
 

@@ -1,8 +1,10 @@
 //! `cargo xtask rig setup`: what the machines are made of, fetched once.
 
+use super::layers::Layer;
 use crate::workspace;
 use anyhow::{Result, bail};
 use hakaru_rig::kit::{Arch, Kit, Parts, missing};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -49,4 +51,26 @@ pub(super) fn install(packages: &[&str]) -> Result<()> {
     apt(&["update"])?;
     apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())?;
     Ok(())
+}
+
+/// Sees to the programs that make the layers.
+///
+/// # Errors
+/// When one is missing that only root can install.
+pub(super) fn layer_tools() -> Result<()> {
+    let tools = Layer::ALL.iter().filter_map(|layer| layer.tool());
+    let packages: Vec<&str> = tools.filter(|(program, _)| !has(program)).map(|(_, package)| package).collect();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    if !rustix::process::geteuid().is_root() {
+        bail!("not installed; install with: apt-get install {}", packages.join(" "));
+    }
+    install(&packages)
+}
+
+/// Whether the host has a program, also where only root's path leads.
+fn has(program: &str) -> bool {
+    let sbin = ["/usr/sbin", "/sbin"].map(|folder| Path::new(folder).join(program));
+    workspace::find_program(program).is_some() || sbin.iter().any(|file| file.is_file())
 }

@@ -1,0 +1,45 @@
+//! The cards of the tests: three good ones that differ as cards do, and the price of each workload on them.
+//!
+//! An emulated machine moves some ten megabytes a second at best, so the cards stay well under that; and their
+//! overheads are zero, because the bench cannot see where one command of a sequential stream ends and the next begins.
+
+use anyhow::Result;
+use hakaru_model::price::PriceList;
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_rig::card::Card;
+use std::sync::Arc;
+
+/// What two busy cores do to an emulator: it is set aside for tens of milliseconds. That is not the card's doing.
+const GAPS: Nanos = Nanos::from_millis(60);
+
+/// Reads fast, and seeks fast.
+pub(super) fn nimble() -> PriceList {
+    list("nimble", (4_000_000, Nanos::from_millis(2)), (2_500_000, Nanos::from_millis(5)))
+}
+
+/// Writes a stream almost as fast as it reads, and is lost when it has to jump: made for cameras.
+pub(super) fn endurance() -> PriceList {
+    list("endurance", (4_000_000, Nanos::from_millis(3)), (3_500_000, Nanos::from_millis(25)))
+}
+
+/// Slow at everything.
+pub(super) fn old() -> PriceList {
+    list("old", (2_000_000, Nanos::from_millis(5)), (1_000_000, Nanos::from_millis(12)))
+}
+
+/// A good card, 2 GiB, with rates in bytes per second and seeks for reads and for writes.
+fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> PriceList {
+    let mut prices = PriceList::plain(name, Bytes(2 << 30));
+    (prices.read_rate, prices.read_seek) = reads;
+    (prices.write_rate, prices.write_seek) = writes;
+    (prices.read_overhead, prices.write_overhead) = (Nanos(0), Nanos(0));
+    prices
+}
+
+/// A card for machines.
+///
+/// # Errors
+/// When the host has no room for its bytes.
+pub(super) fn make(prices: PriceList) -> Result<Arc<Card>> {
+    Ok(Arc::new(Card::new(prices, 1)?.absorbing(GAPS)))
+}

@@ -1,0 +1,79 @@
+//! A list of checks: each is made, told of at once, and counted at the end.
+
+use anyhow::{Result, bail};
+use std::time::Instant;
+
+/// How a check ended.
+enum Verdict {
+    Passed,
+    Failed(String),
+    /// What it checks does not exist yet; what is missing.
+    NotYet(String),
+}
+
+/// The checks made so far.
+pub(super) struct Checks {
+    begun: Instant,
+    list: Vec<(String, Verdict)>,
+}
+
+impl Checks {
+    pub(super) fn new() -> Checks {
+        Checks { begun: Instant::now(), list: Vec::new() }
+    }
+
+    /// Makes one check; it tells what it saw.
+    pub(super) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<String>) {
+        match check() {
+            Ok(saw) => self.enter(name, Verdict::Passed, &saw),
+            Err(error) => self.enter(name, Verdict::Failed(format!("{error:#}")), &format!("{error:#}")),
+        }
+    }
+
+    /// Enters a check that cannot be made yet, loudly, so that nobody takes it for made.
+    pub(super) fn not_yet(&mut self, name: &str, missing: &str) {
+        self.enter(name, Verdict::NotYet(missing.to_owned()), missing);
+    }
+
+    /// Says something between two checks.
+    pub(super) fn say(&self, what: &str) {
+        println!("{:6.1} s  {what}", self.begun.elapsed().as_secs_f64());
+    }
+
+    fn enter(&mut self, name: &str, verdict: Verdict, saw: &str) {
+        let word = match verdict {
+            Verdict::Passed => "ok",
+            Verdict::Failed(_) => "FAILED",
+            Verdict::NotYet(_) => "NOT YET",
+        };
+        self.say(&format!("{word:<7} {name}: {saw}"));
+        self.list.push((name.to_owned(), verdict));
+    }
+
+    /// Prints the sum.
+    ///
+    /// # Errors
+    /// When a check failed.
+    pub(super) fn conclude(self) -> Result<()> {
+        let (mut passed, mut failed, mut not_yet) = (0, Vec::new(), Vec::new());
+        for (name, verdict) in &self.list {
+            match verdict {
+                Verdict::Passed => passed += 1,
+                Verdict::Failed(why) => failed.push(format!("{name}: {why}")),
+                Verdict::NotYet(what) => not_yet.push(format!("{name}: {what}")),
+            }
+        }
+        for line in &not_yet {
+            println!("not yet: {line}");
+        }
+        for line in &failed {
+            println!("failed: {line}");
+        }
+        let time = self.begun.elapsed().as_secs_f64();
+        println!("{passed} passed, {} failed, {} not yet, in {time:.0} s", failed.len(), not_yet.len());
+        if !failed.is_empty() {
+            bail!("{} of {} checks failed", failed.len(), self.list.len());
+        }
+        Ok(())
+    }
+}

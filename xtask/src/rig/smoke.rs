@@ -1,0 +1,39 @@
+//! `cargo xtask rig smoke`: one machine, one card, the four workloads on every layer.
+
+use super::checks::Checks;
+use super::layers::Layer;
+use super::speed::Station;
+use super::{cards, jobs, product, setup};
+use anyhow::{Result, ensure};
+use hakaru_rig::guest::Guest;
+use hakaru_rig::kit::{Arch, Kit};
+use std::time::Duration;
+
+/// Runs it.
+///
+/// # Errors
+/// When a check fails, or the machine cannot be started.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    ensure!(args.is_empty(), "cargo xtask rig smoke takes no arguments");
+    setup::ready(Arch::X86_64)?;
+    setup::layer_tools()?;
+    let hakaru = product::build(product::PC)?;
+    let mut checks = Checks::new();
+    let prices = cards::nimble();
+    let card = cards::make(prices.clone())?;
+    let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
+    checks.say(&format!("a PC started in {:.1} s", guest.boot_time().as_secs_f64()));
+    checks.check("card", || product::sees_card(&mut guest, &hakaru, "mmcblk0"));
+    let (device, hakaru) = ("/dev/mmcblk0", hakaru.as_str());
+    let mut station = Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru };
+    for layer in Layer::ALL {
+        station.prepare(layer)?;
+        for workload in jobs::ALL {
+            checks.check(&format!("{} {}", layer.name(), workload.rw), || station.compare(layer, workload));
+        }
+        station.clear(layer)?;
+    }
+    checks.check("quick suite", || product::quick_suite(&mut guest, hakaru, Duration::from_secs(120)));
+    guest.power_off()?;
+    checks.conclude()
+}

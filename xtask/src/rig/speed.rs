@@ -1,0 +1,109 @@
+//! Is what we measure on a card what the card charges?
+//!
+//! The bench is exact only within limits that are known: whatever the card did besides the workload, as writing the
+//! tables of a file system, and the time in which the emulator had no request for it. Both are in the card's ledger,
+//! and a figure is compared with the list after them. On a host that is busy a comparison is made again.
+
+use super::jobs::Workload;
+use super::layers::Layer;
+use anyhow::{Context, Result, bail};
+use hakaru_model::job::Op;
+use hakaru_model::price::PriceList;
+use hakaru_rig::card::{Card, Ledger};
+use hakaru_rig::guest::Guest;
+use std::time::Duration;
+
+/// How far a figure may be from the list.
+const TOLERANCE: f64 = 0.03;
+
+/// How often a comparison is made before it counts as failed.
+const ATTEMPTS: u32 = 3;
+
+/// How much of the card the workloads use.
+const FILE_SIZE: &str = "32M";
+
+/// Long enough for any of the scripts on a host that is busy.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// A card in a machine, with the program under test.
+pub(super) struct Station<'a> {
+    pub(super) guest: &'a mut Guest,
+    pub(super) card: &'a Card,
+    pub(super) prices: &'a PriceList,
+    /// The card's name in the machine.
+    pub(super) device: &'a str,
+    /// Our program's path in the machine.
+    pub(super) hakaru: &'a str,
+}
+
+impl Station<'_> {
+    /// Makes the layer and its file, in no time as far as the card is concerned.
+    pub(super) fn prepare(&mut self, layer: Layer) -> Result<()> {
+        if layer == Layer::Raw {
+            return Ok(());
+        }
+        let file = Workload { rw: "read", bs: "1M" }.command("--directory=/mnt", FILE_SIZE);
+        let script = format!("{}{} fio {file} --create_only=1 >&2\nsync\n", layer.make(self.device), self.hakaru);
+        self.card.hurry(true);
+        let prepared = self.guest.run(&script, LIMIT);
+        self.card.hurry(false);
+        prepared?.success().with_context(|| format!("cannot make {}", layer.name()))?;
+        Ok(())
+    }
+
+    /// Takes the layer off again.
+    pub(super) fn clear(&mut self, layer: Layer) -> Result<()> {
+        if layer != Layer::Raw {
+            self.card.hurry(true);
+            let cleared = self.guest.run("umount /mnt", LIMIT);
+            self.card.hurry(false);
+            cleared?.success()?;
+        }
+        Ok(())
+    }
+
+    /// Measures one workload on the layer that is there, and compares with the list.
+    pub(super) fn compare(&mut self, layer: Layer, workload: Workload) -> Result<String> {
+        let mut tries = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let (measured, ledger) = self.measure(layer, workload)?;
+            let expected = workload.by_list(self.prices) * data_share(&ledger, workload, self.prices);
+            let off = measured / expected - 1.0;
+            let idle = ledger.idle.as_secs_f64() / (ledger.idle.0 + ledger.busy().0) as f64 * 1e9;
+            tries.push(format!(
+                "{:.0} kB/s where the list says {:.0} ({:+.1} %, idle {:.1} %, other {:.1} %)",
+                measured / 1e3,
+                expected / 1e3,
+                off * 100.0,
+                idle * 100.0,
+                (1.0 - data_share(&ledger, workload, self.prices)) * 100.0
+            ));
+            if off.abs() <= TOLERANCE {
+                return Ok(tries.join("; again: "));
+            }
+        }
+        bail!("{}", tries.join("; again: "))
+    }
+
+    fn measure(&mut self, layer: Layer, workload: Workload) -> Result<(f64, Ledger)> {
+        let target = match layer {
+            Layer::Raw => format!("--filename={}", self.device),
+            _ => "--directory=/mnt".to_owned(),
+        };
+        let command = workload.command(&target, FILE_SIZE);
+        self.card.take_ledger();
+        let output = self.guest.run(&format!("{} fio {command} --output-format=json", self.hakaru), LIMIT)?;
+        let ledger = self.card.take_ledger();
+        Ok((workload.measured(&output.success()?)?, ledger))
+    }
+}
+
+/// Which share of its busy time the card spent on the workload itself, at the prices of the list.
+fn data_share(ledger: &Ledger, workload: Workload, prices: &PriceList) -> f64 {
+    let op = if workload.writes() { Op::Write } else { Op::Read };
+    let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
+    let data = ledger.commands.iter().filter(|command| command.op == op && command.len.0 >= least);
+    let bytes: u64 = data.map(|command| command.len.0).sum();
+    let time = bytes as f64 / workload.by_list(prices);
+    (time / ledger.busy().as_secs_f64()).min(1.0)
+}
