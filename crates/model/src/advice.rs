@@ -2,7 +2,7 @@
 //!
 //! Rules are data, so that a user can replace them; how a figure is found and judged is the business of analysis.
 
-use crate::finding::{Figure, Measured};
+use crate::finding::{BusLimit, ClaimCheck, Figure, Measured};
 use serde::{Deserialize, Serialize};
 
 /// One use of storage, and what it asks for.
@@ -71,4 +71,22 @@ pub struct Decision {
     pub firm: bool,
     /// The value from which this figure alone would be judged one better; `None` when it fits.
     pub better_from: Option<f64>,
+}
+
+/// What was concluded from one summary, to be shown beside it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// What it is good for, use by use.
+    pub advice: Vec<Advice>,
+    /// What was promised beside what was measured.
+    pub claims: Vec<ClaimCheck>,
+    /// Whether the bus or the card sets the pace, for reads and writes.
+    pub limits: Vec<BusLimit>,
+}
+
+impl Findings {
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.claims.is_empty() && self.limits.is_empty() && self.advice.iter().all(|a| a.fitness.is_none())
+    }
 }
