@@ -16,6 +16,7 @@ pub mod cliff;
 pub mod compare;
 pub mod estimate;
 pub mod figures;
+pub mod findings;
 pub mod limits;
 #[cfg(test)]
 mod simulated;
@@ -31,6 +32,7 @@ pub use cliff::cliff;
 pub use compare::{compare, compare_all, compare_family, compare_summaries};
 pub use estimate::estimate;
 pub use figures::figure;
+pub use findings::findings;
 pub use limits::{bus_limit, layer_cost};
 pub use steady::steady_state;
 pub use summarize::summarize;

@@ -3,7 +3,8 @@
 //! Columns and units are a promise: new ones are added at the end.
 
 use crate::text::csv as quoted;
-use crate::{naming, number, time};
+use crate::{findings, naming, number, time};
+use hakaru_model::advice::{Findings, Fitness};
 use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
 
@@ -28,8 +29,14 @@ struct Row {
 /// `value` is what one would quote: the mean of a figure, or the percentile itself. Bandwidths are in MB/s (10^6 bytes
 /// per second), latencies in nanoseconds. `n` counts runs, for latencies I/Os.
 pub fn csv(summaries: &[Summary]) -> String {
+    csv_with(summaries, &[])
+}
+
+/// The same with what was concluded from each, at the end of its lines: `advice_os`, `claim_A1`, `limit_read` with the
+/// verdict as the value. Series past the end of `findings` go without.
+pub fn csv_with(summaries: &[Summary], findings: &[Findings]) -> String {
     let mut out = format!("{HEAD}\r\n");
-    for summary in summaries {
+    for (index, summary) in summaries.iter().enumerate() {
         let of_series = [
             quoted(&summary.series),
             time::iso(summary.started_unix_ms),
@@ -44,8 +51,39 @@ pub fn csv(summaries: &[Summary]) -> String {
                 out.push_str(&format!("{of_phase},{figure},{unit},{}\r\n", cells(row)));
             }
         }
+        for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {
+            let row = Row { value, ..Row::default() };
+            out.push_str(&format!("{of_series},,,{},,{}\r\n", quoted(&figure), cells(row)));
+        }
     }
     out
+}
+
+/// Names of conclusions with their verdicts, in words that stay the same.
+fn verdicts(findings: &Findings) -> Vec<(String, String)> {
+    let snake = |words: &str| words.replace(' ', "_").replace("'s", "");
+    let advice = findings.advice.iter().map(|advice| {
+        let verdict = match advice.fitness {
+            Some(Fitness::Fits) => "fits",
+            Some(Fitness::WithCare) => "with_care",
+            Some(Fitness::DoesNot) => "does_not",
+            None => "not_measured",
+        };
+        (format!("advice_{}", advice.id), verdict.to_owned())
+    });
+    let claims = findings.claims.iter().map(|check| {
+        let name = snake(&check.claim.to_string());
+        (format!("claim_{name}"), snake(findings::claim_verdict(check.verdict).1))
+    });
+    let limits = findings.limits.iter().map(|limit| {
+        let who = match limit.limit {
+            hakaru_model::finding::Limit::Host => "host",
+            hakaru_model::finding::Limit::Card => "card",
+            hakaru_model::finding::Limit::Unclear => "unclear",
+        };
+        (format!("limit_{}", limit.op.name()), who.to_owned())
+    });
+    advice.chain(claims).chain(limits).collect()
 }
 
 fn cells(row: Row) -> String {

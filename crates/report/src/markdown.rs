@@ -1,17 +1,27 @@
 //! Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
 
+use crate::table::DataTable;
 use crate::text::markdown as escaped;
-use crate::{facts, naming, results, time};
+use crate::{facts, findings, naming, results, time};
+use hakaru_model::advice::Findings;
 use hakaru_model::finding::{PhaseSummary, Summary};
 
 /// Renders series as Markdown, one section each.
 pub fn markdown(summaries: &[Summary]) -> String {
+    markdown_with(summaries, &[])
+}
+
+/// The same with what was concluded from each; series past the end of `findings` go without.
+pub fn markdown_with(summaries: &[Summary], findings: &[Findings]) -> String {
     let names = naming::series(summaries);
-    let sections: Vec<String> = summaries.iter().zip(&names).map(|(summary, name)| section(summary, name)).collect();
+    let none = Findings::default();
+    let findings = findings.iter().chain(std::iter::repeat(&none));
+    let all = summaries.iter().zip(&names).zip(findings);
+    let sections: Vec<String> = all.map(|((summary, name), findings)| section(summary, name, findings)).collect();
     sections.join("\n")
 }
 
-fn section(summary: &Summary, name: &str) -> String {
+fn section(summary: &Summary, name: &str, findings: &Findings) -> String {
     let mut out = format!("## {}: {}\n\n", escaped(&summary.scenario), escaped(name));
     out.push_str(&format!(
         "{}, {}, {}. Values are means ± standard deviation over the runs; latencies are of all runs together.\n\n",
@@ -28,6 +38,9 @@ fn section(summary: &Summary, name: &str) -> String {
     if !caveats.is_empty() {
         out.push_str(&format!("\n### Caveats\n\n{caveats}"));
     }
+    for (title, conclusions) in findings::sections(findings) {
+        out.push_str(&format!("\n### {title}\n\n{}", lines(&findings::table("", &conclusions), false)));
+    }
     out.push_str("\n### Circumstances\n\n| | |\n| --- | --- |\n");
     for line in facts::circumstances(summary).iter().filter(|line| line.known) {
         out.push_str(&format!("| {} | {} |\n", line.name, escaped(&line.value)));
@@ -36,13 +49,18 @@ fn section(summary: &Summary, name: &str) -> String {
 }
 
 fn table(summary: &Summary) -> String {
-    let table = results::table(summary, |spread| spread.to_string());
+    lines(&results::table(summary, |spread| spread.to_string()), true)
+}
+
+/// A table; `numbers` are set flush right.
+pub(crate) fn lines(table: &DataTable, numbers: bool) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> =
             cells.iter().map(|cell| cell.split('\n').map(escaped).collect::<Vec<_>>().join(": ")).collect();
         format!("| {} |\n", cells.join(" | "))
     };
-    let rule: String = (0..table.head.len()).map(|column| if column == 0 { "| --- " } else { "| ---: " }).collect();
+    let right = |column: usize| numbers && column > 0;
+    let rule: String = (0..table.head.len()).map(|column| if right(column) { "| ---: " } else { "| --- " }).collect();
     let rows: String = table.rows.iter().map(|row| line(row)).collect();
     format!("{}{rule}|\n{rows}", line(&table.head))
 }

@@ -2,8 +2,9 @@
 
 use crate::number::Spread;
 use crate::text::columns_of;
-use crate::{facts, naming, results, time};
+use crate::{facts, findings, naming, results, time};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
 
 /// Narrower terminals are treated as this wide.
@@ -11,6 +12,11 @@ const NARROWEST: usize = 60;
 
 /// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
+    terminal_with(summary, &Findings::default(), width, color)
+}
+
+/// The same with what was concluded from it.
+pub fn terminal_with(summary: &Summary, findings: &Findings, width: usize, color: bool) -> String {
     let width = width.max(NARROWEST);
     let ink = Ink { color };
     let mut out = String::new();
@@ -31,7 +37,7 @@ pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
     }
     let warned =
         facts::caveats(summary).into_iter().map(|text| format!("{}\n", ink.yellow(&hanging("! ", &text, width))));
-    for part in [said, warned.collect()] {
+    for part in [said, warned.collect(), conclusions(findings, width, ink)] {
         if !part.is_empty() {
             out.push('\n');
             out.push_str(&part);
@@ -42,6 +48,23 @@ pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
         out.push_str(&format!("{}\n", ink.dim(&hanging(&format!("{name:<13}"), &values, width))));
     }
     out
+}
+
+/// What it is good for, which promises were kept, who sets the pace.
+fn conclusions(findings: &Findings, width: usize, ink: Ink) -> String {
+    let sections = findings::sections(findings);
+    let all = sections.iter().flat_map(|(_, conclusions)| conclusions);
+    let about = all.map(|c| columns_of(&c.about)).max().unwrap_or(0);
+    let section = |(title, conclusions): &(&str, Vec<findings::Conclusion>)| {
+        let lines = conclusions.iter().map(|c| {
+            let gap = " ".repeat(about - columns_of(&c.about));
+            let because = if c.because.is_empty() { String::new() } else { format!(": {}", c.because) };
+            let text = format!("{}{because}", c.verdict);
+            hanging(&format!("  {} {}{gap}  ", c.sign, c.about), &text, width) + "\n"
+        });
+        format!("{}\n{}", ink.bold(title), lines.collect::<String>())
+    };
+    sections.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
 /// ANSI styles, or nothing.

@@ -3,18 +3,18 @@
 
 mod support;
 
-use hakaru_report::{charts, comparison_terminal, csv, html, html_comparison, markdown, terminal};
+use hakaru_report::{charts, comparison_terminal, csv, html_comparison, html_with, markdown, terminal, terminal_with};
 
 #[test]
 fn pages_to_look_at() {
     let one = [support::sandisk()];
     let three = [support::sandisk(), support::sandisk_vfat(), support::kioxia()];
     let mut files = vec![
-        ("one.html".to_owned(), html(&one)),
-        ("three.html".to_owned(), html(&three)),
+        ("one.html".to_owned(), html_with(&one, &[support::findings()])),
+        ("three.html".to_owned(), html_with(&three, &[support::findings(), support::findings(), support::findings()])),
         ("compare.html".to_owned(), html_comparison(&three[0], &three[1], &support::comparisons())),
         ("compare.txt".to_owned(), comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 80)),
-        ("one-80.txt".to_owned(), terminal(&one[0], 80, true)),
+        ("one-80.txt".to_owned(), terminal_with(&one[0], &support::findings(), 80, true)),
         ("one-120.txt".to_owned(), terminal(&one[0], 120, true)),
         ("one.md".to_owned(), markdown(&one)),
         ("three.csv".to_owned(), csv(&three)),

@@ -2,7 +2,10 @@
 
 mod support;
 
-use hakaru_report::{charts, comparison_markdown, comparison_terminal, csv, html, html_comparison, markdown, terminal};
+use hakaru_report::{
+    charts, comparison_markdown, comparison_terminal, csv, csv_with, html, html_comparison, html_with, markdown,
+    markdown_with, terminal, terminal_with,
+};
 use support::well_formed;
 
 #[test]
@@ -56,6 +59,37 @@ fn csv_for_a_spreadsheet() {
 fn comparisons_in_words() {
     insta::assert_snapshot!("comparison_terminal", comparison_terminal(&support::comparisons(), ("ext4", "vfat"), 100));
     insta::assert_snapshot!("comparison_markdown", comparison_markdown(&support::comparisons(), ("ext4", "vfat")));
+}
+
+#[test]
+fn conclusions_on_a_terminal() {
+    let text = terminal_with(&support::small(), &support::findings(), 80, false);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let conclusions = text.split("Good for").nth(1).unwrap().split("Target ").next().unwrap();
+    insta::assert_snapshot!(format!("Good for{}", conclusions.trim_end()));
+}
+
+#[test]
+fn conclusions_in_markdown_and_csv() {
+    let page = markdown_with(&[support::small()], &[support::findings()]);
+    let conclusions = page.split("### Good for").nth(1).unwrap().split("### Circumstances").next().unwrap();
+    insta::assert_snapshot!("conclusions_markdown", format!("### Good for{conclusions}"));
+    let lines = csv_with(&[support::small()], &[support::findings()]);
+    assert!(lines.lines().all(|line| line.matches(',').count() == 17));
+    let conclusions: Vec<&str> = lines.lines().skip(csv(&[support::small()]).lines().count()).collect();
+    insta::assert_snapshot!("conclusions_csv", conclusions.join("\n"));
+}
+
+#[test]
+fn conclusions_on_a_page() {
+    let one = html_with(&[support::small()], &[support::findings()]);
+    well_formed(&one).unwrap();
+    assert!(one.contains("What it is good for") && one.contains("✗ does not fit") && one.contains("Promised and"));
+    let two = html_with(&[support::sandisk(), support::sandisk_vfat()], &[support::findings(), Default::default()]);
+    well_formed(&two).unwrap();
+    assert!(two.contains("<td data-name=\"vfat\"><span>–</span></td>"));
+    // Nothing concluded, nothing said.
+    assert_eq!(html_with(&[support::small()], &[Default::default()]), html(&[support::small()]));
 }
 
 #[test]

@@ -118,12 +118,13 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Err(error) => return Ok(refuse(error)),
     };
     let summary = hakaru_analysis::summarize(&records);
-    print(&hakaru_report::terminal(&summary, width(), true))?;
+    let findings = super::findings(&summary);
+    print(&hakaru_report::terminal_with(&summary, &findings, width(), true))?;
     let path = place::write_report(
         &store,
         args.output.as_deref(),
         &summary.series,
-        &hakaru_report::html(std::slice::from_ref(&summary)),
+        &hakaru_report::html_with(std::slice::from_ref(&summary), &[findings]),
     )?;
     print(&format!("\nReport: {}\n", path.display()))?;
     Ok(verdict(&records))

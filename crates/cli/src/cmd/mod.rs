@@ -8,6 +8,8 @@ pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod show;
 
+use hakaru_model::advice::Findings;
+use hakaru_model::finding::Summary;
 use std::io::Write;
 
 /// Writes to standard output; a reader that has gone away is an error that ends the program quietly.
@@ -22,4 +24,9 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 pub(crate) fn width() -> usize {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     size.ok().map(|s| usize::from(s.ws_col)).filter(|&w| w >= 40).unwrap_or(100)
+}
+
+/// What follows from a summary, by the rules that ship.
+pub(crate) fn findings(summary: &Summary) -> Findings {
+    hakaru_analysis::findings(summary, &hakaru_analysis::default_rules())
 }

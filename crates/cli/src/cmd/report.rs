@@ -4,6 +4,7 @@ use super::print;
 use crate::exit::Exit;
 use crate::place;
 use anyhow::{Context, Result, bail};
+use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
 use hakaru_model::record::RunRecord;
 use hakaru_store::Store;
@@ -50,10 +51,11 @@ fn summaries(store: &Store, names: &[String]) -> Result<Vec<Summary>> {
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let store = place::open(db)?;
     let summaries = summaries(&store, &args.runs)?;
+    let findings: Vec<Findings> = summaries.iter().map(super::findings).collect();
     let text = match args.format.as_str() {
-        "markdown" => hakaru_report::markdown(&summaries),
-        "csv" => hakaru_report::csv(&summaries),
-        _ => hakaru_report::html(&summaries),
+        "markdown" => hakaru_report::markdown_with(&summaries, &findings),
+        "csv" => hakaru_report::csv_with(&summaries, &findings),
+        _ => hakaru_report::html_with(&summaries, &findings),
     };
     let to_stdout = args.output.as_deref() == Some(Path::new("-"));
     if to_stdout || args.output.is_none() && args.format != "html" {

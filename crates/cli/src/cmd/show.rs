@@ -31,6 +31,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         print(&(text + "\n"))?;
         return Ok(Exit::Ok);
     }
-    print(&hakaru_report::terminal(&hakaru_analysis::summarize(&records), width(), true))?;
+    let summary = hakaru_analysis::summarize(&records);
+    print(&hakaru_report::terminal_with(&summary, &super::findings(&summary), width(), true))?;
     Ok(Exit::Ok)
 }

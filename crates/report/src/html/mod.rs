@@ -3,6 +3,7 @@
 //! The page needs no network, no script and no fonts, and its policy forbids them. Each chart is there twice, laid out
 //! for a desk and for a phone; the style rules show one of them.
 
+mod conclusions;
 mod parts;
 mod style;
 
@@ -10,6 +11,7 @@ use crate::chart::{Chart, Section, charts};
 use crate::svg;
 use crate::text::markup;
 use crate::{compare, facts, naming, time};
+use hakaru_model::advice::Findings;
 use hakaru_model::finding::{Comparison, Summary};
 
 /// Width of charts on a desk, where two stand side by side.
@@ -19,11 +21,16 @@ const NARROW: u32 = 332;
 
 /// Renders series as one HTML page.
 pub fn html(summaries: &[Summary]) -> String {
+    html_with(summaries, &[])
+}
+
+/// The same with what was concluded from each; series past the end of `findings` go without.
+pub fn html_with(summaries: &[Summary], findings: &[Findings]) -> String {
     let title = match summaries {
         [single] => facts::headline(single),
         many => of_common(many, &format!("{} series side by side", many.len())),
     };
-    page(&title, summaries, &body(summaries, ""))
+    page(&title, summaries, &body(summaries, findings, ""))
 }
 
 /// Renders two series and what their comparison proves as one HTML page.
@@ -32,7 +39,7 @@ pub fn html_comparison(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> 
     let names = naming::series(&both);
     let title = of_common(&both, &format!("{} against {}", names[0], names[1]));
     let verdicts = compare::html(comparisons, (&names[0], &names[1]));
-    page(&title, &both, &body(&both, &verdicts))
+    page(&title, &both, &body(&both, &[], &verdicts))
 }
 
 fn page(title: &str, summaries: &[Summary], body: &str) -> String {
@@ -67,7 +74,7 @@ fn origins(summaries: &[Summary]) -> String {
     lines.collect()
 }
 
-fn body(summaries: &[Summary], verdicts: &str) -> String {
+fn body(summaries: &[Summary], findings: &[Findings], verdicts: &str) -> String {
     let names = naming::series(summaries);
     let mut out = match summaries {
         [] => "<p>There is nothing to report: no series was given.</p>\n".to_owned(),
@@ -76,6 +83,7 @@ fn body(summaries: &[Summary], verdicts: &str) -> String {
     };
     out.push_str(verdicts);
     out.push_str(&parts::sustained(summaries, &names));
+    out.push_str(&conclusions::html(findings, &names));
     out.push_str(&parts::caveats(summaries, &names));
     let all = charts(summaries);
     for (section, title) in [

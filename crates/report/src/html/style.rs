@@ -34,6 +34,7 @@ thead th{font-size:.8rem;color:#59636e;font-weight:600;vertical-align:bottom}hea
 .numbers td,.numbers thead th{text-align:right}.numbers td{white-space:nowrap}\
 .numbers thead th:first-child{text-align:left}\
 .numbers tbody th{min-width:9em;font-weight:600;overflow-wrap:anywhere}\
+.verdicts td:nth-child(2){white-space:nowrap}.verdicts tbody th{font-weight:600;min-width:11em}\
 .pairs th{font-weight:400;color:#59636e;white-space:nowrap;width:11em}.pairs td{overflow-wrap:anywhere}\
 footer{margin-top:48px;font-size:.85rem;color:#59636e}\
 @media(min-width:1080px){.charts{grid-template-columns:repeat(2,minmax(0,1fr))}}\
@@ -47,7 +48,7 @@ figure .wide-chart{display:none}figure .narrow{display:block}\
 .cards tbody th,.cards td{border:0;padding:1px 0;text-align:left;white-space:normal}\
 .cards td{display:flex;justify-content:space-between;gap:12px;text-align:right}\
 .cards td::before{content:attr(data-name);color:#59636e;text-align:left}\
-.cards td:empty{display:none}.cards td span{flex:none;max-width:72%}\
+.verdicts td{white-space:normal!important}.cards td:empty{display:none}.cards td span{flex:none;max-width:72%}\
 .pairs th{width:8.5em;white-space:normal}}\
 @media(prefers-color-scheme:dark){\
 body{background:#14171a;color:#e6e9ec}\

@@ -1,6 +1,10 @@
 //! Findings written by hand: what the standard suite says of a card like those of the field, and of hostile ones.
 #![allow(dead_code, reason = "each test file uses the part of it that it needs")]
 
+mod findings;
+
+#[allow(unused_imports, reason = "not every test file shows conclusions")]
+pub(crate) use findings::findings;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::*;
 use hakaru_model::finding::*;

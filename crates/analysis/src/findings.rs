@@ -1,0 +1,24 @@
+//! All that follows from one summary, in one call for those who show it.
+
+use crate::{advise, bus_limit, claims};
+use hakaru_model::advice::{Findings, UseRule};
+use hakaru_model::finding::Summary;
+
+/// Advice by these rules, the claims of the card's own registers, and who sets the pace.
+pub fn findings(summary: &Summary, rules: &[UseRule]) -> Findings {
+    Findings { advice: advise(summary, rules), claims: claims(summary, &summary.target), limits: bus_limit(&[summary]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::default_rules;
+    use crate::testing::suite;
+
+    #[test]
+    fn a_measured_card_has_advice_and_limits() {
+        let found = findings(&suite(5), &default_rules());
+        assert_eq!((found.advice.len(), found.limits.len(), found.is_empty()), (7, 2, false));
+        assert!(findings(&crate::summarize(&[]), &default_rules()).is_empty());
+    }
+}

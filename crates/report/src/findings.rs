@@ -1,0 +1,173 @@
+//! What follows from a summary, in words: what the storage is good for, which promises it kept, who sets the pace.
+//!
+//! Only words and their order are made here; every page puts them in its own form.
+
+use crate::number;
+use crate::table::DataTable;
+use crate::text::plain;
+use hakaru_model::advice::{Advice, Decision, Findings, Fitness};
+use hakaru_model::finding::{BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure, Limit};
+
+/// One conclusion: what it is about, a sign and a word for the verdict, and what it rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conclusion {
+    /// Use, claim or direction.
+    pub(crate) about: String,
+    /// One character that tells the verdict without colour.
+    pub(crate) sign: char,
+    /// The verdict.
+    pub(crate) verdict: &'static str,
+    /// The figures that decided, and what would change it.
+    pub(crate) because: String,
+}
+
+/// What it is good for.
+pub(crate) fn uses(findings: &Findings) -> Vec<Conclusion> {
+    if findings.advice.iter().all(|advice| advice.fitness.is_none()) {
+        return Vec::new();
+    }
+    findings.advice.iter().map(use_of).collect()
+}
+
+fn use_of(advice: &Advice) -> Conclusion {
+    let (sign, verdict) = fitness(advice.fitness);
+    Conclusion { about: plain(&advice.title), sign, verdict, because: reasons(advice) }
+}
+
+/// The sign and the word of a verdict.
+pub(crate) fn fitness(fitness: Option<Fitness>) -> (char, &'static str) {
+    match fitness {
+        Some(Fitness::Fits) => ('✓', "fits"),
+        Some(Fitness::WithCare) => ('~', "with care"),
+        Some(Fitness::DoesNot) => ('✗', "does not fit"),
+        None => ('?', "not measured"),
+    }
+}
+
+/// More reasons than these are left to those who read the figures.
+const REASONS: usize = 2;
+
+/// The figures that decided: of what fits, the one nearest to its mark; of the rest, all that fall short.
+fn reasons(advice: &Advice) -> String {
+    let worst = advice.decided_by.first().map(|decision| decision.fitness);
+    let most = if worst == Some(Fitness::Fits) { 1 } else { REASONS };
+    let deciding = advice.decided_by.iter().filter(|decision| Some(decision.fitness) == worst).take(most);
+    let mut parts: Vec<String> = deciding.map(decision).collect();
+    let missing: Vec<&str> = advice.not_measured.iter().map(|criterion| criterion.figure.name()).collect();
+    if !missing.is_empty() {
+        let lead = if worst.is_some() { "not measured:" } else { "it asks for" };
+        parts.push(format!("{lead} {}", missing.join(" and ")));
+    }
+    parts.join("; ")
+}
+
+fn decision(decision: &Decision) -> String {
+    let Decision { criterion, measured, fitness, firm, .. } = decision;
+    let mark = |value: f64| number::exact(value, 3);
+    let asked = match fitness {
+        Fitness::Fits if criterion.figure.more_is_better() => format!("{} are enough", mark(criterion.fits)),
+        Fitness::Fits => format!("up to {} will do", mark(criterion.fits)),
+        Fitness::WithCare => format!("{} would fit", mark(criterion.fits)),
+        Fitness::DoesNot => format!("{} would do with care, {} fit", mark(criterion.care), mark(criterion.fits)),
+    };
+    let unsure = if !firm && measured.ci95.is_some() { ", too near the mark to be sure" } else { "" };
+    format!("{} {} ({asked}{unsure})", criterion.figure.name(), value(criterion.figure, measured.value))
+}
+
+/// `254 IOPS`.
+fn value(figure: Figure, value: f64) -> String {
+    format!("{} {}", number::significant(value), figure.unit())
+}
+
+/// Which promises were kept.
+pub(crate) fn claims(checks: &[ClaimCheck]) -> Vec<Conclusion> {
+    checks.iter().map(claim).collect()
+}
+
+/// The sign and the word of a verdict on a promise.
+pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> (char, &'static str) {
+    match verdict {
+        ClaimVerdict::Kept => ('✓', "kept"),
+        ClaimVerdict::Missed => ('✗', "missed"),
+        ClaimVerdict::NotShown => ('?', "not shown"),
+        ClaimVerdict::Unclear => ('~', "unclear"),
+        ClaimVerdict::NotMeasured => ('?', "not measured"),
+    }
+}
+
+fn claim(check: &ClaimCheck) -> Conclusion {
+    let (sign, verdict) = claim_verdict(check.verdict);
+    let mut parts: Vec<String> = check.parts.iter().map(claim_part).collect();
+    // Conditions open a verdict; one that stands needs none.
+    if !matches!(check.verdict, ClaimVerdict::Kept | ClaimVerdict::Missed | ClaimVerdict::NotMeasured) {
+        parts.extend(check.unmet.iter().map(|condition| plain(&condition.to_string())));
+    }
+    Conclusion { about: check.claim.to_string(), sign, verdict, because: parts.join("; ") }
+}
+
+fn claim_part(part: &ClaimPart) -> String {
+    let required = number::exact(part.required, 3);
+    match &part.measured {
+        Some(measured) => {
+            format!("{} {} of {required} promised", part.figure.name(), value(part.figure, measured.value))
+        }
+        None => format!("it asks for {required} {} ({})", part.figure.unit(), part.figure.name()),
+    }
+}
+
+/// Who sets the pace.
+pub(crate) fn limits(limits: &[BusLimit]) -> Vec<Conclusion> {
+    // A pace that nothing is known about is not worth a line.
+    let telling = limits.iter().filter(|limit| limit.limit != Limit::Unclear || limit.share.is_some());
+    telling.map(limit).collect()
+}
+
+fn limit(found: &BusLimit) -> Conclusion {
+    let BusLimit { op, measured, ceiling, share, cards, spread, limit } = found;
+    let (sign, verdict) = match limit {
+        Limit::Host => ('→', "the host's bus"),
+        Limit::Card => ('→', "the card"),
+        Limit::Unclear => ('?', "cannot be told"),
+    };
+    let mut parts = vec![measured.to_string()];
+    if let (Some(share), Some(ceiling)) = (share, ceiling) {
+        parts[0] = format!("{measured} are {} % of what the bus carries at most ({ceiling})", percent(*share));
+    }
+    if let (Some(spread), 2..) = (spread, cards) {
+        parts.push(format!("{cards} cards lie {} % apart (deviation of their means)", percent(*spread)));
+    }
+    parts.push(
+        match limit {
+            Limit::Host => "a faster card would not help here",
+            Limit::Card => "a faster card would help",
+            Limit::Unclear => "a card that is surely faster would tell",
+        }
+        .to_owned(),
+    );
+    Conclusion { about: format!("sequential {}", op.name()), sign, verdict, because: parts.join("; ") }
+}
+
+/// Hundredths with two digits.
+fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    number::exact(value, if value.abs() < 10.0 { 1 } else { 0 })
+}
+
+/// Sections in the order of reading, each with its title; those without content are left out.
+pub(crate) fn sections(findings: &Findings) -> Vec<(&'static str, Vec<Conclusion>)> {
+    let all = [
+        ("Good for", uses(findings)),
+        ("Promises", claims(&findings.claims)),
+        ("Who sets the pace", limits(&findings.limits)),
+    ];
+    all.into_iter().filter(|(_, conclusions)| !conclusions.is_empty()).collect()
+}
+
+/// Conclusions as a table with the given name for what they are about.
+pub(crate) fn table(about: &str, conclusions: &[Conclusion]) -> DataTable {
+    let row = |c: &Conclusion| vec![c.about.clone(), format!("{} {}", c.sign, c.verdict), c.because.clone()];
+    DataTable {
+        head: [about, "Verdict", "Because"].map(str::to_owned).to_vec(),
+        rows: conclusions.iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,65 @@
+//! What follows from the figures, as a part of the page: of one series with all reasons, of several side by side.
+
+use crate::findings::{self, Conclusion};
+use crate::table::DataTable;
+use crate::text::markup;
+use hakaru_model::advice::Findings;
+
+/// Titles, what each table is about, and how its lines come from the findings.
+type Part = (&'static str, &'static str, fn(&Findings) -> Vec<Conclusion>);
+
+const PARTS: [Part; 3] = [
+    ("What it is good for", "Use", findings::uses),
+    ("Promised and measured", "Promise", |found| findings::claims(&found.claims)),
+    ("Who sets the pace", "Direction", |found| findings::limits(&found.limits)),
+];
+
+/// All sections that have something to say.
+pub(super) fn html(all: &[Findings], names: &[String]) -> String {
+    PARTS.iter().map(|part| section(part, all, names)).collect()
+}
+
+fn section((title, about, of): &Part, all: &[Findings], names: &[String]) -> String {
+    let found: Vec<(&str, Vec<Conclusion>)> =
+        all.iter().zip(names).map(|(findings, name)| (name.as_str(), of(findings))).collect();
+    if found.iter().all(|(_, conclusions)| conclusions.is_empty()) {
+        return String::new();
+    }
+    let content = match &found[..] {
+        [(_, only)] => table(about, only, title),
+        many => side_by_side(about, many, title) + &reasons(about, many),
+    };
+    format!("<h2>{title}</h2>\n{content}")
+}
+
+fn table(about: &str, conclusions: &[Conclusion], name: &str) -> String {
+    findings::table(about, conclusions).scrolling("verdicts cards wide", name)
+}
+
+/// Verdicts alone: a row a use, a column a series.
+fn side_by_side(about: &str, found: &[(&str, Vec<Conclusion>)], title: &str) -> String {
+    let mut rows: Vec<String> = Vec::new();
+    for conclusion in found.iter().flat_map(|(_, conclusions)| conclusions) {
+        if !rows.contains(&conclusion.about) {
+            rows.push(conclusion.about.clone());
+        }
+    }
+    let cell = |of: &[Conclusion], row: &str| {
+        let found = of.iter().find(|c| c.about == row);
+        found.map_or("–".to_owned(), |c| format!("{} {}", c.sign, c.verdict))
+    };
+    let head = std::iter::once(about.to_owned()).chain(found.iter().map(|(name, _)| (*name).to_owned()));
+    let lines = rows.iter().map(|row| {
+        std::iter::once(row.clone()).chain(found.iter().map(|(_, of)| cell(of, row))).collect::<Vec<String>>()
+    });
+    let table = DataTable { head: head.collect(), rows: lines.collect() };
+    table.scrolling("verdicts cards wide", title)
+}
+
+/// The reasons of each series, for those who want to know.
+fn reasons(about: &str, found: &[(&str, Vec<Conclusion>)]) -> String {
+    let tables = found.iter().filter(|(_, conclusions)| !conclusions.is_empty());
+    let tables: String =
+        tables.map(|(name, of)| format!("<h3>{}</h3>\n{}", markup(name), table(about, of, name))).collect();
+    format!("<details><summary>Why</summary>\n{tables}</details>\n")
+}
