@@ -77,10 +77,21 @@ pub(crate) struct Loop {
     mount: std::cell::RefCell<Option<PathBuf>>,
 }
 
-/// Makes a loop device, or says why the test is skipped: it takes root.
+/// Makes a loop device full of data, or says why the test is skipped: it takes root.
 pub(crate) fn root_loop(home: &Home, size: u64) -> Option<Loop> {
     let image = home.path().join("disk.img");
     std::fs::write(&image, vec![0xa5u8; size as usize]).unwrap();
+    attach(image)
+}
+
+/// The same for a large one that takes no space before it is written.
+pub(crate) fn root_loop_sparse(home: &Home, size: u64) -> Option<Loop> {
+    let image = home.path().join("disk.img");
+    std::fs::File::create(&image).unwrap().set_len(size).unwrap();
+    attach(image)
+}
+
+fn attach(image: PathBuf) -> Option<Loop> {
     let device = run("losetup", &["-f", "--show", image.to_str()?]);
     if device.is_none() {
         eprintln!("SKIPPED: loop devices cannot be made here (not root, or no losetup)");
