@@ -79,6 +79,7 @@ pub(crate) fn run_of(repeat: u32, phases: &[Fake]) -> RunRecord {
         caveats: Vec::new(),
         outcome: Outcome::Completed,
         overhead: None,
+        campaign: None,
     }
 }
 

@@ -10,4 +10,4 @@ mod once;
 pub mod scratch;
 pub mod suite;
 
-pub use once::{Once, OnceError, Ran, Series, inspect_all, new_id, now_unix_ms, run_once};
+pub use once::{Once, OnceError, Ran, Series, inspect_all, new_id, now_unix_ms, run_once, run_point};

@@ -2,6 +2,7 @@
 
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{EngineReport, Observer, RunError, RunOptions};
+use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::Identity;
 use hakaru_model::job::Scenario;
@@ -90,6 +91,19 @@ pub fn inspect_all(scenario: &Scenario) -> Result<Facts, InspectError> {
 /// # Errors
 /// [`OnceError`]: nothing was measured, or what was measured could not be stored.
 pub fn run_once(once: Once<'_>, store: Option<&mut Store>, observer: &mut dyn Observer) -> Result<Ran, OnceError> {
+    run_point(once, None, store, observer)
+}
+
+/// The same as a point of a campaign.
+///
+/// # Errors
+/// [`OnceError`]: nothing was measured, or what was measured could not be stored.
+pub fn run_point(
+    once: Once<'_>,
+    campaign: Option<CampaignPoint>,
+    store: Option<&mut Store>,
+    observer: &mut dyn Observer,
+) -> Result<Ran, OnceError> {
     let Once { scenario, identity, series, options, overhead } = once;
     let facts = inspect_all(scenario)?;
     let plan = Plan::resolve(scenario, &facts)?;
@@ -120,6 +134,7 @@ pub fn run_once(once: Once<'_>, store: Option<&mut Store>, observer: &mut dyn Ob
         caveats,
         outcome,
         overhead,
+        campaign,
     };
     if let Some(store) = store
         && let Err(source) = store.append(&record)

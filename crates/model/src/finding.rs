@@ -204,6 +204,9 @@ pub struct PhaseDetail {
     pub sync_by_run: Vec<(Quantile, Estimate)>,
     /// Whether the runs repeat one another; `None` when there are too few to tell.
     pub stability: Option<Stability>,
+    /// Runs behind the rates, where only their mean and deviation are known and not the single values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_runs: Option<u32>,
 }
 
 /// What the workers of a phase do, in figures.

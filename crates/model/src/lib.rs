@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod campaign;
 pub mod caveat;
 pub mod facts;
 pub mod finding;

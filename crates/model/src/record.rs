@@ -2,6 +2,7 @@
 //!
 //! A record holds counts, sums and histograms, no means: whatever can be computed is computed when it is shown.
 
+use crate::campaign::CampaignPoint;
 use crate::caveat::Caveat;
 use crate::facts::{DiskStats, Environment, Identity};
 use crate::histogram::Histogram;
@@ -42,6 +43,9 @@ pub struct RunRecord {
     pub outcome: Outcome,
     /// Our own cost on this host.
     pub overhead: Option<Overhead>,
+    /// Which point of a campaign it is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign: Option<CampaignPoint>,
 }
 
 /// Where a record comes from.

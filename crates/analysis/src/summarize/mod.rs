@@ -101,6 +101,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
             latency_by_run: latencies.by_run(),
             sync_by_run: sync.by_run(),
             stability: stability(&bandwidth),
+            stated_runs: None,
         },
         bandwidth,
         iops,

@@ -28,6 +28,7 @@ pub(crate) fn record(n: u64) -> RunRecord {
         caveats: vec![Caveat::FewRuns { runs: 1 }, Caveat::SmallFile { size: Bytes(256 << 20) }],
         outcome: Outcome::Completed,
         overhead: Some(Overhead { per_io_ps: 81_250, samples: 100_000 }),
+        campaign: None,
     }
 }
 

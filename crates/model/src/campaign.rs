@@ -1,0 +1,172 @@
+//! Campaigns: cards × layers × workloads × repeats. Which point of one a run is, and what follows from all of them.
+
+use crate::advice::Advice;
+use crate::finding::{BusLimit, Claim, ClaimCheck, Comparison, LayerCost, Summary};
+use crate::job::Op;
+use crate::units::{Bytes, BytesPerSec, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// Which point of which campaign a run is: part of its record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignPoint {
+    /// Id of the campaign.
+    pub campaign: String,
+    /// What the card answers to: its serial number or another identity, or its label where it hides them.
+    pub card: String,
+    /// Name of the layer.
+    pub layer: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Sign of what was measured how: runs of one point under another definition do not count as its repeats.
+    pub definition: String,
+    /// What was done to the storage before, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prepared: Vec<Prepared>,
+}
+
+/// One thing that was done to the storage before it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// What, in words: `filled with 0xff`, `mkfs.vfat -F 32 -s 32`.
+    pub what: String,
+    /// How long it took.
+    pub elapsed: Nanos,
+    /// How fast each part of the device was, where all of it was written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub speed: Vec<Stretch>,
+}
+
+/// A part of a device, and how long it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Where it begins.
+    pub offset: Bytes,
+    /// How long it is.
+    pub len: Bytes,
+    /// The time it took.
+    pub elapsed: Nanos,
+}
+
+impl Stretch {
+    /// Bytes per second; `None` when no time passed.
+    pub fn rate(&self) -> Option<BytesPerSec> {
+        self.len.per(self.elapsed)
+    }
+}
+
+/// All that a campaign says, ready to be shown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignSummary {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What it is for, in its author's words.
+    pub about: String,
+    /// How it was done: name and value, in words.
+    pub method: Vec<(String, String)>,
+    /// Names of the layers, in order.
+    pub layers: Vec<String>,
+    /// Card by card, in order.
+    pub cards: Vec<CardSummary>,
+    /// Of each layer: whether the host or the cards set the pace.
+    pub limits: Vec<(String, BusLimit)>,
+    /// Of each layer and phase: the cards from best to worst.
+    pub rankings: Vec<Ranking>,
+    /// Runs that count.
+    pub runs: u64,
+    /// Runs that were planned, where the plan is at hand.
+    pub planned: Option<u64>,
+    /// Runs that did not come to their end and do not count: what they were, and why.
+    pub failed: Vec<FailedRun>,
+    /// Runs of the same points that were measured in another way and do not count.
+    pub other_definition: u64,
+}
+
+/// All that a campaign says of one card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CardSummary {
+    /// What to call it.
+    pub name: String,
+    /// What it answers to.
+    pub key: String,
+    /// Host it was measured on.
+    pub host: String,
+    /// What is printed on it and its packaging.
+    pub printed: Vec<Claim>,
+    /// Anything else that is known of it: price, shop, date.
+    pub facts: Vec<(String, String)>,
+    /// Layer by layer.
+    pub layers: Vec<LayerSummary>,
+    /// What its registers and its packaging promise, beside what was measured.
+    pub claims: Vec<ClaimCheck>,
+    /// What each layer costs against the bare card.
+    pub costs: Vec<LayerCost>,
+}
+
+/// What was measured of one card through one layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerSummary {
+    /// Name of the layer.
+    pub layer: String,
+    /// All its workloads together.
+    pub summary: Summary,
+    /// What was done before: as of the first run.
+    pub prepared: Vec<Prepared>,
+    /// What it is good for.
+    pub advice: Vec<Advice>,
+}
+
+/// The cards of one phase from best to worst.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// Layer.
+    pub layer: String,
+    /// Phase.
+    pub phase: String,
+    /// Operation.
+    pub op: Op,
+    /// Unit of the rate: `B/s` of large blocks, `1/s` of small ones.
+    pub unit: String,
+    /// Best first.
+    pub places: Vec<Place>,
+    /// Each with each, judged with all layers and phases of the campaign as one family.
+    pub pairs: Vec<Pair>,
+}
+
+/// One card in a ranking.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its place in [`CampaignSummary::cards`].
+    pub card: u32,
+    /// Its rank, from 1; cards that could not be told from the best of a rank share it.
+    pub rank: u32,
+    /// Mean rate.
+    pub mean: f64,
+    /// Deviation of the rate.
+    pub deviation: Option<f64>,
+}
+
+/// Two cards, by their places in [`CampaignSummary::cards`], and how they differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The first.
+    pub a: u32,
+    /// The second.
+    pub b: u32,
+    /// The comparison of the second with the first.
+    pub comparison: Comparison,
+}
+
+/// A run that does not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedRun {
+    /// Its id.
+    pub run: String,
+    /// Card, layer and workload, in words.
+    pub point: String,
+    /// Why it did not come to its end.
+    pub because: String,
+}
