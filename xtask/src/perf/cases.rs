@@ -25,7 +25,7 @@ fn most(name: &'static str, ours: &'static str, theirs: &'static str, figure: Fi
 }
 
 impl Maker<'_> {
-    fn contest(&mut self, name: &str, contestants: Vec<(&str, Contestant)>, wanted: Vec<Wanted>) {
+    fn contest(&mut self, name: &str, warm: Option<&Path>, contestants: Vec<(&str, Contestant)>, wanted: Vec<Wanted>) {
         let present = |(_, contestant): &(&str, Contestant)| match contestant {
             Contestant::Fio(_) => self.bench.fio.is_some(),
             Contestant::TIoUring => self.bench.t_io_uring.is_some(),
@@ -38,6 +38,7 @@ impl Maker<'_> {
         });
         self.contests.push(Contest {
             name: name.to_owned(),
+            warm: warm.map(Path::to_owned),
             bounds: bounds.collect(),
             contestants: contestants.into_iter().map(|(n, c)| (n.to_owned(), c)).collect(),
             programs: Programs {
@@ -54,6 +55,7 @@ impl Maker<'_> {
         let job = "--name=j --ioengine=null --rw=randread --bs=4k --size=1g";
         self.contest(
             "null, randread 4k, one job",
+            None,
             vec![
                 ("ours, full recording", Contestant::Ours(words(job))),
                 ("fio", Contestant::Fio(words(job))),
@@ -70,24 +72,24 @@ impl Maker<'_> {
         );
     }
 
-    fn psync(&mut self, place: &str, file: &Path, direct: bool) {
+    fn psync(&mut self, place: &str, path: &Path, direct: bool) {
         let (d, suffix) = if direct { (1, "-direct") } else { (0, "") };
         for (rw, bare) in [("randread", "pread"), ("randwrite", "pwrite")] {
             // Direct or in memory already: dropping the cache first would measure the disk.
-            let file = file.display();
+            let file = path.display();
             let job = format!(
                 "--name=j --ioengine=psync --rw={rw} --bs=4k --size=256m --direct={d} --invalidate=0 --filename={file}"
             );
-            let overhead = if rw == "randread" { 0.95 } else { 0.95 };
             self.contest(
                 &format!("psync, {rw} 4k, {place}"),
+                (!direct).then_some(path),
                 vec![
                     ("ours", Contestant::Ours(words(&job))),
                     ("bare", Contestant::Bare(words(&format!("{bare}{suffix} {file}")))),
                     ("fio", Contestant::Fio(words(&job))),
                 ],
                 vec![
-                    least("IOPS, ours / bare", "ours", "bare", overhead),
+                    least("IOPS, ours / bare", "ours", "bare", 0.95),
                     most("user time an I/O, ours / fio", "ours", "fio", Figure::UserNs, 0.25),
                 ],
             );
@@ -101,6 +103,7 @@ impl Maker<'_> {
                 format!("--name=j --ioengine=psync --rw={rw} --bs=1m --size=256m --invalidate=0 --filename={file}");
             self.contest(
                 &format!("psync, {rw} 1m, tmpfs"),
+                None,
                 vec![
                     ("ours", Contestant::Ours(words(&job))),
                     ("bare", Contestant::Bare(words(&format!("{bare} {file}")))),
@@ -114,9 +117,10 @@ impl Maker<'_> {
         }
     }
 
-    fn queued(&mut self, place: &str, file: &Path, direct: bool) {
+    fn queued(&mut self, place: &str, path: &Path, direct: bool) {
+        let warm = (!direct).then_some(path);
         let (d, suffix) = if direct { (1, "-direct") } else { (0, "") };
-        let file = file.display();
+        let file = path.display();
         let job = |engine: &str, more: &str| {
             format!(
                 "--name=j --ioengine={engine} --rw=randread --bs=4k --size=256m --direct={d} --invalidate=0 --filename={file} {more}"
@@ -126,6 +130,7 @@ impl Maker<'_> {
         let lean = "--iodepth=32 --iodepth_batch=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --fixedbufs=1 --registerfiles=1";
         self.contest(
             &format!("io_uring, randread 4k, depth 32, {place}"),
+            warm,
             vec![
                 ("ours, batched", Contestant::Ours(words(&job("io_uring", batched)))),
                 ("bare, batched", Contestant::Bare(words(&format!("uring{suffix} {file}")))),
@@ -140,6 +145,7 @@ impl Maker<'_> {
         );
         self.contest(
             &format!("io_uring, randread 4k, depth 1, {place}"),
+            warm,
             vec![
                 ("ours", Contestant::Ours(words(&job("io_uring", "--iodepth=1 --iodepth_batch=0")))),
                 ("bare", Contestant::Bare(words(&format!("uring1{suffix} {file}")))),
@@ -149,6 +155,7 @@ impl Maker<'_> {
         );
         self.contest(
             &format!("libaio, randread 4k, depth 32, {place}"),
+            warm,
             vec![
                 ("ours, batched", Contestant::Ours(words(&job("libaio", batched)))),
                 ("bare, batched", Contestant::Bare(words(&format!("libaio{suffix} {file}")))),
@@ -161,6 +168,7 @@ impl Maker<'_> {
     fn nop(&mut self) {
         self.contest(
             "io_uring, no-operations, depth 32",
+            None,
             vec![("bare", Contestant::Bare(words("uring-nop -"))), ("t/io_uring", Contestant::TIoUring)],
             vec![least("rate, our ring / t/io_uring", "bare", "t/io_uring", 1.0)],
         );

@@ -130,6 +130,8 @@ pub(crate) type Measured = Vec<Vec<Score>>;
 /// Programs that do the same.
 pub(crate) struct Contest {
     pub(crate) name: String,
+    /// Read through before each turn, so that all of it is in the page cache.
+    pub(crate) warm: Option<PathBuf>,
     pub(crate) contestants: Vec<(String, Contestant)>,
     pub(crate) bounds: Vec<Bound>,
     pub(crate) programs: Programs,
@@ -227,6 +229,9 @@ impl Contest {
                 // Each round begins with another one, so that nobody always comes after the same neighbour.
                 let index = (step + round) % self.contestants.len();
                 let (name, contestant) = &self.contestants[index];
+                if let Some(file) = &self.warm {
+                    std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
+                }
                 let score = contestant.run(&self.programs, wishes.seconds);
                 measured[index].push(score.with_context(|| format!("{} in {}", name, self.name))?);
             }
