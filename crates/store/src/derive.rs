@@ -84,6 +84,27 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
         let (ios, bytes, runtime) = (column(t.ios), column(t.bytes), column(t.runtime_ns));
         phase.execute(params![record.id, *idx as i64, op.name(), of.name, ios, bytes, runtime])?;
     }
+    insert_point(connection, record)
+}
+
+/// The row of a run that is a point of a campaign.
+fn insert_point(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
+    let Some(point) = &record.campaign else { return Ok(()) };
+    let mut row = connection.prepare_cached(
+        "INSERT INTO point (run, campaign, host, card, label, layer, workload, repeat, definition)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    row.execute(params![
+        record.id,
+        point.campaign,
+        record.environment.hostname,
+        point.card,
+        record.target.label.as_deref().unwrap_or_default(),
+        point.layer,
+        point.workload,
+        point.repeat,
+        point.definition,
+    ])?;
     Ok(())
 }
 
@@ -121,7 +142,7 @@ impl From<rusqlite::Error> for Refill {
 }
 
 fn refill(connection: &Connection) -> Result<u64, Refill> {
-    connection.execute_batch("DELETE FROM phase; DELETE FROM run;")?;
+    connection.execute_batch("DELETE FROM point; DELETE FROM phase; DELETE FROM run;")?;
     let mut records = connection.prepare("SELECT body FROM record ORDER BY seq")?;
     let mut rows = records.query([])?;
     let mut count = 0;

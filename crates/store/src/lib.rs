@@ -14,12 +14,14 @@ mod exchange;
 mod find;
 mod migrate;
 mod open;
+mod points;
 mod rows;
 
 pub use append::{AppendError, Appended};
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::FindError;
 pub use open::{OpenError, Store, default_path};
+pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
 
 /// The database could not be read or written while it was in use.

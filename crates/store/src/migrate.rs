@@ -14,7 +14,10 @@ struct Migration {
     rebuild: bool,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration { sql: include_str!("migrations/0001.sql"), rebuild: false }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("migrations/0001.sql"), rebuild: false },
+    Migration { sql: include_str!("migrations/0002.sql"), rebuild: false },
+];
 
 /// The newest schema this build knows.
 pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;

@@ -26,7 +26,7 @@ impl OutcomeKind {
         }
     }
 
-    fn from_name(name: &str) -> OutcomeKind {
+    pub(crate) fn from_name(name: &str) -> OutcomeKind {
         match name {
             "completed" => OutcomeKind::Completed,
             "interrupted" => OutcomeKind::Interrupted,

@@ -2,6 +2,7 @@
 
 mod support;
 
+use hakaru_model::campaign::{CampaignPoint, Prepared};
 use hakaru_model::record::{FORMAT, Origin, Outcome, RunRecord};
 use hakaru_store::{AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import};
 use proptest::prelude::*;
@@ -204,6 +205,37 @@ fn derived_tables_can_be_built_anew() {
     assert_eq!(store.rebuild().unwrap(), 2);
     assert_eq!(store.runs(&Filter::default()).unwrap(), runs);
     assert_eq!(store.phases(&Filter::default()).unwrap(), phases);
+}
+
+/// A run of a campaign on a card with a label.
+fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
+    let mut record = record(n);
+    record.target.label = Some("the old one".into());
+    record.campaign = Some(CampaignPoint {
+        campaign: campaign.into(),
+        card: "0x4a5b6c7d".into(),
+        layer: "vfat".into(),
+        workload: "rand-write".into(),
+        repeat,
+        definition: "0123456789abcdef".into(),
+        prepared: vec![Prepared { what: "mkfs.vfat".into(), ..Prepared::default() }],
+    });
+    record
+}
+
+#[test]
+fn points_of_a_campaign_are_listed_and_survive_a_rebuild() {
+    let runs = [point_of(1, 0, "six cards"), point_of(2, 1, "six cards"), point_of(3, 0, "another"), record(4)];
+    let (_dir, mut store) = holding(&runs);
+    let points = store.points("six cards").unwrap();
+    let seen: Vec<(&str, u32)> = points.iter().map(|p| (p.run.as_str(), p.repeat)).collect();
+    assert_eq!(seen, [(runs[0].id.as_str(), 0), (runs[1].id.as_str(), 1)]);
+    insta::assert_debug_snapshot!(points[0]);
+    assert_eq!(store.campaigns().unwrap(), [("another".to_owned(), 1), ("six cards".to_owned(), 2)]);
+    assert_eq!(store.rebuild().unwrap(), 4);
+    assert_eq!(store.points("six cards").unwrap(), points);
+    assert_eq!(store.run(&runs[0].id).unwrap(), runs[0]);
+    assert_eq!(store.points("none").unwrap(), []);
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! Which points of a campaign are stored: what a resumed campaign asks before it measures anything.
+
+use crate::rows::OutcomeKind;
+use crate::{Store, StoreError};
+use rusqlite::Row;
+
+/// A run that is a point of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointRow {
+    /// Id of the run.
+    pub run: String,
+    /// Its series: the repeats of one point.
+    pub series: String,
+    /// Host it ran on.
+    pub host: String,
+    /// What the card answers to.
+    pub card: String,
+    /// What the card is called; empty where nobody named it.
+    pub label: String,
+    /// Layer.
+    pub layer: String,
+    /// Workload.
+    pub workload: String,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Sign of what was measured how.
+    pub definition: String,
+    /// How it ended.
+    pub outcome: OutcomeKind,
+    /// As it began, milliseconds since 1970 UTC.
+    pub started_unix_ms: i64,
+    /// I/Os completed, over all phases.
+    pub ios: u64,
+    /// Bytes moved, over all phases.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// All stored points of a campaign, in the order in which they were measured.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn points(&self, campaign: &str) -> Result<Vec<PointRow>, StoreError> {
+        self.select_points(campaign).map_err(self.failed("list the points of a campaign"))
+    }
+
+    fn select_points(&self, campaign: &str) -> rusqlite::Result<Vec<PointRow>> {
+        let mut statement = self.connection.prepare(
+            "SELECT run.id, series, host, card, label, layer, workload, point.repeat, definition, outcome,
+                    started_unix_ms, ios, bytes
+             FROM point JOIN run ON run.id = point.run WHERE campaign = ?1 ORDER BY started_unix_ms, run.id",
+        )?;
+        statement.query_map([campaign], point_row)?.collect()
+    }
+
+    /// The campaigns there are, each with how many runs it has, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn campaigns(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.select_campaigns().map_err(self.failed("list the campaigns"))
+    }
+
+    fn select_campaigns(&self) -> rusqlite::Result<Vec<(String, u64)>> {
+        let sql = "SELECT campaign, count(*) FROM point GROUP BY campaign ORDER BY campaign";
+        let mut statement = self.connection.prepare(sql)?;
+        let row = |row: &Row<'_>| Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)));
+        statement.query_map([], row)?.collect()
+    }
+}
+
+fn point_row(row: &Row<'_>) -> rusqlite::Result<PointRow> {
+    let count = |index: usize| row.get::<_, i64>(index).map(|n| u64::try_from(n).unwrap_or(0));
+    Ok(PointRow {
+        run: row.get(0)?,
+        series: row.get(1)?,
+        host: row.get(2)?,
+        card: row.get(3)?,
+        label: row.get(4)?,
+        layer: row.get(5)?,
+        workload: row.get(6)?,
+        repeat: u32::try_from(count(7)?).unwrap_or(u32::MAX),
+        definition: row.get(8)?,
+        outcome: OutcomeKind::from_name(row.get_ref(9)?.as_str().unwrap_or_default()),
+        started_unix_ms: row.get(10)?,
+        ios: count(11)?,
+        bytes: count(12)?,
+    })
+}
