@@ -119,12 +119,34 @@ pub enum IoEngine {
     Pvsync,
     /// `preadv2`/`pwritev2`.
     Pvsync2,
+    /// `readv`/`writev` at the file's own offset, neighbours in one call.
+    Vsync,
     /// Kernel asynchronous I/O, `io_submit`.
     Libaio,
     /// `io_uring`.
     IoUring,
+    /// Threads that call `pread`/`pwrite`, one at a time for each file, as the C library's `aio_read` does.
+    Posixaio,
     /// Loads and stores in a mapping of the file.
     Mmap,
+    /// `splice` between the file and a pipe.
+    Splice,
+    /// `fallocate`: reads reserve without growing the file, writes with, trims punch holes.
+    Falloc,
+    /// `ftruncate` to the offset of each write.
+    Ftruncate,
+    /// Makes one file an I/O.
+    Filecreate,
+    /// Asks for the attributes of one file an I/O.
+    Filestat,
+    /// Removes one file an I/O.
+    Filedelete,
+    /// Makes one folder an I/O.
+    Dircreate,
+    /// Asks for the attributes of one folder an I/O.
+    Dirstat,
+    /// Removes one folder an I/O.
+    Dirdelete,
     /// Does nothing, for measuring ourselves.
     Null,
     /// A simulated card on a virtual clock.
@@ -132,6 +154,30 @@ pub enum IoEngine {
 }
 
 impl IoEngine {
+    /// Every one of them.
+    pub const ALL: [IoEngine; 20] = [
+        IoEngine::Sync,
+        IoEngine::Psync,
+        IoEngine::Pvsync,
+        IoEngine::Pvsync2,
+        IoEngine::Vsync,
+        IoEngine::Libaio,
+        IoEngine::IoUring,
+        IoEngine::Posixaio,
+        IoEngine::Mmap,
+        IoEngine::Splice,
+        IoEngine::Falloc,
+        IoEngine::Ftruncate,
+        IoEngine::Filecreate,
+        IoEngine::Filestat,
+        IoEngine::Filedelete,
+        IoEngine::Dircreate,
+        IoEngine::Dirstat,
+        IoEngine::Dirdelete,
+        IoEngine::Null,
+        IoEngine::Sim,
+    ];
+
     /// The name in the field, as the `ioengine` option has it.
     pub fn name(self) -> &'static str {
         match self {
@@ -139,9 +185,20 @@ impl IoEngine {
             IoEngine::Psync => "psync",
             IoEngine::Pvsync => "pvsync",
             IoEngine::Pvsync2 => "pvsync2",
+            IoEngine::Vsync => "vsync",
             IoEngine::Libaio => "libaio",
             IoEngine::IoUring => "io_uring",
+            IoEngine::Posixaio => "posixaio",
             IoEngine::Mmap => "mmap",
+            IoEngine::Splice => "splice",
+            IoEngine::Falloc => "falloc",
+            IoEngine::Ftruncate => "ftruncate",
+            IoEngine::Filecreate => "filecreate",
+            IoEngine::Filestat => "filestat",
+            IoEngine::Filedelete => "filedelete",
+            IoEngine::Dircreate => "dircreate",
+            IoEngine::Dirstat => "dirstat",
+            IoEngine::Dirdelete => "dirdelete",
             IoEngine::Null => "null",
             IoEngine::Sim => "sim",
         }
@@ -149,7 +206,41 @@ impl IoEngine {
 
     /// Whether each I/O has completed when its call returns, so that the queue depth is 1 whatever is asked.
     pub fn is_synchronous(self) -> bool {
-        !matches!(self, IoEngine::Libaio | IoEngine::IoUring | IoEngine::Sim)
+        use IoEngine::{IoUring, Libaio, Posixaio, Sim, Vsync};
+        !matches!(self, Libaio | IoUring | Posixaio | Vsync | Sim)
+    }
+
+    /// Whether an I/O is one operation on a whole file or folder by its name, and moves no data.
+    pub fn works_on_names(self) -> bool {
+        use IoEngine::{Filecreate, Filedelete, Filestat};
+        matches!(self, Filecreate | Filestat | Filedelete) || self.works_on_folders()
+    }
+
+    /// Whether its paths are those of folders.
+    pub fn works_on_folders(self) -> bool {
+        matches!(self, IoEngine::Dircreate | IoEngine::Dirstat | IoEngine::Dirdelete)
+    }
+
+    /// Whether its files have to be there, in their size, before it begins. What it makes itself need not, and folders
+    /// are not laid out as files are.
+    pub fn needs_files(self) -> bool {
+        self != IoEngine::Filecreate && !self.works_on_folders()
+    }
+
+    /// Whether its writes need the file in its full size: they cannot make it longer.
+    pub fn cannot_extend(self) -> bool {
+        self == IoEngine::Mmap
+    }
+
+    /// Whether it changes what lies on the target even when it only reads: names, or the space that is reserved.
+    pub fn always_changes(self) -> bool {
+        use IoEngine::{Dircreate, Dirdelete, Falloc, Filecreate, Filedelete};
+        matches!(self, Falloc | Filecreate | Filedelete | Dircreate | Dirdelete)
+    }
+
+    /// Whether what it worked on is gone afterwards.
+    pub fn removes(self) -> bool {
+        matches!(self, IoEngine::Filedelete | IoEngine::Dirdelete)
     }
 }
 
@@ -490,6 +581,25 @@ pub struct EngineOptions {
     pub hipri: bool,
     /// RWF_NOWAIT.
     pub nowait: bool,
+    /// Hands over vectors rather than plain buffers, to a ring that takes both.
+    #[serde(default)]
+    pub vectored: bool,
+    /// The call by which attributes of files are asked for.
+    #[serde(default)]
+    pub stat: StatCall,
+}
+
+/// How the attributes of a file are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatCall {
+    /// `stat`, which follows symbolic links.
+    #[default]
+    Stat,
+    /// `lstat`, which does not.
+    Lstat,
+    /// `statx` with everything it can tell.
+    Statx,
 }
 
 /// How files come to be and are opened.
@@ -634,5 +744,26 @@ impl Job {
     /// Sizes of the operations it does.
     pub fn blocks_used(&self) -> impl Iterator<Item = &BlockSize> {
         Op::ALL.into_iter().filter(|&op| self.access.does(op)).map(|op| &self.block[op])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_engine_has_a_name_that_is_stored_as_it_is_typed() {
+        let names: std::collections::BTreeSet<&str> = IoEngine::ALL.into_iter().map(IoEngine::name).collect();
+        assert_eq!(names.len(), IoEngine::ALL.len());
+        for engine in IoEngine::ALL {
+            assert_eq!(serde_json::to_value(engine).unwrap(), engine.name());
+        }
+    }
+
+    #[test]
+    fn records_from_before_an_option_was_known_are_read() {
+        let old = r#"{"fixedbufs":true,"registerfiles":false,"sqthread_poll":false,"hipri":false,"nowait":false}"#;
+        let options: EngineOptions = serde_json::from_str(old).unwrap();
+        assert_eq!(options, EngineOptions { fixedbufs: true, ..EngineOptions::default() });
     }
 }
