@@ -92,6 +92,8 @@ pub(crate) struct Tally {
     /// Copies of the switches in `measure`, beside what they switch.
     wants_clat: bool,
     wants_lat: bool,
+    /// Every I/O is created and submitted at once, so that one of the two latencies is counted and the other copied.
+    lat_is_clat: bool,
     wants_slat: bool,
     samples: PerOp<(Samples, Samples)>,
     used: PerOp<bool>,
@@ -115,6 +117,7 @@ impl Tally {
             hot: Op::ALL.map(|op| Hot::new(measure, used[op])),
             wants_clat: measure.clat,
             wants_lat: measure.lat,
+            lat_is_clat: false,
             wants_slat: measure.slat,
             samples: PerOp::default(),
             used,
@@ -131,7 +134,18 @@ impl Tally {
     /// Forgets everything, because the lead-in is over.
     pub(crate) fn restart(&mut self) {
         let syncs = self.sync.histogram.is_some();
+        let lat_is_clat = self.lat_is_clat;
         *self = Tally::new(&self.measure, self.used, syncs, self.intervals.capacity());
+        if lat_is_clat {
+            self.count_lat_as_clat();
+        }
+    }
+
+    /// From now on nothing lies between creation and submission of any I/O.
+    pub(crate) fn count_lat_as_clat(&mut self) {
+        if self.measure.clat && self.measure.lat && !self.measure.lat_histogram {
+            (self.lat_is_clat, self.wants_lat) = (true, false);
+        }
     }
 
     /// Counts one I/O.
@@ -167,10 +181,11 @@ impl Tally {
 
     /// Everything that was counted, by operation; `refused` I/Os were issued too.
     pub(crate) fn into_records(self, refused: [u64; 3]) -> (PerOp<OpRecord>, Latency, Vec<Interval>) {
-        let Tally { hot, samples, sync, intervals, .. } = self;
+        let Tally { hot, lat_is_clat, samples, sync, intervals, .. } = self;
         let mut ops: PerOp<OpRecord> = PerOp::default();
         for (op, hot) in Op::ALL.into_iter().zip(hot) {
             let Hot { ios, bytes, short, clat_histogram, clat, lat, slat, lat_histogram, slat_histogram } = hot;
+            let lat = if lat_is_clat { clat } else { lat };
             let latency = |moments: Moments, histogram| Latency { stat: moments.samples(ios), histogram };
             ops[op] = OpRecord {
                 ios,

@@ -214,6 +214,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let writes = self.plan.stream.access.does(Op::Write) && (self.scramble || self.refill);
         let idle_between = self.pacer.is_none() && !writes;
         let syncs = self.plan.durability.fsync_every > 0 || self.plan.durability.fdatasync_every > 0;
+        if idle_between || self.pacer.is_none() && !self.refill && self.plan.max_block <= WORTH_A_STAMP {
+            self.tally.count_lat_as_clat();
+        }
         let mut last = self.clock.now();
         while let Some(request) = self.stream.next() {
             let (mut created, mut issued) = (last, last);
