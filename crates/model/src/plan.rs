@@ -252,6 +252,7 @@ impl Resolver {
             }
         }
         self.settle_files(&files)?;
+        self.forget_removed(phase);
         Ok(PhasePlan { name: phase.name.clone(), files, workers })
     }
 
@@ -302,7 +303,7 @@ impl Resolver {
                 _ => None,
             },
             direct: job.files.direct,
-            writes: job.access.destroys(),
+            writes: job.access.destroys() || job.ioengine.always_changes(),
             invalidate: job.files.invalidate,
             pre_read: job.files.pre_read,
             stream: StreamPlan {
@@ -389,6 +390,17 @@ impl Resolver {
         Ok(regions)
     }
 
+    /// Lets later phases know what the jobs of this one remove.
+    fn forget_removed(&mut self, phase: &Phase) {
+        for job in phase.jobs.iter().filter(|job| job.ioengine.removes()) {
+            for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
+                if let Some(facts) = self.facts.get_mut(&path) {
+                    (facts.kind, facts.size) = (TargetKind::Absent, Bytes(0));
+                }
+            }
+        }
+    }
+
     /// Checks that new files fit, and lets later phases see them.
     fn settle_files(&mut self, files: &[FilePlan]) -> Result<(), PlanError> {
         let mut needed_so_far: BTreeMap<PathBuf, u64> = BTreeMap::new();
@@ -404,7 +416,8 @@ impl Resolver {
                     return Err(PlanError::NoSpace { job, path, needed: Bytes(*needed), free });
                 }
             }
-            let stays = !file.unlink;
+            // What was neither there nor laid out has no content when the phase is over either.
+            let stays = !file.unlink && (file.kind, file.lay_out) != (TargetKind::Absent, LayOut::Ready);
             if stays && matches!(facts.kind, TargetKind::Absent | TargetKind::File) {
                 facts.kind = TargetKind::File;
                 facts.free = facts.free.map(|free| Bytes(free.0.saturating_sub(grows)));
@@ -464,22 +477,32 @@ fn cut(job: &Job, file: u32, path: &Path, full: u64, fixed: u64, clone: u32) -> 
 
 fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {
     let (name, path) = (job.name.clone(), facts.path.clone());
+    let names = job.ioengine.works_on_names();
     match facts.kind {
+        TargetKind::Directory | TargetKind::Absent if job.ioengine.works_on_folders() => Ok(()),
+        TargetKind::BlockDevice | TargetKind::CharDevice if names && job.ioengine.always_changes() => {
+            Err(PlanError::NotMeasurable { job: name, path, what: "device file" })
+        }
         TargetKind::Directory => Err(PlanError::NotMeasurable { job: name, path, what: "directory" }),
         TargetKind::Other => Err(PlanError::NotMeasurable { job: name, path, what: "socket, pipe or the like" }),
         TargetKind::Absent if !job.files.allow_create => Err(PlanError::Missing { job: name, path }),
         _ if job.access.destroys() && !facts.writable => Err(PlanError::ReadOnly { job: name, path }),
-        TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) => {
+        TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) && !trims_files(job.ioengine) => {
             Err(PlanError::TrimOnFile { job: name, path })
         }
         _ => Ok(()),
     }
 }
 
+/// Whether what the engine does for a trim works on files.
+fn trims_files(ioengine: IoEngine) -> bool {
+    ioengine == IoEngine::Falloc || ioengine.works_on_names()
+}
+
 /// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
 fn check_alignment(job: &Job, facts: &TargetFacts, region: &Region) -> Result<(), PlanError> {
     let logical = u64::from(facts.logical_block.max(1));
-    if !job.files.direct {
+    if !job.files.direct || job.ioengine.works_on_names() {
         return Ok(());
     }
     let blocks = job.blocks_used().flat_map(|b| [b.min().0, b.max().0]);
@@ -495,8 +518,10 @@ fn check_alignment(job: &Job, facts: &TargetFacts, region: &Region) -> Result<()
 
 /// Adds a file, or widens what an earlier worker asked of it. Returns its index.
 fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Vec<FilePlan>) -> u32 {
-    let reads = job.access.does(Op::Read) || job.files.overwrite;
-    let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File) && facts.size.0 < size;
+    let reads = job.access.does(Op::Read) || job.files.overwrite || job.ioengine.cannot_extend();
+    let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
+        && facts.size.0 < size
+        && job.ioengine.needs_files();
     let lay_out = match (missing, reads) {
         (false, _) => LayOut::Ready,
         (true, true) => LayOut::Write(job.files.fallocate),
@@ -632,6 +657,41 @@ mod tests {
         for (job, facts, word) in cases {
             let error = resolve(job, &[facts]).unwrap_err().to_string();
             assert!(error.contains(word), "{error} should say {word}");
+        }
+    }
+
+    #[test]
+    fn what_a_job_removes_is_laid_out_anew_for_the_next_and_what_it_makes_is_not_laid_out() {
+        let absent = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+        let plan_of = |engines: &[IoEngine]| {
+            let jobs = engines.iter().map(|&ioengine| Job { ioengine, ..job(Op::Read) });
+            let phases = jobs.map(|job| Phase { name: job.name.clone(), jobs: vec![job] }).collect();
+            let plan = Plan::resolve(&Scenario { name: "t".into(), seed: 1, phases }, &absent).unwrap();
+            plan.phases.iter().map(|p| p.files[0].lay_out).collect::<Vec<_>>()
+        };
+        let written = LayOut::Write(Fallocate::Native);
+        use IoEngine::{Filecreate, Filedelete, Filestat};
+        assert_eq!(plan_of(&[Filedelete, Filestat, Filestat]), [written, written, LayOut::Ready]);
+        assert_eq!(plan_of(&[Filecreate, Filestat]), [LayOut::Ready, written]);
+    }
+
+    #[test]
+    fn engines_that_work_on_names_leave_devices_alone() {
+        let device = facts("f", TargetKind::BlockDevice, 1 << 20);
+        for ioengine in IoEngine::ALL.into_iter().filter(|e| e.works_on_names() && e.always_changes()) {
+            let error = resolve(Job { ioengine, ..job(Op::Read) }, std::slice::from_ref(&device)).unwrap_err();
+            assert!(error.to_string().contains("device file"), "{error}");
+        }
+        let folder = facts("f", TargetKind::Directory, 0);
+        assert!(resolve(Job { ioengine: IoEngine::Dirstat, ..job(Op::Read) }, &[folder]).is_ok());
+    }
+
+    #[test]
+    fn falloc_punches_holes_in_files_and_always_writes() {
+        let file = [facts("f", TargetKind::File, 1 << 20)];
+        for op in Op::ALL {
+            let plan = resolve(Job { ioengine: IoEngine::Falloc, ..job(op) }, &file).unwrap();
+            assert!(plan.destroys());
         }
     }
 
