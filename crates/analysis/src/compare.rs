@@ -204,8 +204,7 @@ pub fn compare_all(cards: &[&Summary]) -> Vec<Between> {
     let mut who = Vec::new();
     for (a, b) in places {
         let phases = common_phases(cards[a], cards[b]);
-        let measured = |p: &PhaseSummary| !p.bandwidth.values.is_empty();
-        for (x, y) in phases.into_iter().filter(|(x, y)| measured(x) && measured(y)) {
+        for (x, y) in phases.into_iter().filter(|(x, y)| has_rate(x) && has_rate(y)) {
             pairs.push(rate_pair(x, y));
             who.push((a, b));
         }
@@ -261,7 +260,7 @@ impl Rate {
         }
     }
 
-    fn unit(self) -> &'static str {
+    pub(crate) fn unit(self) -> &'static str {
         match self {
             Rate::Bandwidth => "B/s",
             Rate::Iops => "1/s",
@@ -269,10 +268,25 @@ impl Rate {
     }
 }
 
+/// Whether both rates of a phase are known, run by run or as they were published.
+pub(crate) fn has_rate(phase: &PhaseSummary) -> bool {
+    let known = |estimate: &Estimate| !estimate.values.is_empty() || stated(phase, estimate).is_some();
+    known(&phase.bandwidth) && known(&phase.iops)
+}
+
+/// Mean and deviation where nothing else is known.
+fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<Moments> {
+    let runs = phase.detail.stated_runs.filter(|_| estimate.values.is_empty())?;
+    Moments::new(runs as usize, estimate.mean, estimate.deviation?)
+}
+
 /// The rate of two phases, ready to be compared.
 pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Pair<'a> {
     let rate = rate(a, b);
-    let sample = |p: &'a PhaseSummary| Sample::Values(&rate.of(p).values);
+    let sample = |p: &'a PhaseSummary| {
+        let estimate = rate.of(p);
+        stated(p, estimate).map_or(Sample::Values(&estimate.values), Sample::Published)
+    };
     Pair::new(format!("{} {} {}", a.phase, a.op.name(), rate.name()), rate.unit(), sample(a), sample(b))
 }
 

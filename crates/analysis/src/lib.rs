@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod campaign;
 pub mod claims;
 pub mod cliff;
 pub mod compare;
@@ -27,6 +28,7 @@ pub mod summarize;
 mod testing;
 
 pub use advice::{advise, default_rules, rules_with};
+pub use campaign::{join, rank};
 pub use claims::{check_claims, claims};
 pub use cliff::cliff;
 pub use compare::{compare, compare_all, compare_family, compare_summaries};

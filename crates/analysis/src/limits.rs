@@ -1,6 +1,6 @@
 //! Host or card: who sets the pace; and what a layer costs against the bare device.
 
-use crate::compare::{common_phases, compare_family, rate_pair};
+use crate::compare::{common_phases, compare_family, has_rate, rate_pair};
 use crate::figures::sequential;
 use crate::stats::{self, Moments};
 use hakaru_model::facts::Bus;
@@ -117,7 +117,7 @@ pub fn layer_cost(raw: &Summary, layer: &Summary) -> Vec<LayerCost> {
     let name = layer.target.filesystem.as_ref().map_or_else(|| "raw".to_owned(), |fs| fs.fs_type.clone());
     // Phases without a value on either side are left out, so that comparisons and phases stay in step.
     let mut phases = common_phases(raw, layer);
-    phases.retain(|(a, b)| !a.bandwidth.values.is_empty() && !b.bandwidth.values.is_empty());
+    phases.retain(|(a, b)| has_rate(a) && has_rate(b));
     let pairs: Vec<_> = phases.iter().map(|(a, b)| rate_pair(a, b)).collect();
     let amplification = |phase: &PhaseSummary| phase.amplification.as_ref().map(|e| e.mean);
     let cost = |(comparison, (a, b)): (_, &(&PhaseSummary, &PhaseSummary))| LayerCost {
