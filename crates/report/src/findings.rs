@@ -70,7 +70,7 @@ fn decision(decision: &Decision) -> String {
         Fitness::WithCare => format!("{} would fit", mark(criterion.fits)),
         Fitness::DoesNot => format!("{} would do with care, {} fit", mark(criterion.care), mark(criterion.fits)),
     };
-    let unsure = if !firm && measured.ci95.is_some() { ", too near the mark to be sure" } else { "" };
+    let unsure = if !firm && measured.ci95.is_some() { ", but the 95 % interval spans that" } else { "" };
     format!("{} {} ({asked}{unsure})", criterion.figure.name(), value(criterion.figure, measured.value))
 }
 
