@@ -67,7 +67,7 @@ impl Checks {
             println!("not yet: {line}");
         }
         for line in &failed {
-            println!("failed: {line}");
+            println!("failed: {}", line.lines().next().unwrap_or_default());
         }
         let time = self.begun.elapsed().as_secs_f64();
         println!("{passed} passed, {} failed, {} not yet, in {time:.0} s", failed.len(), not_yet.len());

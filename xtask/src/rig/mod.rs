@@ -4,6 +4,9 @@
 
 mod cards;
 mod checks;
+mod faults;
+mod full;
+mod guarding;
 mod jobs;
 mod layers;
 mod product;
@@ -20,6 +23,7 @@ type Part = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 const PARTS: &[Part] = &[
     ("setup", "fetch what the machines are made of (once; `setup pi` for the Raspberry Pi)", setup::main),
     ("smoke", "one card, the four workloads on every layer; three minutes", smoke::main),
+    ("test", "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes", full::main),
     ("run", "run a script for sh in a machine with one card", shell::main),
 ];
 

@@ -4,30 +4,54 @@ use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the program is built for to run in a PC.
 pub(super) const PC: &str = "x86_64-unknown-linux-musl";
 
-/// Builds the program as it is released, and returns its path in a PC, which sees the host's files there.
-///
-/// # Errors
-/// When it does not build.
-pub(super) fn build(target: &str) -> Result<String> {
-    eprintln!("rig: building hakaru for {target}");
-    workspace::run(workspace::cargo().args([
-        "build",
-        "--release",
-        "--quiet",
-        "--package",
-        "hakaru",
-        "--target",
-        target,
-    ]))?;
-    let file = workspace::target().join(target).join("release/hakaru");
-    let file = file.canonicalize().with_context(|| format!("cargo built no {}", file.display()))?;
-    // Some of the host's folders are covered by the machine's own; there all of them are seen.
-    Ok(format!("/run/host{}", file.display()))
+/// The program as it is released.
+pub(super) struct Product {
+    file: PathBuf,
+}
+
+impl Product {
+    /// Builds it; or takes the one that `--hakaru FILE` names out of the arguments.
+    ///
+    /// # Errors
+    /// When it does not build, or there is no such file.
+    pub(super) fn get(target: &str, args: &mut Vec<String>) -> Result<Product> {
+        let named = args.iter().position(|arg| arg == "--hakaru");
+        let file = match named {
+            Some(at) => {
+                let file = args.get(at + 1).map(PathBuf::from).context("--hakaru wants a file")?;
+                args.drain(at..at + 2);
+                file
+            }
+            None => {
+                eprintln!("rig: building hakaru for {target}");
+                let words = ["build", "--release", "--quiet", "--package", "hakaru", "--target", target];
+                workspace::run(workspace::cargo().args(words))?;
+                workspace::target().join(target).join("release/hakaru")
+            }
+        };
+        let file = file.canonicalize().with_context(|| format!("there is no {}", file.display()))?;
+        Ok(Product { file })
+    }
+
+    /// Its path in a PC, which sees the host's files.
+    pub(super) fn in_pc(&self) -> String {
+        // Some of the host's folders are covered by the machine's own; there all of them are seen.
+        format!("/run/host{}", self.file.display())
+    }
+
+    /// What it says about its subcommands, on this host.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub(super) fn help(&self) -> Result<String> {
+        workspace::output(std::process::Command::new(&self.file).arg("--help"))
+    }
 }
 
 /// The card is there, and `hakaru info` knows it.

@@ -2,6 +2,7 @@
 
 use super::checks::Checks;
 use super::layers::Layer;
+use super::product::Product;
 use super::speed::Station;
 use super::{cards, jobs, product, setup};
 use anyhow::{Result, ensure};
@@ -14,10 +15,11 @@ use std::time::Duration;
 /// # Errors
 /// When a check fails, or the machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
-    ensure!(args.is_empty(), "cargo xtask rig smoke takes no arguments");
+    let mut args = args.to_vec();
     setup::ready(Arch::X86_64)?;
     setup::layer_tools()?;
-    let hakaru = product::build(product::PC)?;
+    let hakaru = Product::get(product::PC, &mut args)?.in_pc();
+    ensure!(args.is_empty(), "cargo xtask rig smoke takes nothing but --hakaru FILE");
     let mut checks = Checks::new();
     let prices = cards::nimble();
     let card = cards::make(prices.clone())?;

@@ -57,13 +57,14 @@ pub struct Builder {
     cards: Vec<Arc<Card>>,
     bus: Bus,
     kernel_args: Vec<String>,
+    out: Option<PathBuf>,
     limit: Duration,
 }
 
 impl Builder {
     pub(super) fn new(kit: &Kit) -> Builder {
         let kit = kit.clone();
-        Builder { kit, cards: Vec::new(), bus: Bus::default(), kernel_args: Vec::new(), limit: BOOT_LIMIT }
+        Builder { kit, cards: Vec::new(), bus: Bus::default(), kernel_args: Vec::new(), out: None, limit: BOOT_LIMIT }
     }
 
     /// Puts a card into the next slot; the first becomes `/dev/mmcblk0`. QEMU takes only sizes that are powers of two.
@@ -84,6 +85,12 @@ impl Builder {
         self
     }
 
+    /// Has it see this folder as `/out`, instead of one that goes away with it.
+    pub fn out(mut self, folder: &Path) -> Builder {
+        self.out = Some(folder.to_owned());
+        self
+    }
+
     /// Gives its start another limit of time.
     pub fn boot_limit(mut self, limit: Duration) -> Builder {
         self.limit = limit;
@@ -99,14 +106,15 @@ impl Builder {
         let folder = tempfile::tempdir().map_err(GuestError::host("cannot make a temporary folder"))?;
         let at = folder.path().to_owned();
         let host = |what: &str| GuestError::host(format!("cannot make {what} in {}", at.display()));
-        std::fs::create_dir(at.join("out")).map_err(host("out"))?;
+        let out = self.out.clone().unwrap_or_else(|| at.join("out"));
+        std::fs::create_dir_all(&out).map_err(host("out"))?;
         std::fs::write(at.join("initrd"), first_memory(&parts)?).map_err(host("initrd"))?;
         let mut servers = Vec::new();
         for (slot, card) in self.cards.iter().enumerate() {
             let socket = at.join(format!("card{slot}"));
             servers.push(Server::start(Arc::clone(card), &socket).map_err(host("the socket of a card"))?);
         }
-        let mut command = self.command(&parts, &at, &servers);
+        let mut command = self.command(&parts, &at, &out, &servers);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(File::create(at.join("qemu.log")).map_err(host("qemu.log"))?);
         let begun = Instant::now();
@@ -123,6 +131,7 @@ impl Builder {
             servers,
             scripts: 0,
             boot_time: Duration::ZERO,
+            out,
             folder,
         };
         guest.await_answer("starting", self.limit, |line| (line == "ready").then_some(()))?;
@@ -135,7 +144,7 @@ impl Builder {
     }
 
     /// The whole command line of QEMU.
-    fn command(&self, parts: &Parts, at: &Path, servers: &[Server]) -> Command {
+    fn command(&self, parts: &Parts, at: &Path, out: &Path, servers: &[Server]) -> Command {
         let qemu = Arch::X86_64.qemu();
         let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
         let path = |name: &str| at.join(name).display().to_string();
@@ -150,7 +159,7 @@ impl Builder {
         let share = "local,security_model=none,multidevs=remap";
         command.args(["-fsdev", &format!("{share},id=host,path=/,readonly=on")]);
         command.args(["-device", "virtio-9p-pci,fsdev=host,mount_tag=hostroot"]);
-        command.args(["-fsdev", &format!("{share},id=out,path={}", path("out"))]);
+        command.args(["-fsdev", &format!("{share},id=out,path={}", out.display())]);
         command.args(["-device", "virtio-9p-pci,fsdev=out,mount_tag=out"]);
         let caps = if self.bus.slow() { ",capareg=0x55834b4" } else { "" };
         for (slot, server) in servers.iter().enumerate() {

@@ -134,6 +134,7 @@ pub struct Guest {
     scripts: u32,
     /// How long its start took.
     boot_time: Duration,
+    out: PathBuf,
     folder: TempDir,
 }
 
@@ -149,8 +150,8 @@ impl Guest {
     }
 
     /// The folder that the machine sees as `/out`.
-    pub fn out(&self) -> PathBuf {
-        self.folder.path().join("out")
+    pub fn out(&self) -> &Path {
+        &self.out
     }
 
     /// Everything the kernel said so far.
@@ -174,7 +175,7 @@ impl Guest {
     pub fn begin(&mut self, script: &str) -> Result<(), GuestError> {
         self.scripts += 1;
         let number = self.scripts;
-        let file = self.out().join(format!("{number}.sh"));
+        let file = self.out.join(format!("{number}.sh"));
         std::fs::write(&file, script).map_err(GuestError::host("cannot hand the script over"))?;
         self.order(&number.to_string())
     }
@@ -191,7 +192,7 @@ impl Guest {
             line.strip_prefix(&start).and_then(|code| code.trim().parse::<i32>().ok())
         })?;
         let text = |kind: &str| {
-            let bytes = std::fs::read(self.out().join(format!("{number}.{kind}"))).unwrap_or_default();
+            let bytes = std::fs::read(self.out.join(format!("{number}.{kind}"))).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
         Ok(Output { code, stdout: text("out"), stderr: text("err") })

@@ -1,0 +1,189 @@
+//! Cards that lie, cards that are pulled, and power that goes: what the machine sees, and what the product says.
+
+use super::cards::{self, make};
+use super::checks::Checks;
+use super::full::Bench;
+use anyhow::{Context, Result, ensure};
+use hakaru_model::job::Op;
+use hakaru_model::price::{Fault, FaultKind};
+use hakaru_model::units::Bytes;
+use hakaru_rig::guest::Guest;
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A card of 64 MiB that says it has 256.
+pub(super) fn counterfeit(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let mut prices = cards::quick("counterfeit", Bytes(64 << 20));
+    prices.claimed_capacity = Some(Bytes(256 << 20));
+    let card = make(prices)?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+    checks.check("the card wraps", || {
+        let script = "cd /tmp; head -c 512 /dev/urandom >a\n\
+                      dd if=a of=/dev/mmcblk0 bs=512 seek=$((64 * 2048)) oflag=direct status=none\n\
+                      dd if=/dev/mmcblk0 of=b bs=512 count=1 iflag=direct status=none\n\
+                      cmp a b && blockdev --getsize64 /dev/mmcblk0\n";
+        let size = guest.run(script, LIMIT)?.success()?;
+        ensure!(size.trim() == (256 << 20).to_string(), "it says it has {size}");
+        Ok("256 MiB announced; what is written at 64 MiB is read at 0".to_owned())
+    });
+    if bench.has("verify") {
+        checks.check("verify finds the true size", || {
+            let output = guest.run(&verify(bench), LIMIT)?;
+            let said = output.stdout + &output.stderr;
+            ensure!(output.code != 0, "it ended with 0:\n{said}");
+            ensure!(said.contains("64 MiB") || said.contains("67108864"), "the true size is not told:\n{said}");
+            Ok(last_line(&said))
+        });
+        let good = make(cards::quick("good", Bytes(64 << 20)))?;
+        let mut guest = Guest::builder(&bench.kit).card(&good).boot()?;
+        checks.check("verify passes a good card", || {
+            let said = guest.run(&verify(bench), LIMIT)?.success()?;
+            Ok(last_line(&said))
+        });
+    } else {
+        checks.not_yet("verify finds the true size", "there is no `hakaru verify`");
+        checks.not_yet("verify passes a good card", "there is no `hakaru verify`");
+    }
+    Ok(guest.power_off()?)
+}
+
+/// A card with two places whose writes come to nothing.
+pub(super) fn dropped(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let mut prices = cards::quick("forgetful", Bytes(64 << 20));
+    let drops = |offset| Fault { offset: Bytes(offset), len: Bytes(4096), kind: FaultKind::DropsWrites };
+    prices.faults = vec![drops(1 << 20), drops((40 << 20) + 8192)];
+    let card = make(prices)?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+    checks.check("the card drops writes", || {
+        let script = "cd /tmp; head -c 1048576 /dev/urandom >a\n\
+                      for at in 1 2; do dd if=a of=/dev/mmcblk0 bs=1M seek=$at oflag=direct status=none || exit 1; done\n\
+                      for at in 1 2; do dd if=/dev/mmcblk0 bs=1M skip=$at count=1 iflag=direct status=none | cmp -s a -\n\
+                      echo $?; done\n";
+        let same = guest.run(script, LIMIT)?.success()?;
+        ensure!(same == "1\n0\n", "the comparisons of the bad and the good place ended with {same:?}");
+        Ok("a write at the bad place succeeds and is not there".to_owned())
+    });
+    if bench.has("verify") {
+        checks.check("verify finds dropped writes", || {
+            let output = guest.run(&verify(bench), LIMIT)?;
+            let said = output.stdout + &output.stderr;
+            ensure!(output.code != 0, "it ended with 0:\n{said}");
+            Ok(last_line(&said))
+        });
+    } else {
+        checks.not_yet("verify finds dropped writes", "there is no `hakaru verify`");
+    }
+    Ok(guest.power_off()?)
+}
+
+/// A file that was synced, on a card that keeps its promise and on one that does not.
+pub(super) fn lying_flush(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    for (name, lost, survives) in
+        [("an honest card keeps a synced file", None, true), ("a lying card loses it", Some(1 << 20), false)]
+    {
+        let mut prices = cards::quick(name, Bytes(128 << 20));
+        prices.lost_flush = lost.map(Bytes);
+        let card = make(prices)?;
+        let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+        let script = "set -e\nmkfs.ext4 -q -F -E nodiscard /dev/mmcblk0\nmount -o nodiscard /dev/mmcblk0 /mnt\n\
+                      for file in old filler; do head -c 4M /dev/urandom >/mnt/$file; sync; done\n\
+                      md5sum </mnt/old >/out/old\n\
+                      head -c 64K /dev/urandom | dd of=/mnt/new bs=64K iflag=fullblock conv=fsync status=none\n";
+        guest.run(script, LIMIT)?.success()?;
+        let old = std::fs::read_to_string(guest.out().join("old"))?;
+        let lost = guest.cut_power()?;
+        let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+        checks.check(name, || {
+            let script =
+                "mount -o nodiscard /dev/mmcblk0 /mnt || exit 1\nmd5sum </mnt/old\nwc -c </mnt/new || echo gone";
+            let found = guest.run(script, LIMIT)?.success()?;
+            let new = found.strip_prefix(&old).with_context(|| format!("the old file changed: {found}"))?;
+            let there = new.trim() == "65536";
+            ensure!(there == survives, "the synced file: {}", new.trim());
+            Ok(format!("{} lost, the file is {}", lost[0], if there { "there" } else { "gone" }))
+        });
+        guest.power_off()?;
+    }
+    checks.not_yet("the product finds a lying flush", "nothing in the product cuts power yet");
+    Ok(())
+}
+
+/// A card pulled in the middle of a run: the run ends soon, says why, and what was measured is kept.
+pub(super) fn pulled(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let hakaru = &bench.hakaru;
+    let fio = format!(
+        "{hakaru} fio --name=pulled --filename=/dev/mmcblk0 --filesize=32M --time_based --runtime=60 --ioengine=sync \
+         --direct=1 --bs=64k --rw=write"
+    );
+    let suite = format!(
+        "{hakaru} --db /out/rig.db bench /dev/mmcblk0 --standard --size 32MiB --only seq-write \
+         --erase=$(cat /sys/block/mmcblk0/device/cid); code=$?; {hakaru} --db /out/rig.db list >/tmp/list; \
+         cat /tmp/list; echo LISTED $(grep -c QEMU /tmp/list); exit $code"
+    );
+    for (name, script) in [("fio ends when the card is pulled", fio), ("bench ends and keeps the record", suite)] {
+        let card = make(cards::nimble())?;
+        let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+        checks.check(name, || {
+            guest.begin(&script)?;
+            std::thread::sleep(Duration::from_secs(6));
+            let written = card.ledger().of(Op::Write).bytes;
+            ensure!(written.0 > 1 << 20, "only {written} were written when the card was to be pulled");
+            let begun = Instant::now();
+            guest.pull(0)?;
+            let output = guest.finish(Duration::from_secs(30))?;
+            let said = format!("{}{}", output.stdout, output.stderr);
+            ensure!(output.code != 0, "it ended with 0:\n{said}");
+            ensure!(!said.contains("panicked"), "it panicked:\n{said}");
+            let told = ["Input/output error", "I/O error", "os error 5", "errno 5", "No such device", "No medium"];
+            ensure!(told.iter().any(|words| said.contains(words)), "it does not say that the device failed:\n{said}");
+            if name.starts_with("bench") {
+                ensure!(said.contains("LISTED 1"), "the record is not in the list:\n{said}");
+            }
+            Ok(format!("exit {} after {:.1} s; {}", output.code, begun.elapsed().as_secs_f64(), last_line(&said)))
+        });
+    }
+    Ok(())
+}
+
+/// Power cut in the middle of a run whose database is on another disk.
+pub(super) fn power_cut(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let hakaru = &bench.hakaru;
+    let suite = |only: &str, repeat: u32| {
+        format!(
+            "{hakaru} --db /out/rig.db bench /dev/mmcblk0 --quick --repeat {repeat} --size 16MiB --only {only} \
+             --erase=$(cat /sys/block/mmcblk0/device/cid)"
+        )
+    };
+    let card = make(cards::nimble())?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).out(folder.path()).boot()?;
+    guest.run(&suite("rand-read", 1), LIMIT)?.success()?;
+    guest.begin(&suite("seq-write", 9))?;
+    std::thread::sleep(Duration::from_secs(10));
+    guest.cut_power()?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).out(folder.path()).boot()?;
+    checks.check("the database is whole after a power cut", || {
+        let list = guest.run(&format!("{hakaru} --db /out/rig.db list"), LIMIT)?.success()?;
+        ensure!(list.contains("QEMU") || list.contains("mmcblk0"), "the run before the cut is not listed:\n{list}");
+        guest.run(&suite("rand-read", 1), LIMIT)?.success()?;
+        Ok(format!("{} lines listed, and it is written to again", list.lines().count()))
+    });
+    if bench.has("recover") {
+        checks.check("recover finds nothing undone after a run on a raw card", || {
+            Ok(last_line(&guest.run(&format!("{hakaru} --db /out/rig.db recover"), LIMIT)?.success()?))
+        });
+        checks.not_yet("recover after a power cut in mkfs", "no subcommand makes file systems yet");
+    } else {
+        checks.not_yet("recover after a power cut in mkfs", "there is no `hakaru recover`");
+    }
+    Ok(guest.power_off()?)
+}
+
+fn verify(bench: &Bench) -> String {
+    format!("{} verify /dev/mmcblk0 --erase=$(cat /sys/block/mmcblk0/device/cid)", bench.hakaru)
+}
+
+fn last_line(said: &str) -> String {
+    said.trim().lines().last().unwrap_or_default().to_owned()
+}

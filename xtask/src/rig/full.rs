@@ -1,0 +1,119 @@
+//! `cargo xtask rig test`: everything that is asked of the product on cards, in groups that can be run alone.
+
+use super::cards;
+use super::checks::Checks;
+use super::jobs;
+use super::layers::Layer;
+use super::product::Product;
+use super::speed::Station;
+use super::{faults, guarding, product, setup};
+use anyhow::{Result, bail, ensure};
+use hakaru_rig::guest::{Bus, Guest};
+use hakaru_rig::kit::{Arch, Kit};
+
+/// What the groups work with.
+pub(super) struct Bench {
+    pub(super) kit: Kit,
+    /// Our program's path in a machine.
+    pub(super) hakaru: String,
+    /// What `hakaru --help` says.
+    help: String,
+}
+
+impl Bench {
+    /// Whether the program has a subcommand already.
+    pub(super) fn has(&self, subcommand: &str) -> bool {
+        self.help.lines().any(|line| line.split_whitespace().next() == Some(subcommand) && line.starts_with("  "))
+    }
+}
+
+/// A group of checks: its name, what it is about, and the function that makes them.
+type Group = (&'static str, &'static str, fn(&Bench, &mut Checks) -> Result<()>);
+
+const GROUPS: &[Group] = &[
+    ("wires", "1 and 4 data lines, 25 and 50 MHz", wires),
+    ("guard", "no attempt on a device in use succeeds", guarding::main),
+    ("counterfeit", "a card with less than it says", faults::counterfeit),
+    ("dropped", "a card that drops writes", faults::dropped),
+    ("flush", "a card that lies about flush", faults::lying_flush),
+    ("pulled", "a card pulled while it is measured", faults::pulled),
+    ("cut", "power cut while it is measured", faults::power_cut),
+    ("speed", "three cards, four layers, four workloads", speed),
+];
+
+/// Makes all groups, or those named.
+///
+/// # Errors
+/// When a check fails.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let mut args = args.to_vec();
+    setup::ready(Arch::X86_64)?;
+    setup::layer_tools()?;
+    let product = Product::get(product::PC, &mut args)?;
+    if let Some(unknown) = args.iter().find(|arg| !GROUPS.iter().any(|(name, ..)| name == arg)) {
+        let known: Vec<String> = GROUPS.iter().map(|(name, about, _)| format!("  {name:<12} {about}")).collect();
+        bail!("there is no group {unknown:?}; the groups are\n{}", known.join("\n"));
+    }
+    let bench = Bench { kit: Kit::usual(), hakaru: product.in_pc(), help: product.help()? };
+    let mut checks = Checks::new();
+    for (name, about, group) in GROUPS.iter().filter(|(name, ..)| args.is_empty() || args.iter().any(|a| a == name)) {
+        checks.say(&format!("--- {name}: {about}"));
+        if let Err(error) = group(&bench, &mut checks) {
+            // Such as a machine that did not start; the other groups have machines of their own.
+            checks.check(name, || Err(error));
+        }
+    }
+    checks.conclude()
+}
+
+/// The three cards, in three slots of one machine.
+fn speed(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let lists = [cards::nimble(), cards::endurance(), cards::old()];
+    let cards = lists.clone().map(cards::make);
+    let mut builder = Guest::builder(&bench.kit);
+    let mut made = Vec::new();
+    for card in cards {
+        let card = card?;
+        builder = builder.card(&card);
+        made.push(card);
+    }
+    let mut guest = builder.boot()?;
+    for (slot, (card, prices)) in made.iter().zip(&lists).enumerate() {
+        let device = format!("/dev/mmcblk{slot}");
+        let (device, hakaru) = (device.as_str(), bench.hakaru.as_str());
+        let mut station = Station { guest: &mut guest, card, prices, device, hakaru };
+        for layer in Layer::ALL {
+            station.prepare(layer)?;
+            for workload in jobs::ALL {
+                let name = format!("{} {} {}", prices.name, layer.name(), workload.rw);
+                checks.check(&name, || station.compare(layer, workload));
+            }
+            station.clear(layer)?;
+        }
+    }
+    Ok(guest.power_off()?)
+}
+
+/// What is seen of the wires, and which ceiling follows.
+fn wires(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    for (bus, lines, fast) in [
+        (Bus::FourBits50MHz, 4, true),
+        (Bus::FourBits25MHz, 4, false),
+        (Bus::OneBit50MHz, 1, true),
+        (Bus::OneBit25MHz, 1, false),
+    ] {
+        let card = cards::make(cards::nimble())?;
+        let mut guest = Guest::builder(&bench.kit).card(&card).bus(bus).boot()?;
+        checks.check(&format!("{bus:?}"), || {
+            let info = product::info(&mut guest, &bench.hakaru, "/dev/mmcblk0")?;
+            let (seen, hertz, ceiling) = product::wires(&info);
+            ensure!(seen == lines, "{seen} data lines are seen, and there are {lines}");
+            // The emulated host divides its clock, so that 50 MHz come out as 26.
+            ensure!((hertz > 25_000_000) == fast && hertz > 0, "{hertz} Hz are seen");
+            ensure!(ceiling == hertz * lines / 8, "{ceiling} B/s do not follow from {lines} lines at {hertz} Hz");
+            Ok(format!("{seen} lines at {hertz} Hz, {ceiling} B/s at best"))
+        });
+        guest.power_off()?;
+    }
+    Ok(())
+}

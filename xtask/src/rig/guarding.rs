@@ -1,0 +1,203 @@
+//! Attempts to write to devices that are in use: none may succeed, and none may write a single block.
+//!
+//! That nothing was written is told by the card, not by the program under test.
+
+use super::cards::{self, make};
+use super::checks::Checks;
+use super::full::Bench;
+use anyhow::{Result, bail, ensure};
+use hakaru_model::job::Op;
+use hakaru_model::units::Bytes;
+use hakaru_rig::card::Card;
+use hakaru_rig::guest::{Guest, Output};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A way to use the card: how it comes to be, how it is undone, which targets it forbids, and words of the reason.
+struct Use {
+    name: &'static str,
+    make: &'static str,
+    undo: &'static str,
+    targets: &'static [&'static str],
+    reason: &'static str,
+}
+
+const DISK: &str = "/dev/mmcblk0";
+const FIRST: &str = "/dev/mmcblk0p1";
+
+const USES: &[Use] = &[
+    Use {
+        name: "mounted partition",
+        make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt",
+        undo: "umount /mnt",
+        targets: &[DISK, FIRST],
+        reason: "is mounted at",
+    },
+    Use {
+        name: "swap",
+        make: "mkswap /dev/mmcblk0p1 && swapon /dev/mmcblk0p1",
+        undo: "swapoff /dev/mmcblk0p1",
+        targets: &[DISK, FIRST],
+        reason: "swap",
+    },
+    Use {
+        name: "loop holder",
+        make: "modprobe loop && losetup /dev/loop0 /dev/mmcblk0p1",
+        undo: "losetup -d /dev/loop0",
+        targets: &[DISK, FIRST],
+        reason: "is made of",
+    },
+    Use {
+        name: "device mapper holder",
+        make: "modprobe dm-mod && dmsetup create --noudevsync held --table '0 2048 linear /dev/mmcblk0p1 0'",
+        undo: "dmsetup remove --noudevsync held",
+        targets: &[DISK, FIRST],
+        reason: "is made of",
+    },
+    Use {
+        name: "root of the system",
+        make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt && cp HAKARU /mnt/hakaru && cd /mnt && \
+               mkdir proc sys dev && for at in proc sys dev; do mount --bind /$at /mnt/$at; done && sync",
+        undo: "umount /mnt/proc /mnt/sys /mnt/dev /mnt",
+        targets: &[DISK, FIRST],
+        reason: "this system runs from",
+    },
+    Use {
+        name: "write protection",
+        make: "blockdev --setro /dev/mmcblk0",
+        undo: "blockdev --setrw /dev/mmcblk0",
+        targets: &[DISK],
+        reason: "write-protected|read-only",
+    },
+];
+
+/// Every way to use the card, and every attempt on it.
+pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let card = make(cards::quick("guarded", Bytes(64 << 20)))?;
+    card.poke(0, &two_partitions())?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+    let mut place = Place { guest: &mut guest, card: &card, hakaru: &bench.hakaru, attempts: 0 };
+    for kind in USES {
+        place.guest.run(&kind.make.replace("HAKARU", &bench.hakaru), LIMIT)?.success()?;
+        for target in kind.targets {
+            for (how, script) in place.attempts_on(target, kind.name == "root of the system") {
+                checks.check(&format!("{}: {how} {target}", kind.name), || place.attempt(&script, kind.reason));
+            }
+        }
+        place.guest.run(kind.undo, LIMIT)?.success()?;
+    }
+    for (name, id, reason) in [
+        ("an id of another device", "--erase=0123456789abcdef", "is not the identity"),
+        ("an id that says nothing", "--erase=0x00000000", "is no identity"),
+        ("no id, and nobody to ask", "--erase", "there is no terminal"),
+        ("no leave at all", "", "erase"),
+    ] {
+        let script = place.bench(DISK, id);
+        checks.check(&format!("{name}: bench {DISK}"), || place.attempt(&script, reason));
+    }
+    checks.check("another run at the same time", || place.while_in_use());
+    checks.check("another card behind the name", || place.replugged());
+    let attempts = place.attempts;
+    checks.check("number of attempts", || {
+        ensure!(attempts >= 20, "only {attempts} attempts were made");
+        Ok(format!("{attempts} attempts, each refused, and the card saw no write"))
+    });
+    Ok(guest.power_off()?)
+}
+
+/// The card, the machine, and what was tried in it.
+struct Place<'a> {
+    guest: &'a mut Guest,
+    card: &'a Card,
+    hakaru: &'a str,
+    attempts: u32,
+}
+
+impl Place<'_> {
+    fn bench(&self, target: &str, erase: &str) -> String {
+        let hakaru = self.hakaru;
+        let quick = "--quick --repeat 1 --size 16MiB --only rand-write";
+        format!("{hakaru} --db /tmp/rig.db bench {target} {quick} {erase}")
+    }
+
+    /// The programs that are tried on a target, where the root of the system may be the card.
+    fn attempts_on(&self, target: &str, rooted: bool) -> Vec<(&'static str, String)> {
+        let cid = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
+        let job = "--name=x --rw=write --bs=4k --size=1M --direct=1";
+        let mut attempts =
+            vec![("bench", self.bench(target, cid)), ("fio", format!("{} fio {job} --filename={target}", self.hakaru))];
+        if rooted {
+            for (_, script) in &mut attempts {
+                *script =
+                    format!("chroot /mnt {}", script.replace(self.hakaru, "/hakaru").replace("/tmp/", "/dev/shm/"));
+            }
+        }
+        attempts
+    }
+
+    /// Tries, and wants to be refused for the right reason.
+    fn attempt(&mut self, script: &str, reason: &str) -> Result<String> {
+        self.quiet()?;
+        let output = self.guest.run(script, LIMIT)?;
+        self.refused(&output, reason)
+    }
+
+    /// What is written from now on is the attempt's.
+    fn quiet(&mut self) -> Result<()> {
+        self.guest.run("sync", LIMIT)?.success()?;
+        self.card.take_ledger();
+        Ok(())
+    }
+
+    fn refused(&mut self, output: &Output, reason: &str) -> Result<String> {
+        self.attempts += 1;
+        let said = format!("{}{}", output.stdout, output.stderr);
+        let written = self.card.ledger().of(Op::Write).bytes;
+        ensure!(written.0 == 0, "{written} were written:\n{said}");
+        ensure!(output.code != 0, "it ended with 0:\n{said}");
+        match said.lines().find(|line| reason.split('|').any(|words| line.contains(words))) {
+            Some(line) => Ok(format!("exit {}, {}", output.code, line.trim())),
+            None => bail!("it ended with {}, but not because of {reason:?}:\n{said}", output.code),
+        }
+    }
+
+    /// A device that another run has taken for itself.
+    fn while_in_use(&mut self) -> Result<String> {
+        let cid = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
+        let first = self.bench(DISK, cid).replace("rand-write", "rand-read").replace("--quick", "--standard");
+        let second = self.bench(DISK, cid).replace("rig.db", "other.db");
+        // The first only reads, though it may write.
+        self.quiet()?;
+        let script = format!("{first} >/tmp/first 2>&1 &\nsleep 2\n{second}\ncode=$?\nkill $!\nwait\nexit $code");
+        let output = self.guest.run(&script, LIMIT)?;
+        self.refused(&output, "keeps it for itself")
+    }
+
+    /// The card is pulled and put back while its name is asked for.
+    fn replugged(&mut self) -> Result<String> {
+        self.quiet()?;
+        let bench = self.bench(DISK, "--erase");
+        self.guest.begin(&format!("(sleep 12; echo mmcblk0) | script -qec '{bench}' /dev/null"))?;
+        std::thread::sleep(Duration::from_secs(4));
+        self.guest.pull(0)?;
+        std::thread::sleep(Duration::from_secs(2));
+        self.guest.push(0)?;
+        let output = self.guest.finish(LIMIT)?;
+        self.refused(&output, "another device than a moment ago")
+    }
+}
+
+/// A partition table with two partitions of 16 MiB.
+fn two_partitions() -> [u8; 512] {
+    let mut sector = [0; 512];
+    for (number, start) in [(0, 2048u32), (1, 34816)] {
+        let entry = &mut sector[446 + 16 * number..][..16];
+        // Type "Linux"; where it begins and how many sectors it has.
+        entry[4] = 0x83;
+        entry[8..12].copy_from_slice(&start.to_le_bytes());
+        entry[12..].copy_from_slice(&32768u32.to_le_bytes());
+    }
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    sector
+}
