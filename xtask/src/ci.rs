@@ -2,7 +2,7 @@
 //!
 //! Every step runs, also after one has failed; what a host cannot check is skipped with its reason, and counted.
 
-use crate::{cross, tidy, workspace};
+use crate::{cross, docs, tidy, workspace};
 use anyhow::{Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ const STEPS: &[Step] = &[
     ("lints", || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("tests", || cargo(&["test", "--workspace"], &[("INSTA_UPDATE", "no")])),
     ("documentation", || cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
+    ("generated pages", || docs::check().map(|()| Outcome::Passed)),
     ("dependencies", dependencies),
     ("aarch64", || cross::check(cross::TARGETS[0])),
     ("armv7", || cross::check(cross::TARGETS[1])),

@@ -7,6 +7,7 @@
 
 mod ci;
 mod cross;
+mod docs;
 mod parity;
 mod perf;
 mod rig;
@@ -21,6 +22,7 @@ type Command = (&'static str, &'static str, fn(&[String]) -> anyhow::Result<()>)
 const COMMANDS: &[Command] = &[
     ("ci", "everything that continuous integration checks", ci::main),
     ("cross", "check the workspace for the ARM targets", cross::main),
+    ("docs", "write the generated pages of docs/ anew (--check: only compare)", docs::main),
     ("fio-parity", "compare our fio with the real one, job by job", parity::main),
     ("perf", "measure ours, fio and bare loops, interleaved", perf::main),
     ("rig", "test on simulated cards in real machines: setup, smoke, test, pi", rig::main),

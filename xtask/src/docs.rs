@@ -1,0 +1,43 @@
+//! `cargo xtask docs`: pages that are written by the program itself, so that they cannot tell anything else than it.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use hakaru_dialects::fio;
+
+/// A page and what it must hold.
+const PAGES: &[(&str, fn() -> String)] =
+    &[("docs/COMPATIBILITY.md", fio::compatibility_markdown), ("docs/fio.1", fio::man_page)];
+
+/// Writes every page, or with `--check` only compares.
+///
+/// # Errors
+/// When a page cannot be written, or with `--check` is not what it must be.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    match args {
+        [] => write(),
+        [check] if check == "--check" => self::check(),
+        _ => bail!("{} is not known; there is --check", args.join(" ")),
+    }
+}
+
+fn write() -> Result<()> {
+    for (path, text) in PAGES {
+        std::fs::write(workspace::root().join(path), text()).with_context(|| format!("cannot write {path}"))?;
+        println!("written: {path}");
+    }
+    Ok(())
+}
+
+/// Compares every page with what it must be.
+///
+/// # Errors
+/// Names the pages that are out of date.
+pub(crate) fn check() -> Result<()> {
+    let is_fresh = |path: &str, text: &fn() -> String| workspace::read(path).is_ok_and(|page| page == text());
+    let stale = PAGES.iter().filter(|(path, text)| !is_fresh(path, text));
+    let stale: Vec<&str> = stale.map(|(path, _)| *path).collect();
+    if !stale.is_empty() {
+        bail!("out of date: {}; write them anew with cargo xtask docs", stale.join(", "));
+    }
+    Ok(())
+}
