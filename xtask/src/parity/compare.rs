@@ -25,7 +25,7 @@ impl Difference {
 }
 
 /// Keys that younger versions of fio print and older ones do not, with the first version known to have them.
-const YOUNG_KEYS: &[(&str, u32)] = &[("job_start", 39), ("read_sectors", 39), ("write_sectors", 39)];
+pub(super) const YOUNG_KEYS: &[(&str, u32)] = &[("job_start", 39), ("read_sectors", 39), ("write_sectors", 39)];
 
 /// What the value at a path means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,8 +58,10 @@ fn meaning(path: &str) -> Meaning {
         "name" if path.contains("disk_util") => Meaning::Same,
         "io_bytes" | "io_kbytes" | "total_ios" | "short_ios" | "drop_ios" | "N" | "size" | "lines" => Meaning::Count,
         "bw_bytes" | "iops" | "runtime" => Meaning::Speed(0.02),
+        "mean" if path.contains("slat_ns") => Meaning::Some,
         "mean" if path.contains("lat_ns") => Meaning::Speed(0.03),
         "max" if path.contains("lat_ns") => Meaning::Some,
+        "bw_samples" | "iops_samples" => Meaning::Some,
         _ if path.contains("iodepth_level") || path.contains("iodepth_submit") => Meaning::Share,
         _ => Meaning::Any,
     }
@@ -155,7 +157,8 @@ impl Comparison<'_> {
             return differ.then(|| Difference::new(path, theirs.shown.join(" or "), ours.shown.join(" or ")));
         }
         let (theirs, ours) = (Numbers::of(&theirs.numbers)?, Numbers::of(&ours.numbers)?);
-        if matches!(meaning, Meaning::Count | Meaning::Some | Meaning::Speed(_)) && theirs.is_zero() != ours.is_zero() {
+        let zero_and_not = (theirs.is_zero() && ours.min > 0.0) || (ours.is_zero() && theirs.min > 0.0);
+        if matches!(meaning, Meaning::Count | Meaning::Some | Meaning::Speed(_)) && zero_and_not {
             return Some(Difference::new(path, theirs.to_string(), ours.to_string()));
         }
         let slack = self.slack(meaning, path, &theirs)?;

@@ -3,7 +3,7 @@
 //! Masked are numbers and what follows from their size: their units, and how many lines a distribution takes. All other
 //! words, signs and lines must be the same.
 
-use super::compare::Difference;
+use super::compare::{Difference, YOUNG_KEYS};
 
 /// The differences between two texts: lines that only one of them has.
 ///
@@ -32,7 +32,7 @@ fn shown(lines: &str) -> String {
 /// The lines of a text without what is measured.
 fn masked(text: &str, mask: impl Fn(&str) -> String) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for line in text.lines() {
+    for line in text.lines().filter(|line| !is_young(line)) {
         let line = mask(line);
         let continues = |start: &str| line.trim_start().starts_with(start);
         // Distributions take as many lines as they need.
@@ -42,6 +42,12 @@ fn masked(text: &str, mask: impl Fn(&str) -> String) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Whether a line is one of JSON that younger versions print and older ones do not.
+fn is_young(line: &str) -> bool {
+    let key = line.trim_start().strip_prefix('"').and_then(|line| line.split_once("\" : "));
+    key.is_some_and(|(key, _)| YOUNG_KEYS.iter().any(|(young, _)| *young == key))
 }
 
 fn mask_line(line: &str, minor: u32, counted: bool) -> String {
