@@ -10,6 +10,8 @@ pub mod block;
 pub mod buffer;
 pub mod clock;
 pub mod file;
+pub mod mapping;
+pub mod pipe;
 pub mod ring;
 pub mod thread;
 
