@@ -50,7 +50,7 @@ pub struct Advice {
     pub id: String,
     /// [`UseRule::title`].
     pub title: String,
-    /// What follows; `None` when nothing that it asks for was measured.
+    /// What follows; `None` when not all that it asks for was measured, and nothing measured rules it out.
     pub fitness: Option<Fitness>,
     /// Every criterion that was measured, the worst first: the first ones decided.
     pub decided_by: Vec<Decision>,
