@@ -11,6 +11,7 @@ pub mod caveat;
 pub mod facts;
 pub mod finding;
 pub mod histogram;
+pub mod integrity;
 pub mod job;
 pub mod plan;
 pub mod price;
