@@ -229,6 +229,26 @@ impl Card {
         self.save(offset, data)
     }
 
+    /// Lays the content of a file of the host onto it, past the prices; holes are left out.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or ends past the card.
+    pub fn lay(&self, offset: u64, file: &Path) -> Result<(), Refused> {
+        let file = File::open(file)?;
+        let mut buffer = vec![0; 1 << 20];
+        let mut at = 0;
+        loop {
+            let count = file.read_at(&mut buffer, at)?;
+            if count == 0 {
+                return Ok(());
+            }
+            if buffer[..count].iter().any(|&byte| byte != 0) {
+                self.poke(offset + at, &buffer[..count])?;
+            }
+            at += count as u64;
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // A server thread that panicked left whole numbers behind.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

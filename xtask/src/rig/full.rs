@@ -54,6 +54,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         let known: Vec<String> = GROUPS.iter().map(|(name, about, _)| format!("  {name:<12} {about}")).collect();
         bail!("there is no group {unknown:?}; the groups are\n{}", known.join("\n"));
     }
+    setup::head_start();
     let bench = Bench { kit: Kit::usual(), hakaru: product.in_pc(), help: product.help()? };
     let mut checks = Checks::new();
     for (name, about, group) in GROUPS.iter().filter(|(name, ..)| args.is_empty() || args.iter().any(|a| a == name)) {

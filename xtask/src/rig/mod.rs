@@ -9,6 +9,7 @@ mod full;
 mod guarding;
 mod jobs;
 mod layers;
+mod pi;
 mod product;
 mod setup;
 mod shell;
@@ -24,6 +25,7 @@ const PARTS: &[Part] = &[
     ("setup", "fetch what the machines are made of (once; `setup pi` for the Raspberry Pi)", setup::main),
     ("smoke", "one card, the four workloads on every layer; three minutes", smoke::main),
     ("test", "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes", full::main),
+    ("pi", "the program as built for a Raspberry Pi, on an emulated one", pi::main),
     ("run", "run a script for sh in a machine with one card", shell::main),
 ];
 

@@ -4,11 +4,17 @@ use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What the program is built for to run in a PC.
 pub(super) const PC: &str = "x86_64-unknown-linux-musl";
+
+/// And in a Raspberry Pi.
+pub(super) const PI: &str = "aarch64-unknown-linux-musl";
+
+/// Debian's compiler for the C of SQLite, where cargo-zigbuild is not at hand.
+const CROSS_GCC: &str = "aarch64-linux-gnu-gcc";
 
 /// The program as it is released.
 pub(super) struct Product {
@@ -30,13 +36,17 @@ impl Product {
             }
             None => {
                 eprintln!("rig: building hakaru for {target}");
-                let words = ["build", "--release", "--quiet", "--package", "hakaru", "--target", target];
-                workspace::run(workspace::cargo().args(words))?;
+                compile(target)?;
                 workspace::target().join(target).join("release/hakaru")
             }
         };
         let file = file.canonicalize().with_context(|| format!("there is no {}", file.display()))?;
         Ok(Product { file })
+    }
+
+    /// Where it lies on the host.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
     }
 
     /// Its path in a PC, which sees the host's files.
@@ -52,6 +62,24 @@ impl Product {
     pub(super) fn help(&self) -> Result<String> {
         workspace::output(std::process::Command::new(&self.file).arg("--help"))
     }
+}
+
+fn compile(target: &str) -> Result<()> {
+    let mut cargo = workspace::cargo();
+    let zig = target == PI && workspace::find_program("cargo-zigbuild").is_some();
+    cargo.arg(if zig { "zigbuild" } else { "build" });
+    cargo.args(["--release", "--quiet", "--package", "hakaru", "--target", target]);
+    if target == PI && !zig {
+        ensure!(
+            workspace::find_program(CROSS_GCC).is_some(),
+            "SQLite needs a C compiler for {target}: install cargo-zigbuild and ziglang, or gcc-aarch64-linux-gnu"
+        );
+        cargo.env("CC_aarch64_unknown_linux_musl", CROSS_GCC);
+        // Its headers are those of another C library, which lacks nothing else that SQLite asks for.
+        cargo.env("LIBSQLITE3_FLAGS", "-DSQLITE_DISABLE_LFS");
+        cargo.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
+    }
+    workspace::run(&mut cargo)
 }
 
 /// The card is there, and `hakaru info` knows it.

@@ -20,6 +20,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     setup::layer_tools()?;
     let hakaru = Product::get(product::PC, &mut args)?.in_pc();
     ensure!(args.is_empty(), "cargo xtask rig smoke takes nothing but --hakaru FILE");
+    setup::head_start();
     let mut checks = Checks::new();
     let prices = cards::nimble();
     let card = cards::make(prices.clone())?;

@@ -195,20 +195,26 @@ fn first_memory(parts: &Parts) -> Result<Vec<u8>, GuestError> {
     archive.program("/answer", include_bytes!("answer.sh"));
     let host = |path: &Path| GuestError::host(format!("cannot read {}", path.display()));
     archive.copy("/busybox", &parts.busybox).map_err(host(&parts.busybox))?;
+    add_modules(&mut archive, &load_order(&parts.modules.join(&parts.version), FIRST_MODULES)?)?;
+    Ok(archive.finish())
+}
+
+/// Adds modules, with a list that says in which order they are loaded.
+pub(super) fn add_modules(archive: &mut Archive, files: &[PathBuf]) -> Result<(), GuestError> {
     let mut names = String::new();
-    for (number, file) in load_order(&parts.modules.join(&parts.version), FIRST_MODULES)?.iter().enumerate() {
+    for (number, file) in files.iter().enumerate() {
         // Numbered, because two folders may have a module of the same name.
         let name = format!("module{number}");
         if file.extension().is_some_and(|end| end == "xz") {
-            let unpacked = run(Command::new("xz").arg("-dc").arg(file)).map_err(crate::kit::KitError::Tool)?;
-            archive.program(&format!("/{name}"), &unpacked);
+            archive.program(&format!("/{name}"), &run(Command::new("xz").arg("-dc").arg(file))?);
         } else {
-            archive.copy(&format!("/{name}"), file).map_err(host(file))?;
+            let host = GuestError::host(format!("cannot read {}", file.display()));
+            archive.copy(&format!("/{name}"), file).map_err(host)?;
         }
         names += &format!("{name}\n");
     }
     archive.program("/modules", names.as_bytes());
-    Ok(archive.finish())
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,8 +6,10 @@
 
 mod builder;
 mod monitor;
+mod pi;
 
 pub use builder::{Builder, Bus};
+pub use pi::{Pi, PiRun};
 
 use crate::card::{Card, Refused};
 use crate::kit::{Kit, KitError};

@@ -1,0 +1,159 @@
+//! `cargo xtask rig pi`: the program as it is built for a Raspberry Pi, on an emulated Raspberry Pi 3.
+//!
+//! The machine sees nothing of the host, so that the card comes with its partitions and file systems.
+
+use super::checks::Checks;
+use super::layers::Layer;
+use super::product::{self, Product};
+use super::{cards, setup};
+use crate::workspace;
+use anyhow::{Context, Result, ensure};
+use hakaru_model::price::PriceList;
+use hakaru_model::units::Bytes;
+use hakaru_rig::card::Card;
+use hakaru_rig::guest::{Pi, PiRun};
+use hakaru_rig::kit::{Arch, Kit};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Each layer has a partition of this size; f2fs needs almost as much.
+const PART: u64 = 64 << 20;
+
+/// Where the first partition begins.
+const START: u64 = 4 << 20;
+
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Runs it.
+///
+/// # Errors
+/// When a check fails, or the machine cannot be started.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let mut args = args.to_vec();
+    setup::ready(Arch::Aarch64)?;
+    setup::layer_tools()?;
+    let product = Product::get(product::PI, &mut args)?;
+    ensure!(args.is_empty(), "cargo xtask rig pi takes nothing but --hakaru FILE");
+    setup::head_start();
+    let mut checks = Checks::new();
+    let prices = PriceList { capacity: Bytes(512 << 20), ..cards::nimble() };
+    let card = cards::make(prices)?;
+    partition(&card)?;
+    let pi = Pi::with(&Kit::usual(), &card).program("hakaru", product.file());
+    let run = pi.run(&script(), LIMIT)?;
+    checks.say(&format!("a Raspberry Pi 3 started in {:.1} s, and is off again", run.boot_time.as_secs_f64()));
+    checks.check("the script ends well", || {
+        ensure!(run.output.code == 0, "exit {}:\n{}{}", run.output.code, run.output.stdout, run.output.stderr);
+        Ok("exit 0".to_owned())
+    });
+    checks.check("info names board and card", || names(&run));
+    for layer in Layer::ALL {
+        checks.check(&format!("quick suite on {}", layer.name()), || suite(&run, layer));
+        checks.check(&format!("fio on {}", layer.name()), || fio(&run, layer));
+    }
+    checks.conclude()
+}
+
+/// Lays a partition table and three file systems onto the card; the first partition stays raw.
+fn partition(card: &Arc<Card>) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut table = [0; 512];
+    for (number, layer) in Layer::ALL.into_iter().enumerate() {
+        let start = START + PART * number as u64;
+        let entry = &mut table[446 + 16 * number..][..16];
+        entry[4] = if layer == Layer::Vfat { 0x0c } else { 0x83 };
+        entry[8..12].copy_from_slice(&((start / 512) as u32).to_le_bytes());
+        entry[12..].copy_from_slice(&((PART / 512) as u32).to_le_bytes());
+        let file = folder.path().join(layer.name());
+        std::fs::File::create(&file)?.set_len(PART)?;
+        if let Some(mut mkfs) = mkfs(layer, &file) {
+            workspace::output(&mut mkfs)?;
+            card.lay(start, &file)?;
+        }
+    }
+    table[510..].copy_from_slice(&[0x55, 0xaa]);
+    Ok(card.poke(0, &table)?)
+}
+
+fn mkfs(layer: Layer, file: &Path) -> Option<Command> {
+    let (program, _) = layer.tool()?;
+    let options: &[&str] = match layer {
+        Layer::Raw => &[],
+        Layer::Vfat => &["-F", "32"],
+        Layer::Ext4 => &["-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
+        Layer::F2fs => &["-q", "-f", "-t", "0"],
+    };
+    let mut command = Command::new(setup::path_of(program)?);
+    command.args(options).arg(file);
+    Some(command)
+}
+
+/// Everything in one start: a start costs more than a workload.
+fn script() -> String {
+    let mut lines = vec![
+        "fail() { echo \"=== failed $1\"; code=1; }".to_owned(),
+        "code=0".to_owned(),
+        "echo '=== info'".to_owned(),
+        "hakaru info --json /dev/mmcblk0 || fail info".to_owned(),
+    ];
+    let job = "--name=x --rw=randwrite --bs=4k --size=4M --direct=1 --time_based --runtime=2 --output-format=json";
+    for (number, layer) in Layer::ALL.into_iter().enumerate() {
+        let (name, device) = (layer.name(), format!("/dev/mmcblk0p{}", number + 1));
+        let quick = "--quick --repeat 1 --size 16MiB --only seq-write,seq-read,rand-write,rand-read";
+        let (place, leave, target) = match layer {
+            Layer::Raw => {
+                (device.clone(), "--erase=$(cat /sys/block/mmcblk0/device/cid)", format!("--filename={device}"))
+            }
+            _ => {
+                lines.push(format!("mount -t {name} {device} /mnt || fail mount"));
+                ("/mnt".to_owned(), "", "--directory=/mnt".to_owned())
+            }
+        };
+        lines.push(format!("echo '=== suite {name}'"));
+        lines.push(format!("hakaru --db /tmp/rig.db bench {place} {quick} {leave} || fail suite"));
+        lines.push(format!("echo '=== fio {name}'"));
+        lines.push(format!("hakaru fio {job} {target} || fail fio"));
+        if layer != Layer::Raw {
+            lines.push("umount /mnt || fail umount".to_owned());
+        }
+    }
+    lines.push("exit $code".to_owned());
+    lines.join("\n")
+}
+
+/// What was said between a mark and the next.
+fn part<'a>(run: &'a PiRun, mark: &str) -> Result<&'a str> {
+    let text = &run.output.stdout;
+    let start = format!("=== {mark}\n");
+    let at = text.find(&start).with_context(|| format!("the script did not come to {mark}"))? + start.len();
+    let rest = &text[at..];
+    Ok(&rest[..rest.find("\n=== ").unwrap_or(rest.len())])
+}
+
+fn names(run: &PiRun) -> Result<String> {
+    let info: Value = serde_json::from_str(part(run, "info")?).context("`hakaru info --json` printed no JSON")?;
+    let board = product::known(&info, &["environment", "board"]).as_str().unwrap_or_default();
+    let card = product::known(&info, &["identity", "device", "card", "name"]).as_str().unwrap_or_default();
+    ensure!(board.starts_with("Raspberry Pi 3 Model B"), "the board is called {board:?}");
+    ensure!(card == "QEMU!", "the card is called {card:?}");
+    let (lines, hertz, ceiling) = product::wires(&info);
+    Ok(format!("{board}, card {card}, {lines} lines at {hertz} Hz, {ceiling} B/s at best"))
+}
+
+fn suite(run: &PiRun, layer: Layer) -> Result<String> {
+    let shown = part(run, &format!("suite {}", layer.name()))?;
+    let lines: Vec<&str> = shown.lines().filter(|line| line.starts_with("seq-") || line.starts_with("rand-")).collect();
+    ensure!(lines.len() == 4, "the suite shows {} workloads of 4:\n{shown}", lines.len());
+    Ok(lines.join(" | "))
+}
+
+fn fio(run: &PiRun, layer: Layer) -> Result<String> {
+    let tree: Value = serde_json::from_str(part(run, &format!("fio {}", layer.name()))?).context("no JSON")?;
+    let write = &tree["jobs"][0]["write"];
+    let iops = write["iops"].as_f64().context("fio's JSON has no iops")?;
+    ensure!(iops > 0.0 && tree["jobs"][0]["error"] == 0, "nothing was written: {write}");
+    Ok(format!("{iops:.0} random writes a second"))
+}
