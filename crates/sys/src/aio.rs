@@ -4,6 +4,9 @@ use crate::buffer::Slots;
 use crate::file::last_errno;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
 /// `struct iocb` of the kernel's `aio_abi.h`, on little-endian machines.
@@ -36,6 +39,77 @@ struct Event {
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
+/// `RWF_NOWAIT`: an I/O that would wait fails with EAGAIN instead.
+const NOWAIT: i32 = 8;
+
+/// `struct aio_ring` of the kernel: the head of the ring of completions, which lies in our memory. The events follow.
+#[repr(C)]
+struct RingHead {
+    id: u32,
+    /// How many events the ring has.
+    nr: AtomicU32,
+    /// Next to be taken; ours to move.
+    head: AtomicU32,
+    /// Next to be put; the kernel's to move.
+    tail: AtomicU32,
+    magic: u32,
+    compat: u32,
+    incompat: u32,
+    header_length: u32,
+}
+
+const RING_MAGIC: u32 = 0xa10a_10a1;
+
+/// The ring of completions of a context, so that those already there are fetched without a system call.
+///
+/// The number of a context is the address of its ring: that is how the kernel finds it, and what `io_getevents` of the
+/// C library and fio have relied on since Linux 2.6. A kernel whose ring looks different has it left alone.
+#[derive(Clone, Copy, Debug)]
+struct SharedRing {
+    head: NonNull<RingHead>,
+    events: *const Event,
+    nr: u32,
+}
+
+impl SharedRing {
+    /// The ring of a context. `None` when there is none that we know how to read.
+    fn find(context: libc::c_ulong) -> Option<SharedRing> {
+        let address = context as usize;
+        if address == 0 || !address.is_multiple_of(rustix::param::page_size()) {
+            return None;
+        }
+        let start = std::ptr::with_exposed_provenance_mut::<RingHead>(address);
+        // SAFETY: this only asks whether the page is mapped: it answers ENOMEM where nothing is, and writes nothing.
+        unsafe { rustix::mm::msync(start.cast(), 1, rustix::mm::MsyncFlags::ASYNC) }.ok()?;
+        let head = NonNull::new(start)?;
+        // SAFETY: the page is mapped, aligned, and the kernel's for as long as the context lives.
+        let found = unsafe { head.as_ref() };
+        let known =
+            found.magic == RING_MAGIC && found.incompat == 0 && found.header_length as usize == size_of::<RingHead>();
+        let nr = found.nr.load(Relaxed);
+        let events = start.wrapping_add(1).cast_const().cast();
+        (known && nr > 0).then_some(SharedRing { head, events, nr })
+    }
+
+    /// Takes up to `max` completions that are there.
+    #[inline(always)]
+    fn take(self, max: usize, mut done: impl FnMut(Event)) -> usize {
+        // SAFETY: the ring stays mapped until the context is destroyed, which the owner of this value does last.
+        let shared = unsafe { self.head.as_ref() };
+        let (mut head, mut count) = (shared.head.load(Relaxed), 0);
+        while count < max && head < self.nr && head != shared.tail.load(Acquire) {
+            // SAFETY: `head` is less than `nr`, and the kernel finished this event before it moved `tail` past it.
+            let event = unsafe { self.events.wrapping_add(head as usize).read() };
+            head = if head + 1 == self.nr { 0 } else { head + 1 };
+            count += 1;
+            done(event);
+        }
+        if count > 0 {
+            shared.head.store(head, Release);
+        }
+        count
+    }
+}
 
 /// One finished I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +130,12 @@ pub struct AioQueue {
     events: Box<[Event]>,
     slots: Slots,
     in_flight: usize,
+    ring: Option<SharedRing>,
+    rw_flags: i32,
 }
 
-// SAFETY: the context and all memory belong to this value; the raw pointers point into its own heap block.
+// SAFETY: the context with its ring and all memory belong to this value; the raw pointers point into its own heap block
+// and that ring.
 unsafe impl Send for AioQueue {}
 
 impl AioQueue {
@@ -81,7 +158,26 @@ impl AioQueue {
             events: vec![Event::default(); depth].into_boxed_slice(),
             slots,
             in_flight: 0,
+            ring: SharedRing::find(context),
+            rw_flags: 0,
         })
+    }
+
+    /// Lets I/Os that would wait fail with EAGAIN.
+    pub fn nowait(mut self, nowait: bool) -> AioQueue {
+        self.rw_flags = if nowait { NOWAIT } else { 0 };
+        self
+    }
+
+    /// Fetches every completion by a system call, even those that are there already.
+    pub fn without_ring(mut self) -> AioQueue {
+        self.ring = None;
+        self
+    }
+
+    /// Whether completions that are there are fetched without a system call.
+    pub fn has_ring(&self) -> bool {
+        self.ring.is_some()
     }
 
     /// The buffer of a slot that is not in flight.
@@ -110,6 +206,7 @@ impl AioQueue {
             fd: file.as_fd().as_raw_fd() as u32,
             buffer,
             bytes: u64::from(len),
+            rw_flags: self.rw_flags,
             offset: offset as i64,
             ..Iocb::default()
         };
@@ -167,6 +264,31 @@ impl AioQueue {
     ) -> Result<usize, Errno> {
         let max = max.clamp(1, self.events.len());
         let min = min.min(self.in_flight).min(max);
+        let mut early = 0;
+        if let Some(ring) = self.ring {
+            let AioQueue { slots, .. } = self;
+            early = ring.take(max, |event| land(slots, &event, &mut done));
+            self.in_flight -= early;
+            if early >= min {
+                return Ok(early);
+            }
+        }
+        match self.wait(min - early, max - early, timeout, done) {
+            Ok(count) => Ok(early + count),
+            Err(_) if early > 0 => Ok(early),
+            error => error,
+        }
+    }
+
+    /// Fetches completions by a system call.
+    #[inline]
+    fn wait(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        mut done: impl FnMut(Completion),
+    ) -> Result<usize, Errno> {
         let limit = timeout.map(|t| libc::timespec { tv_sec: t.as_secs() as _, tv_nsec: t.subsec_nanos() as _ });
         let limit = limit.as_ref().map_or(std::ptr::null(), |t| &raw const *t);
         // SAFETY: the kernel writes at most `max` events, and `self.events` has room for them; the time lives until
@@ -187,8 +309,7 @@ impl AioQueue {
         let count = answer as usize;
         self.in_flight -= count;
         for event in &self.events[..count] {
-            self.slots.give_back(event.data as usize);
-            done(Completion { slot: event.data as u32, result: outcome(event.result) });
+            land(&mut self.slots, event, &mut done);
         }
         Ok(count)
     }
@@ -197,6 +318,13 @@ impl AioQueue {
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
+}
+
+/// Gives one finished I/O to whom it concerns.
+#[inline(always)]
+fn land(slots: &mut Slots, event: &Event, done: &mut impl FnMut(Completion)) {
+    slots.give_back(event.data as usize);
+    done(Completion { slot: event.data as u32, result: outcome(event.result) });
 }
 
 /// A negative result is an error number.
@@ -218,26 +346,67 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    #[test]
-    fn reads_come_back_in_their_slots() {
+    fn file() -> std::fs::File {
         let mut file = tempfile::tempfile().unwrap();
         for i in 0..4u8 {
             file.write_all(&[i; 4096]).unwrap();
         }
-        let mut queue = match AioQueue::new(Slots::new(4, 4096).unwrap()) {
-            Ok(queue) => queue,
-            Err(errno) => return eprintln!("SKIPPED: this kernel has no asynchronous I/O ({errno})"),
-        };
-        for slot in 0..4 {
-            queue.prepare(slot, &file, false, u64::from(slot) * 4096, 4096);
+        file
+    }
+
+    fn queue() -> Option<AioQueue> {
+        match AioQueue::new(Slots::new(4, 4096).unwrap()) {
+            Ok(queue) => Some(queue),
+            Err(errno) => {
+                eprintln!("SKIPPED: this kernel has no asynchronous I/O ({errno})");
+                None
+            }
         }
-        assert_eq!(queue.submit(usize::MAX), Ok(4));
-        let mut seen = Vec::new();
-        while seen.len() < 4 {
-            queue.reap(1, 4, None, |c| seen.push(c)).unwrap();
+    }
+
+    #[test]
+    fn reads_come_back_in_their_slots() {
+        let file = file();
+        for by_call in [false, true] {
+            let Some(mut queue) = queue() else { return };
+            if by_call {
+                queue = queue.without_ring();
+            } else if !queue.has_ring() {
+                eprintln!("SKIPPED: the ring of this kernel is not one we know");
+            }
+            for slot in 0..4 {
+                queue.prepare(slot, &file, false, u64::from(slot) * 4096, 4096);
+            }
+            assert_eq!(queue.submit(usize::MAX), Ok(4));
+            let mut seen = Vec::new();
+            while seen.len() < 4 {
+                queue.reap(1, 4, None, |c| seen.push(c)).unwrap();
+            }
+            seen.sort_by_key(|c| c.slot);
+            assert!(seen.iter().all(|c| c.result == Ok(4096)));
+            assert!((0..4).all(|s| queue.buffer(s, 4096).iter().all(|&b| b == s as u8)));
+            assert_eq!(queue.in_flight(), 0);
         }
-        seen.sort_by_key(|c| c.slot);
-        assert!(seen.iter().all(|c| c.result == Ok(4096)));
-        assert!((0..4).all(|s| queue.buffer(s, 4096).iter().all(|&b| b == s as u8)));
+    }
+
+    #[test]
+    fn the_ring_goes_round_and_takes_no_more_than_asked() {
+        let (file, Some(mut queue)) = (file(), queue()) else { return };
+        for round in 0..5_000u64 {
+            for slot in 0..4 {
+                queue.prepare(slot, &file, false, (round + u64::from(slot)) % 4 * 4096, 4096);
+            }
+            assert_eq!(queue.submit(usize::MAX), Ok(4));
+            let mut seen = [false; 4];
+            for want in [1, 3] {
+                let mut count = 0;
+                let answer = queue.reap(want, want, None, |c| {
+                    assert_eq!(c.result, Ok(4096));
+                    assert!(!std::mem::replace(&mut seen[c.slot as usize], true));
+                    count += 1;
+                });
+                assert_eq!((answer, count), (Ok(want), want));
+            }
+        }
     }
 }
