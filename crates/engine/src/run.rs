@@ -1,6 +1,6 @@
 //! The conductor of a plan: one phase after another, all workers of a phase at once.
 
-use crate::clock::ClockChoice;
+use crate::clock::{ClockChoice, ClockMark};
 use crate::disks::DiskWatch;
 use crate::error::RunError;
 use crate::files::{self, Sweeper};
@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 
 /// How often the observer hears of progress.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// A clock that is further off than this, in millionths, is told of: no storage is measured as exactly.
+const DRIFT_PPM: f64 = 500.0;
 
 /// Whether the run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +127,7 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
     if let ClockChoice::Kernel { because: Some(because) } = options.clock {
         conductor.note(Caveat::ClockFallback { used: options.clock.name().to_owned(), because: because.clone() });
     }
+    let mark = ClockMark::take();
     let mut error = None;
     for (index, phase) in plan.phases.iter().enumerate() {
         if options.stop.load(Relaxed) {
@@ -138,6 +142,10 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
         if conductor.phases.last().is_some_and(|p| p.workers.iter().any(ended)) {
             break;
         }
+    }
+    // The rate of the counter was measured in a few milliseconds; the whole run is a far longer measure of it.
+    if let Some(ppm) = options.clock.drift_ppm(&mark).filter(|ppm| ppm.abs() > DRIFT_PPM) {
+        conductor.note(Caveat::ClockDrift { clock: options.clock.name().to_owned(), ppm: ppm as i64 });
     }
     let Conductor { caveats, phases, .. } = conductor;
     let outcome = outcome(plan, &phases, options.stop.load(Relaxed), error.as_ref());

@@ -103,6 +103,14 @@ pub enum Caveat {
         /// Why not the faster one.
         because: String,
     },
+    /// The fast clock ran away from the kernel's during the run.
+    #[error("the {clock} ran {ppm} millionths away from the kernel's clock during the run: times are off by as much")]
+    ClockDrift {
+        /// Clock in use.
+        clock: String,
+        /// Millionths; positive when it ran fast.
+        ppm: i64,
+    },
     /// Our own cost is visible in the figures.
     #[error("{phase}: our own cost of {per_io} an I/O is {share_permille} ‰ of the median latency")]
     Overhead {
