@@ -5,7 +5,7 @@
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::{
-    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, IoEngine, Job, Measure, Op, Phase, Queue, Rate,
+    Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, Phase, Queue, Rate,
     Scenario, SizeSpec, Target,
 };
 use crate::price::PriceList;
@@ -283,12 +283,7 @@ impl Resolver {
         files: &mut Vec<FilePlan>,
     ) -> Result<WorkerPlan, PlanError> {
         let regions = self.regions(job, clone, files)?;
-        let room: u64 = regions.iter().map(|r| r.len).sum();
-        let total = match job.extent.io_size {
-            None => room,
-            Some(SizeSpec::Bytes(b)) => b.0,
-            Some(SizeSpec::Percent(p)) => percent_of(room, p),
-        };
+        let total = total(job, regions.iter().map(|r| r.len).sum());
         let logical = self.logical_block(job, &regions, files);
         let max_block = job.blocks_used().map(|b| b.max().0).max().unwrap_or(0) as u32;
         let endless = job.timing.time_based && job.timing.runtime.is_some();
@@ -312,7 +307,7 @@ impl Resolver {
                 block: job.block.clone(),
                 align: alignment_of_offsets(job),
                 limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops))),
-                limit_ios: job.extent.number_ios,
+                limit_ios: job.extent.number_ios.map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
                 seed: Rng::fork(seed, u64::from(clone)).next_u64(),
             },
             max_block,
@@ -348,11 +343,11 @@ impl Resolver {
             Target::Nothing => {
                 let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
                 let nowhere = Path::new("null");
-                return Ok(vec![cut(job, 0, nowhere, len, 0, clone)?]);
+                return Ok(vec![share(job, cut(job, 0, nowhere, len, 0, clone)?, 1)]);
             }
             Target::Sim(prices) => {
                 let size = prices.announced().0;
-                return Ok(vec![cut(job, 0, Path::new(&prices.name), size, size, clone)?]);
+                return Ok(vec![share(job, cut(job, 0, Path::new(&prices.name), size, size, clone)?, 1)]);
             }
             Target::Paths(_) | Target::Formatted { .. } => {}
         }
@@ -375,17 +370,16 @@ impl Resolver {
                 }
                 (_, Some(filesize), _) => filesize.0,
                 (true, None, _) => fixed,
-                (false, None, Some(SizeSpec::Bytes(size))) => size.0 / count + resolve_offset(job, clone, facts.size.0),
+                (false, None, Some(SizeSpec::Bytes(size))) => {
+                    facts.size.0.max(size.0 / count + resolve_offset(job, clone, facts.size.0))
+                }
                 (false, None, _) if facts.size.0 > 0 => facts.size.0,
                 _ => return Err(PlanError::NoSize { job: job.name.clone(), path }),
             };
             let index = add_file(job, facts, full, files);
-            let mut region = cut(job, index, &path, full, fixed, clone)?;
-            if let Some(SizeSpec::Bytes(size)) = job.extent.size {
-                region.len = region.len.min((size.0 / count).max(1));
-            }
+            let region = cut(job, index, &path, full, fixed, clone)?;
             check_alignment(job, facts, &region)?;
-            regions.push(region);
+            regions.push(share(job, region, count));
         }
         Ok(regions)
     }
@@ -435,22 +429,56 @@ fn given(size: Option<SizeSpec>) -> Option<u64> {
     }
 }
 
+/// Bytes that a clone transfers in one loop, when its files have this much room.
+fn total(job: &Job, room: u64) -> u64 {
+    match (job.extent.io_size, job.extent.size, job.extent.filesize) {
+        (Some(SizeSpec::Bytes(b)), ..) => b.0,
+        (Some(SizeSpec::Percent(p)), ..) => percent_of(room, p),
+        // Where files have a size of their own, `size` only says how much of them is transferred.
+        (None, Some(SizeSpec::Bytes(size)), Some(_)) => size.0,
+        (None, ..) => room,
+    }
+}
+
+/// One file's share of `size`, in whole blocks. A sequential job goes on to the end of its last block where the file
+/// is long enough, as fio does; a random one keeps to the blocks that fit.
+fn share(job: &Job, mut region: Region, files: u64) -> Region {
+    let block = smallest_block(job);
+    if let (Some(SizeSpec::Bytes(size)), None) = (job.extent.size, job.extent.filesize) {
+        let share = (size.0 / files).max(1);
+        let rounded = if job.access.random { share } else { share.next_multiple_of(block) };
+        region.len = region.len.min(rounded);
+    }
+    if region.len > block {
+        region.len -= region.len % block;
+    }
+    region
+}
+
+fn smallest_block(job: &Job) -> u64 {
+    job.blocks_used().map(|b| b.min().0).min().unwrap_or(1).max(1)
+}
+
 fn percent_of(whole: u64, percent: u32) -> u64 {
     (u128::from(whole) * u128::from(percent) / 100) as u64
 }
 
 /// What offsets are multiples of: `blockalign`, else the smallest block.
 fn alignment_of_offsets(job: &Job) -> u64 {
-    let smallest = job.blocks_used().map(|b| b.min().0).min().unwrap_or(1);
-    job.block_align.map_or(smallest, |align| align.0).max(1)
+    job.block_align.map_or(smallest_block(job), |align| align.0).max(1)
 }
 
+/// Where a clone begins. What is given in hundredths is rounded up to a block, as fio does.
 fn resolve_offset(job: &Job, clone: u32, full: u64) -> u64 {
     let resolve = |spec: SizeSpec| match spec {
         SizeSpec::Bytes(b) => b.0,
         SizeSpec::Percent(p) => percent_of(full, p),
     };
-    resolve(job.extent.offset).saturating_add(resolve(job.extent.offset_increment).saturating_mul(u64::from(clone)))
+    let Extent { offset, offset_increment, .. } = &job.extent;
+    let exact = resolve(*offset).saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
+    let relative = [offset, offset_increment].into_iter().any(|spec| matches!(spec, SizeSpec::Percent(_)));
+    let block = smallest_block(job);
+    if relative { exact.checked_next_multiple_of(block).unwrap_or(exact) } else { exact }
 }
 
 /// Cuts the part of a file of `full` bytes that a clone uses. `fixed` is the size of a device, which cannot grow.
@@ -465,12 +493,13 @@ fn cut(job: &Job, file: u32, path: &Path, full: u64, fixed: u64, clone: u32) -> 
             let (job, path) = (job.name.clone(), path.to_owned());
             return Err(PlanError::PastEnd { job, path, size: Bytes(full), offset: Bytes(offset), wanted: size });
         }
-        Some(SizeSpec::Bytes(size)) => size.0.min(rest),
+        Some(SizeSpec::Bytes(_)) => rest,
     };
     let block = job.blocks_used().map(|b| b.max()).max().unwrap_or(Bytes(1));
-    if len < block.0 {
+    let room = given(job.extent.size).filter(|_| job.extent.filesize.is_none()).map_or(len, |size| size.min(len));
+    if room < block.0 {
         let (job, path) = (job.name.clone(), path.to_owned());
-        return Err(PlanError::TooSmall { job, path, room: Bytes(len), offset: Bytes(offset), block });
+        return Err(PlanError::TooSmall { job, path, room: Bytes(room), offset: Bytes(offset), block });
     }
     Ok(Region { file, offset, len })
 }
@@ -721,6 +750,33 @@ mod tests {
         let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
         let starts: Vec<u64> = plan.phases[0].workers.iter().map(|w| w.stream.regions[0].offset).collect();
         assert_eq!(starts, [0, 1 << 18, 1 << 19, 3 << 18]);
+    }
+
+    #[test]
+    fn places_and_sizes_are_whole_blocks_as_in_fio() {
+        let region = |change: &dyn Fn(&mut Job)| {
+            let mut job = job(Op::Read).with_block(Bytes(65_536));
+            change(&mut job);
+            let plan = resolve(job, &[facts("f", TargetKind::File, 4 << 20)]).unwrap();
+            let stream = &plan.phases[0].workers[0].stream;
+            (stream.regions[0].offset, stream.regions[0].len >> 16, stream.limit_bytes.unwrap().div_ceil(65_536))
+        };
+        let size = |spec| move |job: &mut Job| job.extent.size = Some(spec);
+        assert_eq!(region(&size(SizeSpec::Percent(33))), (0, 21, 21));
+        assert_eq!(region(&size(SizeSpec::Bytes(Bytes(1000 << 10)))), (0, 16, 16));
+        let random = |job: &mut Job| {
+            job.extent.size = Some(SizeSpec::Bytes(Bytes(1000 << 10)));
+            job.access.random = true;
+        };
+        assert_eq!(region(&random), (0, 15, 15));
+        let offset = |job: &mut Job| {
+            (job.extent.size, job.extent.offset) = (None, SizeSpec::Percent(33));
+        };
+        assert_eq!(region(&offset), (22 << 16, 42, 42));
+        let own_size = |job: &mut Job| {
+            (job.extent.size, job.extent.filesize) = (Some(SizeSpec::Bytes(Bytes(1 << 20))), Some(Bytes(2 << 20)));
+        };
+        assert_eq!(region(&own_size), (0, 32, 16));
     }
 
     #[test]

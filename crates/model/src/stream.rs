@@ -420,7 +420,7 @@ impl GeneralStream {
             return len;
         }
         let bytes = match &self.block[op] {
-            BlockSize::Fixed(bytes) => bytes.0,
+            BlockSize::Fixed(bytes) => return bytes.0 as u32,
             BlockSize::Range { min, max } => {
                 let steps = (max.0 - min.0) / self.align + 1;
                 min.0 + self.rng.below(steps) * self.align
@@ -435,7 +435,9 @@ impl GeneralStream {
                 drawn.or(parts.last()).map_or(1, |(bytes, _)| bytes.0)
             }
         };
-        bytes as u32
+        // The last of blocks that differ in size is cut so that the sum is right.
+        let left = self.bytes_left.checked_next_multiple_of(self.align).unwrap_or(u64::MAX);
+        bytes.min(left) as u32
     }
 
     fn draw_place(&mut self) -> usize {
