@@ -3,10 +3,10 @@
 //! A trait, so that a card with a false capacity can be played in a test; [`OpenDevice`] is the real thing.
 
 use crate::guard::Erasable;
+pub use hakaru_model::integrity::{SpeedMap, SpeedPoint};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -93,59 +93,6 @@ impl BlockDev for OpenDevice {
     }
 }
 
-/// How long one stretch of a device took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpeedPoint {
-    /// Where it begins.
-    pub offset: Bytes,
-    /// How long it is.
-    pub len: Bytes,
-    /// The time it took.
-    pub elapsed: Nanos,
-}
-
-impl SpeedPoint {
-    /// Bytes per second; `None` when no time passed.
-    pub fn rate(&self) -> Option<BytesPerSec> {
-        self.len.per(self.elapsed)
-    }
-}
-
-/// Speed along a device: at most some hundred stretches, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpeedMap {
-    /// The stretches.
-    pub points: Vec<SpeedPoint>,
-}
-
-impl SpeedMap {
-    /// About so many stretches at most; each covers whole chunks.
-    const POINTS: u64 = 512;
-
-    /// Adds a chunk of a walk over `total` bytes; neighbours are joined so that the map stays small.
-    pub(crate) fn add(&mut self, chunk: SpeedPoint, total: Bytes) {
-        let wanted = total.0 / Self::POINTS;
-        match self.points.last_mut() {
-            Some(last) if last.len.0 + chunk.len.0 <= wanted => {
-                last.len.0 += chunk.len.0;
-                last.elapsed.0 += chunk.elapsed.0;
-            }
-            _ => self.points.push(chunk),
-        }
-    }
-
-    /// All of it as one stretch.
-    pub fn whole(&self) -> SpeedPoint {
-        let mut whole = SpeedPoint { offset: Bytes(0), len: Bytes(0), elapsed: Nanos(0) };
-        whole.offset = self.points.first().map_or(Bytes(0), |first| first.offset);
-        for point in &self.points {
-            whole.len.0 += point.len.0;
-            whole.elapsed.0 += point.elapsed.0;
-        }
-        whole
-    }
-}
-
 /// How far a walk over a device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -178,20 +125,6 @@ pub type OnProgress<'a> = dyn FnMut(Progress) -> std::ops::ControlFlow<()> + 'a;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_speed_map_stays_small_and_loses_nothing() {
-        let mut map = SpeedMap::default();
-        let total = Bytes(10_000 * 4096);
-        for chunk in 0..10_000 {
-            let (offset, len) = (Bytes(chunk * 4096), Bytes(4096));
-            map.add(SpeedPoint { offset, len, elapsed: Nanos(7) }, total);
-        }
-        assert!(map.points.len() <= 600, "{}", map.points.len());
-        let whole = map.whole();
-        assert_eq!((whole.len, whole.elapsed), (total, Nanos(70_000)));
-        assert!(map.points.windows(2).all(|pair| pair[0].offset.0 + pair[0].len.0 == pair[1].offset.0));
-    }
 
     #[test]
     fn time_left_follows_from_the_mean_speed() {

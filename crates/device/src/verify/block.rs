@@ -1,0 +1,59 @@
+//! What is written into a block, and what is told by one that comes back.
+
+use hakaru_model::integrity::BlockState;
+use hakaru_model::rng::Rng;
+use hakaru_model::units::Bytes;
+
+/// Begins every block: text, so that it is recognised in a hex dump.
+const MAGIC: [u8; 8] = *b"hakaru\x01\n";
+
+/// The part of a block that is not filler: magic, seed, address, check.
+const HEAD: usize = 32;
+
+/// Writes a block's own address into it, and fills the rest with bytes that follow from it.
+pub(super) fn stamp(seed: u64, offset: u64, block: &mut [u8]) {
+    let (head, filler) = block.split_at_mut(HEAD);
+    head[..8].copy_from_slice(&MAGIC);
+    head[8..16].copy_from_slice(&seed.to_le_bytes());
+    head[16..24].copy_from_slice(&offset.to_le_bytes());
+    head[24..].copy_from_slice(&check(seed, offset).to_le_bytes());
+    crate::prepare::random_bytes(Rng::fork(seed, offset), filler);
+}
+
+/// Ties the address to the seed, so that damaged addresses and those of an earlier run are not believed.
+fn check(seed: u64, offset: u64) -> u64 {
+    Rng::fork(seed ^ u64::from_le_bytes(MAGIC), offset).next_u64()
+}
+
+/// What a block that was read tells.
+pub(super) fn judge(seed: u64, offset: u64, block: &[u8]) -> BlockState {
+    let word = |at: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&block[at..at + 8]);
+        u64::from_le_bytes(bytes)
+    };
+    let held = word(16);
+    let ours = block[..8] == MAGIC && word(8) == seed && word(24) == check(seed, held);
+    match ours {
+        true if held == offset && filler_is_right(seed, offset, &block[HEAD..]) => BlockState::Good,
+        true if held > offset => BlockState::Overwritten { distance: Bytes(held - offset) },
+        // Content of an earlier address: what belonged here was written over the end of something smaller.
+        true if held < offset => BlockState::Lost,
+        true => BlockState::Damaged,
+        false if mostly_right(seed, offset, block) => BlockState::Damaged,
+        false => BlockState::Lost,
+    }
+}
+
+fn filler_is_right(seed: u64, offset: u64, filler: &[u8]) -> bool {
+    let mut rng = Rng::fork(seed, offset);
+    filler.chunks(8).all(|part| rng.next_u64().to_le_bytes()[..part.len()] == *part)
+}
+
+/// Whether at least half of the words are those that were written: then it is the block, with damage.
+fn mostly_right(seed: u64, offset: u64, block: &[u8]) -> bool {
+    let mut rng = Rng::fork(seed, offset);
+    let filler = &block[HEAD..];
+    let right = filler.chunks_exact(8).filter(|part| rng.next_u64().to_le_bytes() == **part).count();
+    right * 16 >= filler.len()
+}
