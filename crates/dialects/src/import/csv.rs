@@ -1,0 +1,414 @@
+//! Tables of results (CSV), with a mapping that says which column holds what.
+//!
+//! A row is one rate of one thing under one workload, perhaps the mean of several runs. Leaves out reading the mapping
+//! from a file.
+
+use super::units::{Kilo, Ranged, number};
+use super::{Format, ImportedRun, Shorten, Unread, fio};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
+use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::reported::{Block, Figure, OpReport, Reported, StatedRate, WorkerReport};
+use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Which column holds what, what holds for all rows, and what the names of workloads mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mapping {
+    /// What separates the columns; a comma unless said otherwise.
+    pub separator: Option<char>,
+    /// Names of columns, as the first row has them.
+    pub columns: Columns,
+    /// What holds for all rows that do not say otherwise.
+    pub fixed: Workload,
+    /// Unit of bandwidths that stand without one: `MB/s`, `KiB/s`, …
+    pub bandwidth_unit: Option<String>,
+    /// What a name in the column of workloads means.
+    pub workloads: BTreeMap<String, Workload>,
+}
+
+/// Names of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Columns {
+    /// What was measured; several columns are joined by blanks.
+    pub target: Vec<String>,
+    /// Where it was measured.
+    pub host: Option<String>,
+    /// Name of the workload.
+    pub workload: Option<String>,
+    /// The access, as fio calls it: `read`, `randwrite`, …
+    pub rw: Option<String>,
+    /// Block size.
+    pub bs: Option<String>,
+    /// Queue depth.
+    pub iodepth: Option<String>,
+    /// Bandwidth, or its mean.
+    pub bandwidth: Option<String>,
+    /// Deviation of the bandwidth.
+    pub bandwidth_deviation: Option<String>,
+    /// Unit of both.
+    pub bandwidth_unit: Option<String>,
+    /// I/Os per second, or their mean.
+    pub iops: Option<String>,
+    /// Deviation of the IOPS.
+    pub iops_deviation: Option<String>,
+    /// How many runs the row is the mean of.
+    pub runs: Option<String>,
+    /// Where the row comes from.
+    pub source: Option<String>,
+}
+
+/// What a row does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Workload {
+    /// The access, as fio calls it.
+    pub rw: Option<String>,
+    /// Block size, such as `4KiB`.
+    pub bs: Option<String>,
+    /// Queue depth.
+    pub iodepth: Option<u32>,
+    /// Workers at the same time.
+    pub numjobs: Option<u32>,
+    /// Writes from one `fsync` to the next.
+    pub fsync: Option<u32>,
+    /// Whether the page cache was kept out.
+    pub direct: Option<bool>,
+    /// Which operation the rate is of, where the access has both.
+    pub op: Option<String>,
+}
+
+/// One row, understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its line, from 1.
+    pub line: usize,
+    /// What was measured.
+    pub target: String,
+    /// Where.
+    pub host: String,
+    /// Where the row comes from.
+    pub source: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// What was done.
+    pub job: Job,
+    /// Which operation the rates are of.
+    pub op: Op,
+    /// Bytes per second.
+    pub bytes_per_s: Option<StatedRate>,
+    /// Completions per second.
+    pub iops: Option<StatedRate>,
+    /// What contradicts itself.
+    pub caveats: Vec<Caveat>,
+    /// The figures as they stood there.
+    figures: Vec<Figure>,
+}
+
+/// The mapping that fits the table's own header: its columns have the names that [`Columns`] has for them.
+pub fn mapping_of_header(header: &str) -> Option<Mapping> {
+    let cells = cells(header, ',');
+    let has = |name: &str| cells.iter().any(|cell| cell == name).then(|| name.to_owned());
+    let columns = Columns {
+        target: ["target", "card", "layer"].into_iter().filter_map(has).collect(),
+        host: has("host"),
+        workload: has("workload"),
+        rw: has("rw"),
+        bs: has("bs"),
+        iodepth: has("iodepth"),
+        bandwidth: has("bandwidth"),
+        bandwidth_deviation: has("bandwidth_deviation"),
+        bandwidth_unit: has("bandwidth_unit"),
+        iops: has("iops"),
+        iops_deviation: has("iops_deviation"),
+        runs: has("runs"),
+        source: has("source"),
+    };
+    let rated = columns.bandwidth.is_some() || columns.iops.is_some();
+    (rated && columns.rw.is_some()).then(|| Mapping { columns, ..Mapping::default() })
+}
+
+/// Reads the rows of a table; what could not be read is told with its reason.
+pub fn rows(text: &str, mapping: &Mapping) -> (Vec<Row>, Vec<Unread>) {
+    let separator = mapping.separator.unwrap_or(',');
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let (mut rows, mut unread) = (Vec::new(), Vec::new());
+    let Some((_, header)) = lines.next() else { return (rows, unread) };
+    let header = cells(header.trim_start_matches('\u{feff}'), separator);
+    for name in mapping.columns.named().filter(|name| !header.contains(name)) {
+        let why = format!("the mapping names a column `{name}`, and the table has none of that name");
+        unread.push(Unread { line: 1, text: header.join(",").shortened(60), why });
+    }
+    for (index, line) in lines {
+        let cells = cells(line, separator);
+        let cell = |name: &Option<String>| -> Option<&str> {
+            let place = header.iter().position(|known| Some(known) == name.as_ref())?;
+            cells.get(place).map(|text| text.trim()).filter(|text| !text.is_empty())
+        };
+        match row(index + 1, mapping, &cell) {
+            Ok(row) => rows.push(row),
+            Err(why) => unread.push(Unread { line: index + 1, text: line.shortened(60), why }),
+        }
+    }
+    (rows, unread)
+}
+
+impl Columns {
+    fn named(&self) -> impl Iterator<Item = &String> {
+        let Columns { target, host, workload, rw, bs, iodepth, bandwidth, bandwidth_deviation, .. } = self;
+        let more = [&self.bandwidth_unit, &self.iops, &self.iops_deviation, &self.runs, &self.source];
+        let single = [host, workload, rw, bs, iodepth, bandwidth, bandwidth_deviation].into_iter().chain(more);
+        target.iter().chain(single.flatten())
+    }
+}
+
+fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Option<&'a str>) -> Result<Row, String> {
+    let columns = &mapping.columns;
+    let workload = cell(&columns.workload).unwrap_or_default();
+    let named = mapping.workloads.get(workload);
+    let fixed = &mapping.fixed;
+    let pick = |own: Option<&str>, of: fn(&Workload) -> Option<&String>| {
+        own.map(str::to_owned).or_else(|| named.and_then(of).or_else(|| of(fixed)).cloned())
+    };
+    let rw = pick(cell(&columns.rw), |w| w.rw.as_ref());
+    let rw =
+        rw.ok_or_else(|| format!("nothing says what the workload `{workload}` does: give it an rw in the mapping"))?;
+    let access = fio::jobs_access(&rw);
+    let op = match pick(None, |w| w.op.as_ref()) {
+        Some(name) => hakaru_model::reported::op_named(&name).ok_or_else(|| format!("`{name}` is no operation"))?,
+        None => Op::ALL.into_iter().find(|&op| access.does(op)).unwrap_or(Op::Read),
+    };
+    let name = if workload.is_empty() { rw.as_str() } else { workload };
+    let mut job = Job::new(name, Target::Nothing, access);
+    let bs = pick(cell(&columns.bs), |w| w.bs.as_ref());
+    if let Some(bs) = &bs {
+        // Tables say `4k` and mean 4096 bytes.
+        let size = parse_size(bs, SizeRules::Iec).or_else(|_| parse_size(bs, SizeRules::Fio1024));
+        job.block = PerOp::all(BlockSize::Fixed(size.map_err(|error| error.to_string())?));
+    }
+    let of = |pick: fn(&Workload) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
+    let depth = cell(&columns.iodepth).and_then(|text| text.parse().ok()).or_else(|| of(|w| w.iodepth));
+    job.queue.iodepth = depth.unwrap_or(1).clamp(1, 32_768);
+    job.numjobs = of(|w| w.numjobs).unwrap_or(1).clamp(1, 4096);
+    job.durability.fsync_every = of(|w| w.fsync).unwrap_or(0);
+    job.files.direct = named.and_then(|w| w.direct).or(fixed.direct).unwrap_or(false);
+    let mut row = Row {
+        line,
+        target: columns.target.iter().filter_map(|name| cell(&Some(name.clone()))).collect::<Vec<_>>().join(" "),
+        host: cell(&columns.host).unwrap_or_default().to_owned(),
+        source: cell(&columns.source).unwrap_or_default().to_owned(),
+        workload: name.to_owned(),
+        job,
+        op,
+        bytes_per_s: None,
+        iops: None,
+        caveats: Vec::new(),
+        figures: Vec::new(),
+    };
+    rates(&mut row, mapping, cell, bs.is_some())?;
+    Ok(row)
+}
+
+fn rates<'a>(
+    row: &mut Row,
+    mapping: &Mapping,
+    cell: &dyn Fn(&Option<String>) -> Option<&'a str>,
+    block_known: bool,
+) -> Result<(), String> {
+    let columns = &mapping.columns;
+    let runs = match cell(&columns.runs) {
+        Some(text) => text.parse::<u32>().map_err(|_| format!("`{text}` is no number of runs"))?,
+        None => 1,
+    };
+    let mut figure = |name: &str, column: &Option<String>, unit: Option<&str>| -> Result<Option<Ranged>, String> {
+        let Some(text) = cell(column) else { return Ok(None) };
+        let (value, own) = number(text).ok_or_else(|| format!("`{text}` in the column of {name} is no number"))?;
+        let unit = if own.is_empty() { unit.unwrap_or_default() } else { own };
+        if name.contains("bandwidth") && unit.is_empty() {
+            return Err(format!("the {name} {text} has no unit: name it in the mapping (bandwidth_unit = \"MB/s\")"));
+        }
+        let figure = Figure { name: name.to_owned(), value, unit: unit.to_owned() };
+        let ranged = Ranged::of(&figure, Kilo::Si).ok_or_else(|| format!("`{unit}` is no unit of {name}"))?;
+        row.figures.push(figure);
+        Ok(Some(ranged))
+    };
+    let unit = cell(&columns.bandwidth_unit).or(mapping.bandwidth_unit.as_deref());
+    let bandwidth = figure("bandwidth", &columns.bandwidth, unit)?;
+    let deviation = figure("deviation of bandwidth", &columns.bandwidth_deviation, unit)?;
+    let iops = figure("IOPS", &columns.iops, None)?;
+    let iops_deviation = figure("deviation of IOPS", &columns.iops_deviation, None)?;
+    if bandwidth.is_none() && iops.is_none() {
+        return Err("it has neither a bandwidth nor IOPS".to_owned());
+    }
+    let stated = |rate: Option<Ranged>, deviation: Option<Ranged>| {
+        rate.map(|rate| StatedRate { mean: rate.value, deviation: deviation.map(|d| d.value), runs })
+    };
+    row.bytes_per_s = stated(bandwidth, deviation);
+    row.iops = stated(iops, iops_deviation);
+    if let BlockSize::Fixed(block) = row.job.block[row.op]
+        && block_known
+    {
+        if let (Some(bandwidth), Some(iops)) = (bandwidth, iops) {
+            row.caveats.extend(fio::rate_contradiction(&row.workload, bandwidth, iops, block));
+        }
+        // With one block size, either rate follows from the other.
+        let follows = |rate: StatedRate, by: f64| StatedRate {
+            mean: rate.mean * by,
+            deviation: rate.deviation.map(|d| d * by),
+            ..rate
+        };
+        let size = block.0.max(1) as f64;
+        row.iops = row.iops.or_else(|| row.bytes_per_s.map(|rate| follows(rate, 1.0 / size)));
+        row.bytes_per_s = row.bytes_per_s.or_else(|| row.iops.map(|rate| follows(rate, size)));
+    }
+    Ok(())
+}
+
+/// The rows of a table as runs, each of one phase.
+pub fn import(text: &str, mapping: &Mapping) -> (Vec<ImportedRun>, Vec<Unread>) {
+    let (rows, unread) = rows(text, mapping);
+    (rows.into_iter().map(run).collect(), unread)
+}
+
+fn run(row: Row) -> ImportedRun {
+    let Row { line, target, host, source, workload, job, op, bytes_per_s, iops, caveats, figures } = row;
+    let mut block = Block::new("row");
+    for (name, text) in [("target", &target), ("host", &host), ("source", &source), ("workload", &workload)] {
+        if !text.is_empty() {
+            block.word(name, text);
+        }
+    }
+    block.figures = figures;
+    let worker = WorkerRecord { name: workload.clone(), stop: StopReason::Done, ..WorkerRecord::default() };
+    let mut report = WorkerReport { members: job.numjobs, ..WorkerReport::default() };
+    report.ops[op] = OpReport { bytes_per_s, iops, ..OpReport::default() };
+    let phase = PhaseRecord {
+        name: workload.clone(),
+        started_unix_ms: 0,
+        elapsed: Nanos(0),
+        workers: vec![worker],
+        disks: Vec::new(),
+    };
+    ImportedRun {
+        format: Format::Csv,
+        program: if source.is_empty() { "table".to_owned() } else { source },
+        scenario: Scenario { name: workload.clone(), seed: 0, phases: vec![Phase { name: workload, jobs: vec![job] }] },
+        path: None,
+        label: (!target.is_empty()).then_some(target),
+        phases: vec![phase],
+        caveats,
+        outcome: Outcome::Completed,
+        figures: block.count(),
+        reported: Reported { blocks: vec![block], workers: vec![report] },
+        started_unix_ms: None,
+        lines: (line, line),
+        unread: Vec::new(),
+    }
+}
+
+/// The block size of a row's operation.
+pub fn block_of(row: &Row) -> Option<Bytes> {
+    match row.job.block[row.op] {
+        BlockSize::Fixed(size) => Some(size),
+        _ => None,
+    }
+}
+
+/// The cells of a line (RFC 4180): quoted ones may hold separators, and two quotes stand for one.
+fn cells(line: &str, separator: char) -> Vec<String> {
+    let mut cells = Vec::new();
+    let mut cell = String::new();
+    let mut quoted = false;
+    let mut rest = line.trim_end_matches('\r').chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' if quoted && rest.peek() == Some(&'"') => {
+                cell.push('"');
+                rest.next();
+            }
+            '"' => quoted = !quoted,
+            c if c == separator && !quoted => cells.push(std::mem::take(&mut cell)),
+            c => cell.push(c),
+        }
+    }
+    cells.push(cell);
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapping() -> Mapping {
+        let some = |name: &str| Some(name.to_owned());
+        let workload = |rw: &str, bs: &str| Workload { rw: some(rw), bs: some(bs), ..Workload::default() };
+        Mapping {
+            columns: Columns {
+                target: vec!["card".into(), "layer".into()],
+                workload: some("workload"),
+                bandwidth: some("bw_mean"),
+                bandwidth_deviation: some("bw_stdev"),
+                bandwidth_unit: some("bw_unit"),
+                iops: some("iops_mean"),
+                runs: some("runs"),
+                ..Columns::default()
+            },
+            workloads: [("rand-read-4k".to_owned(), workload("randread", "4k"))].into(),
+            ..Mapping::default()
+        }
+    }
+
+    const MIB: f64 = 1_048_576.0;
+    const HEAD: &str = "card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean\n";
+
+    #[test]
+    fn a_row_becomes_a_rate_with_its_runs() {
+        let (rows, unread) =
+            rows(&format!("{HEAD}\"king, ston\",vfat,rand-read-4k,10,7.7,0.1,MiB/s,1973\n"), &mapping());
+        assert_eq!(unread, []);
+        let row = &rows[0];
+        assert_eq!((row.target.as_str(), row.caveats.len()), ("king, ston vfat", 0));
+        assert_eq!(row.bytes_per_s, Some(StatedRate { mean: 7.7 * MIB, deviation: Some(0.1 * MIB), runs: 10 }));
+        assert_eq!(row.iops.unwrap().mean, 1973.0);
+    }
+
+    #[test]
+    fn a_unit_slip_is_found_by_the_other_column() {
+        let (wrong, _) = rows(&format!("{HEAD}kingston,vfat,rand-read-4k,10,7.7,0,KB/s,1973\n"), &mapping());
+        let text = wrong[0].caveats[0].to_string();
+        assert!(text.contains("7.70 kB/s") && text.contains("8.08 MB/s") && text.contains("one prefix off"), "{text}");
+        let (rows, _) = rows(&format!("{HEAD}kingston,vfat,rand-read-4k,10,7.7,0,MB/s,1973\n"), &mapping());
+        assert!(rows[0].caveats[0].to_string().contains("MiB/s for MB/s"), "{:?}", rows[0].caveats);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        let text = format!(
+            "{HEAD}a,b,other,1,5,0,MB/s,5\na,b,rand-read-4k,1,nan,0,MB/s,5\na,b,rand-read-4k,1,5,0,,5\na,b,rand-read-4k,many,5,0,MB/s,5\na\n"
+        );
+        let (rows, unread) = rows(&text, &mapping());
+        assert!(rows.is_empty());
+        let why: Vec<&str> = unread.iter().map(|u| u.why.as_str()).collect();
+        assert!(why[0].contains("`other`") && why[1].contains("`nan`") && why[2].contains("no unit"), "{why:?}");
+        assert!(why[3].contains("`many`") && why.len() == 5, "{why:?}");
+        let strange = Mapping { columns: Columns { iops: Some("IO/s".into()), ..mapping().columns }, ..mapping() };
+        assert!(rows_unread(HEAD, &strange)[0].why.contains("`IO/s`"));
+    }
+
+    fn rows_unread(text: &str, mapping: &Mapping) -> Vec<Unread> {
+        rows(text, mapping).1
+    }
+
+    #[test]
+    fn plain_tables_need_no_mapping() {
+        let text = "target,rw,bs,bandwidth,bandwidth_unit\nmy card,randwrite,4KiB,1.5,MB/s\n";
+        let mapping = mapping_of_header(text.lines().next().unwrap()).unwrap();
+        let (runs, unread) = import(text, &mapping);
+        assert_eq!((runs.len(), unread.len()), (1, 0));
+        assert_eq!(runs[0].reported.workers[0].ops.write.iops.unwrap().mean.round(), 366.0);
+        assert_eq!(mapping_of_header("a,b,c"), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether the figures of a result fit each other: bytes, time, bandwidth, I/Os and block size say the same thing twice.
+//!
+//! Leaves out whether the experiment was a good one.
+
+use super::super::units::{Ranged, slip};
+use super::record::{OpSums, Sums};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{BlockSize, Job, Op};
+use hakaru_model::reported::Block;
+use hakaru_model::units::{Bytes, BytesPerSec, Iops};
+
+/// Contradictions within a reported job.
+pub(super) fn contradictions(report: &Block, phase: &str, job: &Job) -> Vec<Caveat> {
+    let sums = Sums::of(report);
+    Op::ALL.into_iter().flat_map(|op| of_op(&sums, op, report, phase, job)).collect()
+}
+
+fn of_op(sums: &Sums, op: Op, report: &Block, phase: &str, job: &Job) -> Vec<Caveat> {
+    let one = &sums.ops[op];
+    let mut found = Vec::new();
+    let mut check = |stated: Option<Ranged>, follows: Option<Ranged>, name: &str, from: &str, unit: Unit| {
+        let (Some(stated), Some(follows)) = (stated, follows) else { return };
+        if !stated.fits(follows) {
+            found.push(Caveat::Contradiction {
+                phase: phase.to_owned(),
+                stated: format!("{} {name} of {}", op.name(), unit.show(stated.value)),
+                follows: format!("{}, which follows from {from}", unit.show(follows.value)),
+                hint: slip(stated.value / follows.value).unwrap_or("one of them is wrong").to_owned(),
+            });
+        }
+    };
+    let time = one.runtime_ms.filter(|&ms| ms > 0).map(|ms| Ranged { value: ms as f64 / 1e3, slack: 1e-3 });
+    let over_time = |amount: Option<Ranged>| amount.zip(time).and_then(|(amount, time)| amount.over(time));
+    check(one.bandwidth, over_time(one.bytes), "bandwidth", "bytes and time", Unit::BytesPerSec);
+    let count = one.ios.map(|n| Ranged::exact(n as f64));
+    check(one.iops, over_time(count), "rate", "I/Os and time", Unit::Iops);
+    if let BlockSize::Fixed(size) = job.block[op] {
+        let follows = one.iops.map(|iops| iops.times(size.0 as f64));
+        let from = format!("its IOPS and blocks of {size}");
+        check(one.bandwidth, follows.filter(|_| whole_blocks(one)), "bandwidth", &from, Unit::BytesPerSec);
+    }
+    let other = report.part(op.name()).and_then(|block| block.get("BW other")).and_then(|f| Ranged::of(f, sums.kilo));
+    check(one.bandwidth, other, "bandwidth", "the same in the other unit", Unit::BytesPerSec);
+    found
+}
+
+/// A rate of a few I/Os per second is cut to a whole number, which says nothing of bandwidth.
+fn whole_blocks(op: &OpSums) -> bool {
+    op.iops.is_some_and(|iops| iops.value >= 2.0)
+}
+
+#[derive(Clone, Copy)]
+enum Unit {
+    BytesPerSec,
+    Iops,
+}
+
+impl Unit {
+    fn show(self, value: f64) -> String {
+        match self {
+            Unit::BytesPerSec => BytesPerSec(value).to_string(),
+            Unit::Iops => format!("{} IOPS", Iops(value)),
+        }
+    }
+}
+
+/// The contradiction of one stated bandwidth with a stated rate of I/Os of a known size, if there is one.
+pub(in super::super) fn rate_contradiction(
+    phase: &str,
+    bandwidth: Ranged,
+    iops: Ranged,
+    block: Bytes,
+) -> Option<Caveat> {
+    let follows = iops.times(block.0 as f64);
+    (!bandwidth.fits(follows)).then(|| Caveat::Contradiction {
+        phase: phase.to_owned(),
+        stated: format!("bandwidth of {}", BytesPerSec(bandwidth.value)),
+        follows: format!("{}, which follows from {} IOPS of {block}", BytesPerSec(follows.value), Iops(iops.value)),
+        hint: slip(bandwidth.value / follows.value).unwrap_or("one of them is wrong").to_owned(),
+    })
+}

@@ -1,0 +1,331 @@
+//! What was asked: the scenario behind imported results, from the command line where it came along, else from what the
+//! results say of it themselves.
+//!
+//! Leaves out the results.
+
+use super::super::units::{Kilo, Ranged, factor};
+use super::record::Sums;
+use crate::fio::{Action, Invocation, ParseContext};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, Target};
+use hakaru_model::reported::Block;
+use hakaru_model::units::Bytes;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What is known of the jobs of imported results.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct Jobs {
+    pub(in super::super) scenario: Scenario,
+    /// Phase and job of each report, in the order of the reports.
+    pub(super) places: Vec<(usize, usize)>,
+    /// Weaknesses that the jobs alone tell.
+    pub(super) caveats: Vec<Caveat>,
+    /// Remarks on how they were found out.
+    pub(super) notes: Vec<String>,
+}
+
+/// Understands a command line of fio, without the program's name. Nothing of this host is asked: what the host of the
+/// command knew, such as its environment and job files, is not known here.
+///
+/// # Errors
+/// Why not, in words.
+pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> {
+    let args: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let context = ParseContext {
+        env: &|name| (name == "HOME").then(|| "~".to_owned()),
+        read_file: &|path: &Path| {
+            let name = path.display().to_string();
+            Err(std::io::Error::new(std::io::ErrorKind::NotFound, format!("the job file {name} did not come along")))
+        },
+        path_exists: &|_| false,
+        cpu_count: 1,
+        page_size: 4096,
+        memory_mb: 0,
+    };
+    match crate::fio::parse(&args, &context) {
+        Ok(invocation) if invocation.action == Action::Run && invocation.jobs().next().is_some() => Ok(invocation),
+        Ok(_) => Err("it runs no job".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Finds out what the jobs were. `asked` is what a command line or a list of options says.
+pub(in super::super) fn jobs(banners: &[&Block], reports: &[&Block], asked: Result<Invocation, String>) -> Jobs {
+    let mut notes = Vec::new();
+    let asked = match asked {
+        Ok(asked) => match disagreement(&asked, banners, reports) {
+            None => {
+                // Whose home `~/` was, nobody asks any more.
+                notes.extend(asked.warnings.iter().filter(|warning| !warning.contains("`~/`")).cloned());
+                Some(asked.scenario)
+            }
+            Some(why) => {
+                notes.push(format!("the command line above these results is not theirs: {why}"));
+                None
+            }
+        },
+        Err(why) => {
+            if !why.is_empty() {
+                notes.push(format!("the command line above these results was not understood: {why}"));
+            }
+            None
+        }
+    };
+    let known = asked.is_some();
+    let mut scenario = asked.unwrap_or_else(|| guessed(banners, reports, &mut notes));
+    let places = places(&mut scenario, reports);
+    scenario.name = scenario.phases.first().map_or_else(|| "imported".to_owned(), |phase| phase.name.clone());
+    let caveats = weaknesses(&scenario, known);
+    Jobs { scenario, places, caveats, notes }
+}
+
+/// Why a command line cannot be that of these results.
+fn disagreement(asked: &Invocation, banners: &[&Block], reports: &[&Block]) -> Option<String> {
+    let jobs: Vec<&Job> = asked.jobs().map(|(job, _)| job).collect();
+    for (job, banner) in jobs.iter().zip(banners) {
+        let name = banner.words_of("name").unwrap_or_default();
+        if job.name != name {
+            return Some(format!("its job is called `{}`, and theirs `{name}`", job.name));
+        }
+        let rw = banner.words_of("rw").unwrap_or_default();
+        let access = access(rw);
+        if job.access.random != access.random || Op::ALL.iter().any(|&op| job.access.does(op) != access.does(op)) {
+            return Some(format!("their rw is `{rw}`"));
+        }
+        let block = |op: Op| banner.get(&format!("bs {} max", letter(op))).and_then(|f| Ranged::of(f, Kilo::Binary));
+        let odd = Op::ALL.into_iter().filter(|&op| job.access.does(op)).find_map(|op| {
+            let theirs = block(op)?;
+            (!theirs.fits(Ranged::exact(job.block[op].max().0 as f64))).then_some(theirs)
+        });
+        if let Some(theirs) = odd {
+            return Some(format!("their block size is {}", Bytes(theirs.value as u64)));
+        }
+    }
+    if banners.len() > jobs.len() {
+        return Some("they have more jobs".to_owned());
+    }
+    let stranger = reports.iter().filter_map(|r| r.words_of("name")).find(|name| jobs.iter().all(|j| j.name != *name));
+    stranger.map(|name| format!("it has no job `{name}`"))
+}
+
+fn letter(op: Op) -> &'static str {
+    ["R", "W", "T"][op as usize]
+}
+
+/// The access that fio calls so.
+pub(in super::super) fn access(rw: &str) -> Access {
+    let (random, what) = rw.strip_prefix("rand").map_or((false, rw), |what| (true, what));
+    match what {
+        "write" => Access::only(Op::Write, random),
+        "trim" => Access::only(Op::Trim, random),
+        "rw" | "readwrite" => Access::mixed(50, random),
+        "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
+        _ => Access::only(Op::Read, random),
+    }
+}
+
+/// Engines that issue one I/O after another; all others are taken for asynchronous ones.
+const SYNCHRONOUS: [&str; 10] =
+    ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "null", "falloc", "ftruncate"];
+
+/// The engine of that name; of those that we do not have, one of the same kind.
+pub(super) fn engine(name: &str) -> IoEngine {
+    let ours = [
+        IoEngine::Sync,
+        IoEngine::Psync,
+        IoEngine::Pvsync,
+        IoEngine::Pvsync2,
+        IoEngine::Libaio,
+        IoEngine::IoUring,
+        IoEngine::Mmap,
+        IoEngine::Null,
+    ];
+    let other = if SYNCHRONOUS.contains(&name) { IoEngine::Psync } else { IoEngine::Libaio };
+    ours.into_iter().find(|engine| engine.name() == name).unwrap_or(other)
+}
+
+/// Jobs from what the results say of them: a phase for each group.
+fn guessed(banners: &[&Block], reports: &[&Block], notes: &mut Vec<String>) -> Scenario {
+    let mut scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+    for banner in banners {
+        let name = banner.words_of("name").unwrap_or_default();
+        let report = reports.iter().find(|report| report.words_of("name") == Some(name));
+        let mut job = from_banner(banner, notes);
+        job.group = banner.whole("g").unwrap_or(0).min(u64::from(u32::MAX)) as u32;
+        if let Some(report) = report {
+            refine(&mut job, report);
+        }
+        job.numjobs = clones(banner, name, reports);
+        phase_of(&mut scenario, job.group).jobs.push(job);
+    }
+    scenario
+}
+
+/// The phase of a group, made where there is none.
+fn phase_of(scenario: &mut Scenario, group: u32) -> &mut Phase {
+    let place = scenario.phases.iter().position(|phase| phase.jobs.iter().any(|job| job.group == group));
+    let place = place.unwrap_or_else(|| {
+        scenario.phases.push(Phase { name: String::new(), jobs: Vec::new() });
+        scenario.phases.len() - 1
+    });
+    &mut scenario.phases[place]
+}
+
+fn clones(banner: &Block, name: &str, reports: &[&Block]) -> u32 {
+    let mine = || reports.iter().filter(|report| report.words_of("name") == Some(name));
+    let members = mine().filter_map(|report| report.whole("jobs")).sum::<u64>().min(4096) as u32;
+    // The dots say "several"; how many, the reports tell.
+    if banner.words_of("clones").is_some() { members.max(2) } else { 1 }
+}
+
+fn from_banner(banner: &Block, notes: &mut Vec<String>) -> Job {
+    let name = banner.words_of("name").unwrap_or_default();
+    let mut job = Job::new(name, Target::Nothing, access(banner.words_of("rw").unwrap_or_default()));
+    let asked = banner.words_of("ioengine").unwrap_or("psync");
+    job.ioengine = engine(asked);
+    if job.ioengine.name() != asked {
+        notes.push(format!(
+            "the engine `{asked}` is none of ours: its jobs are kept as those of `{}`",
+            job.ioengine.name()
+        ));
+    }
+    job.queue.iodepth = banner.whole("iodepth").unwrap_or(1).clamp(1, 32_768) as u32;
+    for op in Op::ALL {
+        let size = |end: &str| {
+            let figure = banner.get(&format!("bs {} {end}", letter(op)))?;
+            // Old versions print `4K` for 4096 bytes.
+            let binary = matches!(figure.unit.as_str(), "K" | "M" | "G" | "k" | "m" | "g");
+            let factor = if binary {
+                factor(&format!("{}iB", figure.unit), Kilo::Binary)
+            } else {
+                factor(&figure.unit, Kilo::Binary)
+            };
+            Some(whole_block(figure.value.value() * factor?))
+        };
+        if let Some((min, max)) = size("min").zip(size("max")) {
+            job.block[op] = if min == max { BlockSize::Fixed(min) } else { BlockSize::Range { min, max } };
+        }
+    }
+    job
+}
+
+/// Blocks are whole sectors nearly always, and printed rounded: `9.77KiB` was 10,000 bytes, `64.0KiB` 65,536.
+fn whole_block(bytes: f64) -> Bytes {
+    let sectors = (bytes / 512.0).round() * 512.0;
+    let near = sectors > 0.0 && (sectors - bytes).abs() < bytes * 0.002;
+    Bytes(if near { sectors } else { bytes.round() } as u64)
+}
+
+/// What a report tells of a job beyond its banner: the share of reads, and that its group is shown as one.
+fn refine(job: &mut Job, report: &Block) {
+    let ios = |letter: &str| report.part("issued").and_then(|issued| issued.whole(&format!("total {letter}")));
+    if let (Some(reads), Some(writes)) = (ios("r"), ios("w"))
+        && job.access.does(Op::Read)
+        && job.access.does(Op::Write)
+        && reads + writes > 0
+    {
+        let share = (reads as f64 * 100.0 / (reads as f64 + writes as f64)).round() as u32;
+        job.access.mix = PerOp { read: share, write: 100 - share, trim: 0 };
+    }
+    job.group_reporting = report.whole("jobs").is_some_and(|jobs| jobs > 1);
+    if report.part("issued").and_then(|issued| issued.whole("total s")).is_some_and(|syncs| syncs > 0) {
+        let writes = ios("w").unwrap_or(0);
+        let syncs = report.part("issued").and_then(|issued| issued.whole("total s")).unwrap_or(0).max(1);
+        job.durability.fsync_every = (writes as f64 / syncs as f64).round().clamp(1.0, 1e9) as u32;
+    }
+    if let Some(description) = report.words_of("description") {
+        job.options.push(("description".to_owned(), description.to_owned()));
+    }
+}
+
+/// A job of which nothing is known but its results.
+fn from_report(report: &Block) -> Job {
+    let sums = Sums::of(report);
+    let op = Op::ALL.into_iter().find(|&op| sums.ops[op].bytes.is_some()).unwrap_or(Op::Read);
+    let mixed = sums.ops.read.bytes.is_some() && sums.ops.write.bytes.is_some();
+    let access = if mixed { Access::mixed(50, false) } else { Access::only(op, false) };
+    let name = report.words_of("name").unwrap_or("imported");
+    let mut job = Job::new(name, Target::Nothing, access);
+    job.group = report.whole("groupid").unwrap_or(0).min(u64::from(u32::MAX)) as u32;
+    for op in Op::ALL {
+        if let Some(block) = sums.ops[op].usual_block() {
+            job.block[op] = BlockSize::Fixed(block);
+        }
+    }
+    job.numjobs = report.whole("jobs").unwrap_or(1).clamp(1, 4096) as u32;
+    refine(&mut job, report);
+    job
+}
+
+/// Finds the job of each report; where there is none, one is made from the report alone. Names the phases.
+fn places(scenario: &mut Scenario, reports: &[&Block]) -> Vec<(usize, usize)> {
+    let mut places = Vec::with_capacity(reports.len());
+    for report in reports {
+        let name = report.words_of("name").unwrap_or_default();
+        let group = report.whole("groupid").unwrap_or(0);
+        let used = |places: &[(usize, usize)], place| places.iter().filter(|p| **p == place).count() as u32;
+        let candidates = || {
+            let phases = scenario.phases.iter().enumerate();
+            phases.flat_map(|(p, phase)| phase.jobs.iter().enumerate().map(move |(j, job)| ((p, j), job)))
+        };
+        let named = || candidates().filter(|(_, job)| job.name == name);
+        let free = named().find(|(place, job)| u64::from(job.group) == group && used(&places, *place) < job.numjobs);
+        let place = free
+            .or_else(|| named().find(|(place, job)| used(&places, *place) < job.numjobs))
+            .or_else(|| named().next());
+        let place = place.map(|(place, _)| place).unwrap_or_else(|| {
+            let job = from_report(report);
+            let phase = phase_of(scenario, job.group);
+            phase.jobs.push(job);
+            let job = phase.jobs.len() - 1;
+            let phase = scenario.phases.iter().position(|p| p.jobs.iter().any(|j| u64::from(j.group) == group));
+            (phase.unwrap_or(0), job)
+        });
+        places.push(place);
+    }
+    name_phases(scenario);
+    places
+}
+
+/// A phase is called after its jobs; the second of a name says so, because phases are told apart by their names.
+fn name_phases(scenario: &mut Scenario) {
+    let mut seen: Vec<String> = Vec::new();
+    for phase in &mut scenario.phases {
+        let mut names: Vec<&str> = phase.jobs.iter().map(|job| job.name.as_str()).collect();
+        names.dedup();
+        let name = match names[..] {
+            [] => "imported".to_owned(),
+            [one] => one.to_owned(),
+            [first, ..] => format!("{first} and {} more", names.len() - 1),
+        };
+        let before = seen.iter().filter(|known| **known == name).count();
+        seen.push(name.clone());
+        phase.name = if before == 0 { name } else { format!("{name} ({})", before + 1) };
+    }
+}
+
+/// What is weak about the jobs, or not known of them.
+fn weaknesses(scenario: &Scenario, known: bool) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    let mut note = |caveat: Caveat| {
+        if !found.contains(&caveat) {
+            found.push(caveat);
+        }
+    };
+    if !known {
+        note(Caveat::Unstated {
+            what: "whether the page cache was in between (direct), how large the file was, and which options were set"
+                .to_owned(),
+        });
+    }
+    for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
+        if job.ioengine.is_synchronous() && job.queue.iodepth > 1 {
+            note(Caveat::DepthCapped { ioengine: job.ioengine.name().to_owned(), asked: job.queue.iodepth });
+        }
+        if known && !job.files.direct && !matches!(job.target, Target::Nothing) {
+            note(Caveat::Buffered);
+        }
+    }
+    found
+}

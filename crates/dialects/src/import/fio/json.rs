@@ -1,0 +1,484 @@
+//! The JSON outputs of fio, 2.x and 3.x, into the same blocks as its text.
+//!
+//! An output that ends too early is closed where its last whole value ends.
+
+use super::super::{Format, Unread};
+use super::Raw;
+use super::jobs;
+use super::record::Histograms;
+use super::text::SYNCS;
+use hakaru_model::histogram::Histogram;
+use hakaru_model::job::Op;
+use hakaru_model::reported::{Block, Decimal};
+use hakaru_model::units::Nanos;
+use serde_json::{Map, Value};
+
+/// An object of fio at the start of a text: its value, its length, and whether it had to be closed.
+pub(in super::super) struct Object {
+    value: Map<String, Value>,
+    pub(in super::super) len: usize,
+    cut: bool,
+}
+
+/// Reads one JSON object at the start of a text. `None` when there is none of fio's.
+pub(in super::super) fn object(text: &str) -> Option<Object> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let (value, len, cut) = match stream.next()? {
+        Ok(value) => (value, stream.byte_offset(), false),
+        Err(error) if error.is_eof() => (serde_json::from_str(&closed(text)?).ok()?, text.len(), true),
+        Err(_) => return None,
+    };
+    match value {
+        Value::Object(value) if value.contains_key("jobs") || value.contains_key("fio version") => {
+            Some(Object { value, len, cut })
+        }
+        _ => None,
+    }
+}
+
+/// A text that ends in the middle of an object, cut back to its last whole value and closed.
+fn closed(text: &str) -> Option<String> {
+    let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
+    let mut last: Option<(usize, Vec<char>)> = None;
+    for (at, c) in text.char_indices() {
+        match (in_string, c) {
+            (true, '\\') if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (true, '"') if !escaped => in_string = false,
+            (false, '"') => in_string = true,
+            (false, '{') => open.push('}'),
+            (false, '[') => open.push(']'),
+            (false, '}' | ']') => {
+                open.pop();
+                last = Some((at + 1, open.clone()));
+            }
+            (false, ',') => last = Some((at, open.clone())),
+            _ => {}
+        }
+        escaped = false;
+        if open.len() > 64 {
+            return None;
+        }
+    }
+    let (end, open) = last?;
+    Some(text[..end].chars().chain(open.into_iter().rev()).collect())
+}
+
+/// Makes blocks of an object. `lines` is where it stood.
+pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
+    let Object { value: root, cut, .. } = object;
+    let mut reader = JsonReader { line: lines.0, ..JsonReader::default() };
+    let empty = Vec::new();
+    let jobs = root.get("jobs").or_else(|| root.get("client_stats")).and_then(Value::as_array).unwrap_or(&empty);
+    for job in jobs.iter().filter_map(Value::as_object) {
+        reader.job(job);
+    }
+    for disk in root.get("disk_util").and_then(Value::as_array).unwrap_or(&empty).iter().filter_map(Value::as_object) {
+        reader.disk(disk);
+    }
+    if let Some(idle) = root.get("cpu_idleness").and_then(Value::as_object) {
+        let mut block = Block::new("idle");
+        idle.iter().for_each(|(name, value)| reader.put(&mut block, name, Some(value), ""));
+        reader.blocks.push(block);
+    }
+    let known = [
+        "fio version",
+        "timestamp",
+        "timestamp_ms",
+        "time",
+        "global options",
+        "jobs",
+        "disk_util",
+        "cpu_idleness",
+        "client_stats",
+    ];
+    reader.note_strangers(&root, &known, "");
+    let global = root.get("global options").and_then(Value::as_object);
+    Raw {
+        format: Format::FioJson,
+        program: root.get("fio version").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        asked: asked(global, jobs),
+        shown_unix_ms: moment(&root),
+        blocks: reader.blocks,
+        histograms: reader.histograms,
+        unread: reader.unread,
+        not_numbers: reader.not_numbers,
+        interrupted: false,
+        missing: cut.then(|| "everything behind the last whole value".to_owned()),
+        lines,
+    }
+}
+
+fn moment(root: &Map<String, Value>) -> Option<i64> {
+    let ms = root.get("timestamp_ms").and_then(Value::as_i64);
+    ms.or_else(|| root.get("timestamp").and_then(Value::as_i64)?.checked_mul(1000)).filter(|&ms| ms > 0)
+}
+
+/// The command line that the options amount to.
+fn asked(global: Option<&Map<String, Value>>, jobs: &[Value]) -> Result<crate::fio::Invocation, String> {
+    let mut words = Vec::new();
+    let mut put = |options: &Map<String, Value>| {
+        for (name, value) in options.iter().filter(|(name, _)| *name != "name") {
+            words.push(match value.as_str() {
+                None | Some("") => format!("--{name}"),
+                Some(value) => format!("--{name}={value}"),
+            });
+        }
+        std::mem::take(&mut words)
+    };
+    let mut all = global.map(&mut put).unwrap_or_default();
+    let mut seen: Vec<(&str, Option<&Value>, u64)> = Vec::new();
+    let mut any = global.is_some();
+    for job in jobs.iter().filter_map(Value::as_object) {
+        let name = job.get("jobname").and_then(Value::as_str).unwrap_or_default();
+        let options = job.get("job options");
+        any |= options.is_some();
+        // Clones that are reported one by one repeat the options of their job.
+        let numjobs = |map: Option<&Map<String, Value>>| map?.get("numjobs")?.as_str()?.parse::<u64>().ok();
+        let clones = numjobs(options.and_then(Value::as_object)).or_else(|| numjobs(global)).unwrap_or(1);
+        if let Some((.., count)) = seen.iter_mut().find(|(n, o, count)| *n == name && *o == options && *count < clones)
+        {
+            *count += 1;
+            continue;
+        }
+        seen.push((name, options, 1));
+        all.push(format!("--name={name}"));
+        all.extend(options.and_then(Value::as_object).map(&mut put).unwrap_or_default());
+    }
+    if !any {
+        return Err(String::new());
+    }
+    jobs::command(&all)
+}
+
+#[derive(Default)]
+struct JsonReader {
+    blocks: Vec<Block>,
+    histograms: Histograms,
+    unread: Vec<Unread>,
+    not_numbers: (u32, String),
+    line: usize,
+}
+
+/// Keys of a job that are read.
+const JOB_KEYS: [&str; 33] = [
+    "jobname",
+    "groupid",
+    "job_start",
+    "error",
+    "eta",
+    "elapsed",
+    "job options",
+    "read",
+    "write",
+    "trim",
+    "mixed",
+    "sync",
+    "job_runtime",
+    "usr_cpu",
+    "sys_cpu",
+    "ctx",
+    "majf",
+    "minf",
+    "iodepth_level",
+    "iodepth_submit",
+    "iodepth_complete",
+    "latency_ns",
+    "latency_us",
+    "latency_ms",
+    "latency_depth",
+    "latency_target",
+    "latency_percentile",
+    "latency_window",
+    "total_err",
+    "first_error",
+    "desc",
+    "hostname",
+    "port",
+];
+
+impl JsonReader {
+    fn put(&mut self, block: &mut Block, name: &str, value: Option<&Value>, unit: &str) {
+        let Some(value) = value else { return };
+        let text = match value {
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => text.clone(),
+            _ => return,
+        };
+        match text.parse::<Decimal>() {
+            Ok(value) => {
+                block.figure(name, value, unit);
+            }
+            Err(_) => {
+                self.not_numbers.0 += 1;
+                if self.not_numbers.1.is_empty() {
+                    self.not_numbers.1 = format!("{name}={text}").chars().take(60).collect();
+                }
+            }
+        }
+    }
+
+    fn note_strangers(&mut self, map: &Map<String, Value>, known: &[&str], within: &str) {
+        for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
+            let why = format!("no part of fio's output is known to have the key `{within}{key}`");
+            self.unread.push(Unread { line: self.line, text: String::new(), why });
+        }
+    }
+
+    fn job(&mut self, job: &Map<String, Value>) {
+        let mut report = Block::new("report");
+        report.word("name", job.get("jobname").and_then(Value::as_str).unwrap_or_default());
+        if let Some(text) = job.get("desc").and_then(Value::as_str) {
+            report.word("description", text);
+        }
+        for (name, key, unit) in [
+            ("groupid", "groupid", ""),
+            ("err", "error", ""),
+            ("elapsed", "elapsed", "sec"),
+            ("job_start", "job_start", "msec"),
+            ("job_runtime", "job_runtime", ""),
+        ] {
+            self.put(&mut report, name, job.get(key), unit);
+        }
+        let mut issued = Block::new("issued");
+        for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
+            if let Some(values) = job.get(op.name()).and_then(Value::as_object) {
+                let block = self.operation(values, Some(op));
+                for (name, key) in [("total", "total_ios"), ("short", "short_ios"), ("dropped", "drop_ios")] {
+                    self.put(&mut issued, &format!("{name} {letter}"), values.get(key), "");
+                }
+                // fio prints all operations of every job; those that did nothing say nothing.
+                if block.whole("runt").is_some_and(|ms| ms > 0) || block.whole("io").is_some_and(|bytes| bytes > 0) {
+                    report.blocks.push(block);
+                }
+            }
+        }
+        if let Some(values) = job.get("mixed").and_then(Value::as_object) {
+            let block = self.operation(values, None);
+            report.blocks.push(block);
+        }
+        self.shares(job, &mut report);
+        self.sync(job, &mut report, &mut issued);
+        self.host(job, &mut report, issued);
+        self.note_strangers(job, &JOB_KEYS, "jobs.");
+        self.blocks.push(report);
+    }
+
+    fn operation(&mut self, values: &Map<String, Value>, op: Option<Op>) -> Block {
+        let mut block = Block::new(op.map_or("mixed", Op::name));
+        // Before version 3 there are no bytes: sizes and rates are in units of 1024.
+        let old = !values.contains_key("bw_bytes");
+        let (size, rate) =
+            if old { (("io_bytes", "KiB"), ("bw", "KiB/s")) } else { (("io_bytes", "B"), ("bw_bytes", "B/s")) };
+        self.put(&mut block, "IOPS", values.get("iops"), "");
+        self.put(&mut block, "BW", values.get(rate.0), rate.1);
+        self.put(&mut block, "io", values.get(size.0), size.1);
+        self.put(&mut block, "runt", values.get("runtime"), "msec");
+        let report = self.blocks.iter().filter(|block| block.name == "report").count();
+        for name in ["slat", "clat", "lat"] {
+            let (key, unit) = if old { (name.to_owned(), "usec") } else { (format!("{name}_ns"), "nsec") };
+            if let Some(values) = values.get(&key).and_then(Value::as_object) {
+                self.latency(values, name, unit, &mut block);
+                if let (Some(op), Some(bins)) = (op, values.get("bins").and_then(Value::as_object)) {
+                    self.histograms.extend(histogram(bins).map(|found| (report, Some(op), name, found)));
+                }
+            }
+        }
+        let mut samples = |name: &str, unit: Option<&str>, keys: [(&str, &str); 6]| {
+            let mut spread = Block::new(name);
+            if let Some(unit) = unit {
+                spread.word("unit", unit);
+            }
+            for (figure, key) in keys {
+                let unit = if figure == "per" { "%" } else { "" };
+                self.put(&mut spread, figure, values.get(key), unit);
+            }
+            // Where nothing was sampled there is nothing to tell.
+            if spread.get("samples").is_none_or(|n| n.value.value() > 0.0) && spread.get("max").is_some() {
+                block.blocks.push(spread);
+            }
+        };
+        samples(
+            "bw",
+            Some("KiB/s"),
+            [
+                ("min", "bw_min"),
+                ("max", "bw_max"),
+                ("per", "bw_agg"),
+                ("avg", "bw_mean"),
+                ("stdev", "bw_dev"),
+                ("samples", "bw_samples"),
+            ],
+        );
+        samples(
+            "iops",
+            None,
+            [
+                ("min", "iops_min"),
+                ("max", "iops_max"),
+                ("per", ""),
+                ("avg", "iops_mean"),
+                ("stdev", "iops_stddev"),
+                ("samples", "iops_samples"),
+            ],
+        );
+        block
+    }
+
+    /// Extremes, mean and deviation as one block, percentiles as another.
+    fn latency(&mut self, values: &Map<String, Value>, name: &str, unit: &str, into: &mut Block) {
+        let mut stat = Block::new(name);
+        stat.word("unit", unit);
+        for (figure, key) in [("min", "min"), ("max", "max"), ("avg", "mean"), ("stdev", "stddev"), ("N", "N")] {
+            self.put(&mut stat, figure, values.get(key), "");
+        }
+        if stat.get("max").is_none_or(|max| max.value.value() == 0.0) {
+            return;
+        }
+        into.blocks.push(stat);
+        if let Some(map) = values.get("percentile").and_then(Value::as_object) {
+            let mut list = Block::new(format!("{name} percentiles"));
+            list.word("unit", unit);
+            let mut entries: Vec<(f64, &String, &Value)> =
+                map.iter().filter_map(|(name, value)| Some((name.parse().ok()?, name, value))).collect();
+            entries.sort_by(|a, b| a.0.total_cmp(&b.0));
+            // Version 2 fills up its list with percentiles of nothing.
+            for (_, name, value) in entries.into_iter().filter(|(percent, ..)| *percent > 0.0) {
+                self.put(&mut list, short(name), Some(value), "");
+            }
+            into.blocks.push(list);
+        }
+    }
+
+    fn shares(&mut self, job: &Map<String, Value>, report: &mut Block) {
+        for (key, unit) in [("latency_ns", "nsec"), ("latency_us", "usec"), ("latency_ms", "msec")] {
+            let Some(map) = job.get(key).and_then(Value::as_object) else { continue };
+            let mut block = Block::new("lat");
+            block.word("unit", unit);
+            for (name, value) in by_number(map).into_iter().filter(|(_, value)| value.as_f64() != Some(0.0)) {
+                self.put(&mut block, name, Some(value), "%");
+            }
+            if !block.figures.is_empty() {
+                report.blocks.push(block);
+            }
+        }
+    }
+
+    fn sync(&mut self, job: &Map<String, Value>, report: &mut Block, issued: &mut Block) {
+        let Some(values) = job.get("sync").and_then(Value::as_object) else { return };
+        self.put(issued, "total s", values.get("total_ios"), "");
+        if let Some(values) = values.get("lat_ns").and_then(Value::as_object) {
+            let mut block = Block::new(SYNCS);
+            self.latency(values, "sync", "nsec", &mut block);
+            if !block.blocks.is_empty() {
+                let index = self.blocks.iter().filter(|block| block.name == "report").count();
+                let bins = values.get("bins").and_then(Value::as_object);
+                self.histograms.extend(bins.and_then(histogram).map(|found| (index, None, "sync", found)));
+                report.blocks.push(block);
+            }
+        }
+    }
+
+    fn host(&mut self, job: &Map<String, Value>, report: &mut Block, issued: Block) {
+        let mut cpu = Block::new("cpu");
+        for (name, key, unit) in [
+            ("usr", "usr_cpu", "%"),
+            ("sys", "sys_cpu", "%"),
+            ("ctx", "ctx", ""),
+            ("majf", "majf", ""),
+            ("minf", "minf", ""),
+        ] {
+            self.put(&mut cpu, name, job.get(key), unit);
+        }
+        report.blocks.push(cpu);
+        for (name, key) in
+            [("IO depths", "iodepth_level"), ("submit", "iodepth_submit"), ("complete", "iodepth_complete")]
+        {
+            let Some(map) = job.get(key).and_then(Value::as_object) else { continue };
+            let mut block = Block::new(name);
+            for (name, value) in by_number(map) {
+                self.put(&mut block, name, Some(value), "%");
+            }
+            report.blocks.push(block);
+        }
+        report.blocks.push(issued);
+        if job.contains_key("total_err") {
+            let mut errors = Block::new("errors");
+            self.put(&mut errors, "total", job.get("total_err"), "");
+            self.put(&mut errors, "first_error", job.get("first_error"), "");
+            report.blocks.push(errors);
+        }
+        let mut latency = Block::new("latency");
+        for (name, key, unit) in [
+            ("target", "latency_target", ""),
+            ("window", "latency_window", ""),
+            ("percentile", "latency_percentile", "%"),
+            ("depth", "latency_depth", ""),
+        ] {
+            self.put(&mut latency, name, job.get(key), unit);
+        }
+        report.blocks.push(latency);
+    }
+
+    fn disk(&mut self, disk: &Map<String, Value>) {
+        let mut block = Block::new("disk");
+        block.word("name", disk.get("name").and_then(Value::as_str).unwrap_or_default());
+        for (name, keys) in [
+            ("ios", ["read_ios", "write_ios"]),
+            ("sectors", ["read_sectors", "write_sectors"]),
+            ("merge", ["read_merges", "write_merges"]),
+            ("ticks", ["read_ticks", "write_ticks"]),
+        ] {
+            self.put(&mut block, &format!("{name} r"), disk.get(keys[0]), "");
+            self.put(&mut block, &format!("{name} w"), disk.get(keys[1]), "");
+        }
+        self.put(&mut block, "in_queue", disk.get("in_queue"), "");
+        self.put(&mut block, "util", disk.get("util"), "%");
+        self.blocks.push(block);
+    }
+}
+
+/// `99.900000` as the text has it, `99.90`; more digits stay where they say something.
+fn short(percent: &str) -> &str {
+    let trimmed = percent.trim_end_matches('0');
+    let decimals = trimmed.split_once('.').map_or(0, |(_, rest)| rest.len());
+    let least = percent.find('.').map_or(percent.len(), |point| point + 1 + decimals.max(2));
+    percent.get(..least).unwrap_or(percent)
+}
+
+/// Entries in the order of the numbers in their names: `2`, `10`, `>=2000`; `>=64` behind `32`.
+fn by_number(map: &Map<String, Value>) -> Vec<(&str, &Value)> {
+    let key = |name: &str| (name.starts_with('>'), name.trim_start_matches(['>', '=']).parse::<u64>().unwrap_or(0));
+    let mut entries: Vec<(&str, &Value)> = map.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    entries.sort_by_key(|(name, _)| key(name));
+    entries
+}
+
+/// Bins in nanoseconds: the middle of each, and how many fell into it.
+fn histogram(bins: &Map<String, Value>) -> Option<Histogram> {
+    let mut histogram = Histogram::new();
+    for (ns, count) in bins {
+        histogram.record_n(Nanos(ns.parse().ok()?), count.as_u64()?.min(u64::MAX >> 16));
+    }
+    (histogram.count() > 0).then_some(histogram)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_object_keeps_its_whole_values() {
+        assert_eq!(closed(r#"{"a": [1, 2, {"b": "x}\"", "c": 3"#).unwrap(), r#"{"a": [1, 2, {"b": "x}\""}]}"#);
+        assert_eq!(closed(r#"{"a": [1], "b"#).unwrap(), r#"{"a": [1]}"#);
+        assert_eq!(closed("{"), None);
+    }
+
+    #[test]
+    fn percentiles_have_the_names_of_the_text() {
+        let names = ["1.000000", "99.900000", "99.999000", "50", "12.345678"];
+        assert_eq!(names.map(short), ["1.00", "99.90", "99.999", "50", "12.345678"]);
+    }
+}

@@ -1,0 +1,331 @@
+//! The log files of fio: lines of time, value, direction and block size, one file a quantity.
+//!
+//! Files of one prefix and job are one worker: bandwidth gives bytes, IOPS give I/Os, latencies give latencies. What a
+//! log averaged over windows stays averaged; what it kept for each I/O makes a true histogram. Leaves out histogram logs.
+
+use super::super::{Format, ImportedRun, Unread};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
+use hakaru_model::record::{
+    Interval, IntervalOp, Latency, OpRecord, Outcome, PhaseRecord, Samples, StopReason, WorkerRecord,
+};
+use hakaru_model::reported::{Block, Decimal, Reported, WorkerReport};
+use hakaru_model::units::{Bytes, Nanos};
+use std::collections::BTreeMap;
+
+/// What a log is of, by the name of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum Kind {
+    Bw,
+    Iops,
+    Slat,
+    Clat,
+    Lat,
+}
+
+/// A log file's name, taken apart: `dir/x_bw.2.log` is of the second job of `x`.
+pub(in super::super) fn name(file: &str) -> Option<(String, u32, Kind)> {
+    let name = file.rsplit('/').next()?.strip_suffix(".log")?;
+    let (name, job) = match name.rsplit_once('.') {
+        Some((name, job)) if job.parse::<u32>().is_ok() => (name, job.parse().ok()?),
+        _ => (name, 1),
+    };
+    let (prefix, kind) = name.rsplit_once('_')?;
+    let kind = match kind {
+        "bw" => Kind::Bw,
+        "iops" => Kind::Iops,
+        "slat" => Kind::Slat,
+        "clat" => Kind::Clat,
+        "lat" => Kind::Lat,
+        _ => return None,
+    };
+    Some((prefix.to_owned(), job, kind))
+}
+
+/// Intervals of a worker at most.
+const MAX_INTERVALS: usize = 8192;
+
+/// One line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Entry {
+    msec: u64,
+    value: u64,
+    op: Op,
+    bs: u64,
+}
+
+/// The numbers of a line: at least time, value, direction and block size.
+fn entry(text: &str) -> Option<Entry> {
+    let mut cells = text.split(',').map(str::trim);
+    let mut next = || cells.next()?.parse::<u64>().ok();
+    let (msec, value, op, bs) = (next()?, next()?, next()?, next()?);
+    let op = *Op::ALL.get(usize::try_from(op).ok()?)?;
+    // Behind them stand an offset and a priority, which say nothing of speed.
+    let rest_is_numeric =
+        cells.all(|cell| cell.strip_prefix("0x").unwrap_or(cell).bytes().all(|b| b.is_ascii_hexdigit()));
+    (rest_is_numeric && msec < 1 << 50).then_some(Entry { msec, value, op, bs })
+}
+
+/// Whether a text is such a log.
+pub(in super::super) fn is_log(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(20).peekable();
+    lines.peek().is_some() && lines.all(|line| entry(line).is_some())
+}
+
+/// A log file with the place of its source.
+pub(in super::super) struct LogFile<'a> {
+    pub(in super::super) source: usize,
+    pub(in super::super) job: u32,
+    pub(in super::super) kind: Kind,
+    pub(in super::super) text: &'a str,
+}
+
+/// Makes one run of the log files of one prefix.
+pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun {
+    let mut unread = Vec::new();
+    let mut jobs: BTreeMap<u32, Vec<(Kind, Vec<Entry>)>> = BTreeMap::new();
+    let (mut lines, mut figures) = (0, 0);
+    let mut blocks = Vec::new();
+    for file in files {
+        let mut entries = Vec::new();
+        for (index, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            lines = lines.max(index + 1);
+            match entry(line) {
+                Some(entry) => {
+                    figures += line.split(',').count();
+                    entries.push(entry);
+                }
+                None => unread.push(Unread {
+                    line: index + 1,
+                    text: line.chars().take(60).collect(),
+                    why: "no line of a log: time, value, direction and block size are expected".to_owned(),
+                }),
+            }
+        }
+        blocks.push(block(file, &entries));
+        jobs.entry(file.job).or_default().push((file.kind, entries));
+    }
+    let base = prefix.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("log").to_owned();
+    let mut phase = PhaseRecord {
+        name: base.clone(),
+        started_unix_ms: 0,
+        elapsed: Nanos(0),
+        workers: Vec::new(),
+        disks: Vec::new(),
+    };
+    let mut scenario =
+        Scenario { name: base.clone(), seed: 0, phases: vec![Phase { name: base.clone(), jobs: Vec::new() }] };
+    let mut reports = Vec::new();
+    for logs in jobs.values() {
+        let (worker, job) = worker(&base, logs);
+        phase.elapsed = phase.elapsed.max(worker.runtime);
+        reports.push(WorkerReport { worker: phase.workers.len() as u32, members: 1, ..WorkerReport::default() });
+        let place = phase.workers.len() as u32;
+        phase.workers.push(WorkerRecord { job: place, ..worker });
+        scenario.phases[0].jobs.push(job);
+    }
+    let has = |kind: Kind| files.iter().any(|file| file.kind == kind);
+    let mut caveats = vec![Caveat::Unstated { what: "more than its log files hold: no options, no totals".to_owned() }];
+    if !has(Kind::Bw) && !has(Kind::Iops) {
+        caveats.push(Caveat::Unstated {
+            what: "how fast it was, because there is no log of bandwidth or IOPS".to_owned(),
+        });
+    }
+    ImportedRun {
+        format: Format::FioLog,
+        program: "fio".to_owned(),
+        scenario,
+        path: None,
+        label: None,
+        phases: vec![phase],
+        caveats,
+        outcome: Outcome::Completed,
+        figures,
+        reported: Reported { blocks, workers: reports },
+        started_unix_ms: None,
+        lines: (1, lines),
+        unread,
+    }
+}
+
+/// What a file is of, and how much stood in it. Its lines are the intervals and histograms of the record.
+fn block(file: &LogFile<'_>, entries: &[Entry]) -> Block {
+    let mut block = Block::new("log");
+    let kind = match file.kind {
+        Kind::Bw => "bw",
+        Kind::Iops => "iops",
+        Kind::Slat => "slat",
+        Kind::Clat => "clat",
+        Kind::Lat => "lat",
+    };
+    block.word("kind", kind);
+    block.figure("job", Decimal::whole(file.job.into()), "").figure("lines", Decimal::whole(entries.len() as u64), "");
+    block
+}
+
+fn worker(name: &str, logs: &[(Kind, Vec<Entry>)]) -> (WorkerRecord, Job) {
+    let mut worker =
+        WorkerRecord { name: name.to_owned(), clone: 0, stop: StopReason::Done, ..WorkerRecord::default() };
+    let mut windows: BTreeMap<u64, PerOp<IntervalOp>> = BTreeMap::new();
+    let mut block = PerOp::all(None);
+    let rated = logs.iter().any(|(kind, _)| matches!(kind, Kind::Bw | Kind::Iops));
+    for (kind, entries) in logs {
+        let begins = starts(entries);
+        for (entry, from) in entries.iter().zip(begins) {
+            let millis = entry.msec.saturating_sub(from);
+            if entry.bs > 0 {
+                block[entry.op] = Some(entry.bs);
+            }
+            let amount = |rate: u64, scale: u64| {
+                u64::try_from(u128::from(rate) * u128::from(scale) * u128::from(millis) / 1000).unwrap_or(u64::MAX)
+            };
+            match kind {
+                // A line for each I/O tells its size; its rate is that of this I/O alone and adds up to nothing.
+                Kind::Bw if entry.bs > 0 => {
+                    let window = &mut windows.entry(entry.msec).or_default()[entry.op];
+                    window.bytes = window.bytes.saturating_add(entry.bs);
+                    window.ios += 1;
+                }
+                Kind::Bw => windows.entry(entry.msec).or_default()[entry.op].bytes = amount(entry.value, 1024),
+                Kind::Iops if entry.bs > 0 => {}
+                Kind::Iops => windows.entry(entry.msec).or_default()[entry.op].ios = amount(entry.value, 1),
+                Kind::Slat | Kind::Clat | Kind::Lat => {
+                    let record = &mut worker.ops[entry.op];
+                    let latency = match kind {
+                        Kind::Slat => &mut record.slat,
+                        Kind::Clat => &mut record.clat,
+                        _ => &mut record.lat,
+                    };
+                    count(latency, entry);
+                    if !rated && *kind != Kind::Slat && entry.bs > 0 {
+                        let window = &mut windows.entry(entry.msec).or_default()[entry.op];
+                        (window.ios, window.bytes) = (window.ios + 1, window.bytes.saturating_add(entry.bs));
+                    }
+                }
+            }
+        }
+    }
+    // As many as our own engine keeps at most: of longer logs, neighbours are joined.
+    let joined = windows.len().div_ceil(MAX_INTERVALS).max(1);
+    let mut before = 0;
+    for (index, (msec, ops)) in windows.into_iter().enumerate() {
+        let length = Nanos::from_millis(msec - before);
+        let interval = Interval { at: Nanos::from_millis(msec), length, ops };
+        match worker.intervals.last_mut() {
+            // What happened within the first millisecond is of no length: it goes with what follows.
+            Some(last) if last.length.0 == 0 || !index.is_multiple_of(joined) => last.join(&interval),
+            _ => worker.intervals.push(interval),
+        }
+        before = msec;
+    }
+    worker.runtime = Nanos::from_millis(before);
+    worker.job_runtime = worker.runtime;
+    total(&mut worker);
+    let job = job(name, &worker, block);
+    (worker, job)
+}
+
+/// Where the window of each entry begins: at the end of the one before of its direction.
+fn starts(entries: &[Entry]) -> Vec<u64> {
+    let mut last = [0; 3];
+    entries.iter().map(|entry| std::mem::replace(&mut last[entry.op as usize], entry.msec)).collect()
+}
+
+/// A latency of one I/O makes a histogram; a mean over a window does not.
+fn count(latency: &mut Latency, entry: &Entry) {
+    latency.stat.record(entry.value);
+    let averaged = entry.bs == 0;
+    match (&mut latency.histogram, averaged) {
+        (histogram, true) => *histogram = None,
+        (Some(histogram), false) => histogram.record(Nanos(entry.value)),
+        (empty @ None, false) if latency.stat.count == 1 => {
+            empty.insert(hakaru_model::histogram::Histogram::new()).record(Nanos(entry.value));
+        }
+        (None, false) => {}
+    }
+}
+
+fn total(worker: &mut WorkerRecord) {
+    for op in Op::ALL {
+        let mut bw = Samples::default();
+        let mut iops = Samples::default();
+        let (mut ios, mut bytes) = (0u64, 0u64);
+        for interval in &worker.intervals {
+            let done = interval.ops[op];
+            (ios, bytes) = (ios.saturating_add(done.ios), bytes.saturating_add(done.bytes));
+            let per_second = |n: u64, scale: u128| {
+                let length = u128::from(interval.length.0.max(1));
+                u64::try_from(u128::from(n) * 1_000_000_000 * scale / length).unwrap_or(u64::MAX)
+            };
+            if interval.length.0 > 0 && (done.ios > 0 || done.bytes > 0) {
+                bw.record(per_second(done.bytes, 1));
+                iops.record(per_second(done.ios, 1000));
+            }
+        }
+        let OpRecord { clat, lat, slat, .. } = std::mem::take(&mut worker.ops[op]);
+        let ios = if ios == 0 { clat.stat.count.max(lat.stat.count) } else { ios };
+        worker.ops[op] =
+            OpRecord { ios, issued: ios, bytes, clat, lat, slat, bw_samples: bw, iops_samples: iops, short: 0 };
+    }
+}
+
+/// A job of which no more is known than what its logs show.
+fn job(name: &str, worker: &WorkerRecord, block: PerOp<Option<u64>>) -> Job {
+    let [reads, writes] = [worker.ops.read.ios, worker.ops.write.ios];
+    let access = match (reads, writes) {
+        (0, 0) if worker.ops.trim.ios > 0 => Access::only(Op::Trim, false),
+        (0, _) => Access::only(Op::Write, false),
+        (_, 0) => Access::only(Op::Read, false),
+        _ => Access::mixed((reads as f64 * 100.0 / (reads as f64 + writes as f64)).round() as u32, false),
+    };
+    let mut job = Job::new(name, Target::Nothing, access);
+    for op in Op::ALL {
+        let done = &worker.ops[op];
+        let mean = done.bytes.checked_div(done.ios).filter(|&size| size > 0);
+        if let Some(size) = block[op].or(mean) {
+            job.block[op] = BlockSize::Fixed(Bytes(size));
+        }
+    }
+    job
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(kind: Kind, text: &str) -> LogFile<'_> {
+        LogFile { source: 0, job: 1, kind, text }
+    }
+
+    #[test]
+    fn names_say_what_a_log_is_of() {
+        assert_eq!(name("dir/x_bw.2.log"), Some(("x".to_owned(), 2, Kind::Bw)));
+        assert_eq!(name("my_test_clat.log"), Some(("my_test".to_owned(), 1, Kind::Clat)));
+        assert_eq!(name("x_clat_hist.1.log"), None);
+        assert_eq!(name("messages.log"), None);
+    }
+
+    #[test]
+    fn windows_become_intervals() {
+        let bw = "500, 4096, 1, 0, 0\n1000, 2048, 1, 0, 0\n";
+        let iops = "500, 1024, 1, 0, 0\n1000, 512, 1, 0, 0\n";
+        let clat = "500, 900000, 1, 0, 0\n1000, 1900000, 1, 0, 0\n";
+        let run = read("a/sus", &[file(Kind::Bw, bw), file(Kind::Iops, iops), file(Kind::Clat, clat)]);
+        let worker = &run.phases[0].workers[0];
+        assert_eq!((worker.ops.write.ios, worker.ops.write.bytes), (768, 3 << 20));
+        assert_eq!(worker.intervals.len(), 2);
+        assert_eq!(worker.ops.write.clat.histogram, None, "means over windows are no latencies of I/Os");
+        assert_eq!(worker.ops.write.clat.stat.mean(), Some(1.4e6));
+        assert_eq!((run.scenario.phases[0].name.as_str(), run.figures), ("sus", 30));
+    }
+
+    #[test]
+    fn lines_of_single_ios_make_a_histogram() {
+        let clat = "1, 900000, 0, 4096, 0\n2, 800000, 0, 4096, 4096, 0x2004\n900, 700000, 0, 4096, 0\nnonsense\n";
+        let run = read("r", &[file(Kind::Clat, clat)]);
+        let op = &run.phases[0].workers[0].ops.read;
+        assert_eq!((op.ios, op.bytes, op.clat.histogram.as_ref().unwrap().count()), (3, 12_288, 3));
+        assert_eq!(run.unread[0].line, 4);
+        assert!(is_log(clat.strip_suffix("nonsense\n").unwrap()) && !is_log(clat) && !is_log(""));
+    }
+}

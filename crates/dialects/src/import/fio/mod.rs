@@ -1,0 +1,109 @@
+//! Results of fio: text, JSON, terse lines and log files, all by way of one layout of blocks.
+
+mod checks;
+mod head;
+pub(super) mod jobs;
+pub(super) mod json;
+pub(super) mod logs;
+mod print;
+mod record;
+pub(super) mod terse;
+pub(super) mod text;
+mod time;
+
+pub use print::print;
+
+pub(super) use checks::rate_contradiction;
+pub(super) use jobs::access as jobs_access;
+
+use super::{Format, ImportedRun, Unread};
+use crate::fio::Invocation;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::Target;
+use hakaru_model::record::Outcome;
+use hakaru_model::reported::{Block, Reported};
+use record::Histograms;
+use std::path::PathBuf;
+
+/// What a reader of one of the outputs hands on.
+pub(super) struct Raw {
+    pub(super) format: Format,
+    pub(super) program: String,
+    pub(super) blocks: Vec<Block>,
+    pub(super) histograms: Histograms,
+    /// Scenario as it was asked for; the empty error means that nobody said.
+    pub(super) asked: Result<Invocation, String>,
+    /// As printed, milliseconds since 1970 UTC.
+    pub(super) shown_unix_ms: Option<i64>,
+    pub(super) unread: Vec<Unread>,
+    pub(super) not_numbers: (u32, String),
+    pub(super) interrupted: bool,
+    /// What is missing at the end, in words.
+    pub(super) missing: Option<String>,
+    pub(super) lines: (usize, usize),
+}
+
+/// Makes a run of what was read. `None` when there is no result in it.
+pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
+    let Raw { format, program, blocks, histograms, asked, shown_unix_ms, mut unread, not_numbers, .. } = raw;
+    let of = |name: &'static str| blocks.iter().filter(move |block| block.name == name);
+    let (banners, reports): (Vec<&Block>, Vec<&Block>) = (of("job").collect(), of("report").collect());
+    if reports.is_empty() {
+        return None;
+    }
+    let when = reports.iter().find_map(|report| report.words_of("when")).and_then(time::unix_ms);
+    let jobs = jobs::jobs(&banners, &reports, asked);
+    let mut caveats = jobs.caveats.clone();
+    for (report, &(phase, job)) in reports.iter().zip(&jobs.places) {
+        let Some(phase) = jobs.scenario.phases.get(phase) else { continue };
+        let Some(job) = phase.jobs.get(job) else { continue };
+        caveats.extend(checks::contradictions(report, &phase.name, job));
+    }
+    if let Some(missing) = raw.missing {
+        caveats.push(Caveat::CutOff { missing });
+    }
+    if not_numbers.0 > 0 {
+        caveats.push(Caveat::Unread { count: not_numbers.0, first: not_numbers.1.clone() });
+    }
+    unread.extend(jobs.notes.iter().map(|note| Unread { line: raw.lines.0, text: String::new(), why: note.clone() }));
+    let (mut phases, workers) = record::phases(&blocks, &jobs, histograms, 0);
+    let elapsed = phases.iter().map(|phase| phase.elapsed.as_millis() as i64).fold(0, i64::saturating_add);
+    let started = shown_unix_ms.or(when).map(|shown| shown.saturating_sub(elapsed));
+    phases.iter_mut().for_each(|phase| phase.started_unix_ms = started.unwrap_or(0));
+    let figures = blocks.iter().map(Block::count).sum();
+    let failed = reports.iter().find(|report| report.whole("err").is_some_and(|err| err > 0));
+    Some(ImportedRun {
+        format,
+        program: if program.is_empty() { "fio".to_owned() } else { program },
+        path: target_of(&jobs.scenario),
+        label: None,
+        scenario: jobs.scenario,
+        phases,
+        caveats,
+        outcome: match failed {
+            Some(report) => Outcome::Failed { error: error_of(report) },
+            None if raw.interrupted => Outcome::Interrupted,
+            None => Outcome::Completed,
+        },
+        reported: Reported { blocks, workers },
+        started_unix_ms: started,
+        lines: raw.lines,
+        figures,
+        unread,
+    })
+}
+
+fn error_of(report: &Block) -> String {
+    let text = report.words_of("error").and_then(|text| text.rsplit_once("error=")).map(|(_, text)| text);
+    let errno = report.whole("err").unwrap_or(0);
+    text.map_or_else(|| format!("error {errno}"), |text| format!("error {errno}, {text}"))
+}
+
+/// The first path that the jobs name.
+fn target_of(scenario: &hakaru_model::job::Scenario) -> Option<PathBuf> {
+    scenario.phases.iter().flat_map(|phase| &phase.jobs).find_map(|job| match &job.target {
+        Target::Paths(paths) => paths.first().cloned(),
+        Target::Formatted { directories, .. } => directories.first().cloned(),
+        Target::Nothing | Target::Sim(_) => None,
+    })
+}

@@ -1,0 +1,335 @@
+//! From blocks of figures to records of workers: what counts and sums can hold of what fio printed.
+//!
+//! Leaves out which output the blocks came from.
+
+use super::super::units::{Kilo, Ranged, factor};
+use super::jobs::Jobs;
+use super::text::SYNCS;
+use hakaru_model::facts::DiskStats;
+use hakaru_model::histogram::Histogram;
+use hakaru_model::job::{BlockSize, Op, PerOp};
+use hakaru_model::record::{
+    CpuUsage, DepthRecord, ErrorRecord, IoError, Latency, OpRecord, PhaseRecord, Samples, StopReason, WorkerRecord,
+};
+use hakaru_model::reported::{Block, Figure, OpReport, Percentile, WorkerReport, op_named};
+use hakaru_model::units::{Bytes, Nanos, Quantile};
+
+/// Histograms that came along, by report, operation and kind of latency. Only one output has them.
+pub(super) type Histograms = Vec<(usize, Option<Op>, &'static str, Histogram)>;
+
+/// Size, count and time of one operation, as far as a report tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct OpSums {
+    pub(super) bytes: Option<Ranged>,
+    /// I/Os that were issued.
+    pub(super) ios: Option<u64>,
+    pub(super) runtime_ms: Option<u64>,
+    /// Bytes per second.
+    pub(super) bandwidth: Option<Ranged>,
+    pub(super) iops: Option<Ranged>,
+    short: u64,
+}
+
+/// The same of all operations of a report, with its syncs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sums {
+    pub(super) ops: PerOp<OpSums>,
+    pub(super) syncs: u64,
+    pub(super) kilo: Kilo,
+}
+
+impl Sums {
+    pub(super) fn of(report: &Block) -> Sums {
+        let kilo = kilo_of(report);
+        let mut sums = Sums { kilo, ..Sums::default() };
+        let issued = report.part("issued");
+        let count = |name: &str, letter: &str| issued.and_then(|block| block.whole(&format!("{name} {letter}")));
+        for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
+            let Some(block) = report.part(op.name()) else { continue };
+            let ranged = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, kilo));
+            sums.ops[op] = OpSums {
+                bytes: ranged("io"),
+                ios: count("total", letter),
+                runtime_ms: ranged("runt").map(|time| (time.value / 1e6).round() as u64),
+                bandwidth: ranged("BW"),
+                iops: ranged("IOPS"),
+                short: count("short", letter).unwrap_or(0),
+            };
+        }
+        sums.syncs = count("total", "s").unwrap_or(0);
+        sums
+    }
+}
+
+impl OpSums {
+    /// The block size that bytes and I/Os together give, where they give a whole one.
+    pub(super) fn usual_block(&self) -> Option<Bytes> {
+        let bytes = match self.ios.filter(|&n| n > 0) {
+            Some(ios) => self.bytes?.value / ios as f64,
+            None => self.bandwidth?.over(self.iops?)?.value,
+        };
+        let power = 2f64.powf(bytes.log2().round());
+        let block = if (power / bytes - 1.0).abs() < 0.03 { power } else { (bytes / 512.0).round().max(1.0) * 512.0 };
+        (block.is_finite() && (1.0..=1e10).contains(&block)).then_some(Bytes(block as u64))
+    }
+
+    /// Completed I/Os: as printed, else what follows from the rest.
+    fn completed(&self, block: &BlockSize) -> u64 {
+        let by_size = || match block {
+            BlockSize::Fixed(size) if size.0 > 0 => Some((self.bytes?.value / size.0 as f64).round() as u64),
+            _ => None,
+        };
+        let by_rate = || Some((self.iops?.value * self.runtime_ms? as f64 / 1e3).round() as u64);
+        self.ios.or_else(by_size).or_else(by_rate).unwrap_or(0)
+    }
+
+    /// Bytes moved: I/Os times a fixed block where that fits what was printed rounded, else as printed.
+    fn moved(&self, ios: u64, block: &BlockSize) -> u64 {
+        let by_count = match block {
+            BlockSize::Fixed(size) => ios.checked_mul(size.0),
+            _ => None,
+        };
+        match (self.bytes, by_count) {
+            (Some(printed), Some(exact)) if self.short == 0 && printed.slack > 1.0 && near(printed, exact as f64) => {
+                exact
+            }
+            (Some(printed), _) => printed.value.round() as u64,
+            (None, exact) => exact.unwrap_or(0),
+        }
+    }
+}
+
+/// Within what rounding allows, and no more: a sum that is off by a block would be wrong.
+fn near(printed: Ranged, exact: f64) -> bool {
+    (printed.value - exact).abs() <= printed.slack * 1.001
+}
+
+/// Versions before 2.14 print `KB` for 1024 bytes: they are known by their `runt=` without `IOPS=` in front, so by the
+/// unit alone. Where bytes, time and rate of a report only fit in the other reading, that one holds.
+pub(super) fn kilo_of(report: &Block) -> Kilo {
+    let old = |figure: &Figure| matches!(figure.unit.as_str(), "KB" | "KB/s");
+    let figures = || report.blocks.iter().flat_map(|block| &block.figures);
+    if figures().any(old) { Kilo::Binary } else { Kilo::Si }
+}
+
+/// The records of all reports, phase by phase, and what they say beyond counts and sums.
+pub(super) fn phases(
+    blocks: &[Block],
+    jobs: &Jobs,
+    histograms: Histograms,
+    started_unix_ms: i64,
+) -> (Vec<PhaseRecord>, Vec<WorkerReport>) {
+    let mut phases: Vec<PhaseRecord> = Vec::new();
+    let mut beyond = Vec::new();
+    for phase in &jobs.scenario.phases {
+        phases.push(PhaseRecord {
+            name: phase.name.clone(),
+            started_unix_ms,
+            elapsed: Nanos(0),
+            workers: Vec::new(),
+            disks: Vec::new(),
+        });
+    }
+    let reports = blocks.iter().filter(|block| block.name == "report");
+    for (index, (report, &(phase, job))) in reports.zip(&jobs.places).enumerate() {
+        let Some(asked) = jobs.scenario.phases.get(phase).and_then(|phase| phase.jobs.get(job)) else { continue };
+        let Some(record) = phases.get_mut(phase) else { continue };
+        let clone = record.workers.iter().filter(|w| w.job as usize == job).count() as u32;
+        let (mut worker, mut more) = worker(report, &asked.block);
+        for (_, op, kind, histogram) in histograms.iter().filter(|(report, ..)| *report == index) {
+            let latency = match (op, *kind) {
+                (Some(op), "clat") => &mut worker.ops[*op].clat,
+                (Some(op), "slat") => &mut worker.ops[*op].slat,
+                (Some(op), _) => &mut worker.ops[*op].lat,
+                (None, _) => &mut worker.sync,
+            };
+            latency.histogram = Some(histogram.clone());
+        }
+        (worker.job, worker.clone) = (job as u32, clone);
+        worker.name.clone_from(&asked.name);
+        worker.depth.iodepth = asked.queue.iodepth;
+        (more.phase, more.worker) = (phase as u32, record.workers.len() as u32);
+        if more.members == 0 {
+            // Not all outputs say how many are shown as one, nor that they are: clones that are missing are in there.
+            let alone = jobs.places.iter().filter(|place| **place == (phase, job)).count() == 1;
+            let group = jobs.scenario.phases[phase].jobs.iter().filter(|other| other.group == asked.group);
+            let as_one = asked.group_reporting || alone && asked.numjobs > 1;
+            more.members = if as_one { group.map(|job| job.numjobs).sum() } else { 1 };
+        }
+        record.elapsed = record.elapsed.max(worker.job_runtime);
+        record.workers.push(worker);
+        beyond.push(more);
+    }
+    if let [only] = &mut phases[..] {
+        // Counters of disks are printed for the whole run, so they belong to a phase only where there is one.
+        only.disks = disks(blocks);
+        for (disk, share) in &mut only.disks.iter_mut().zip(busy_shares(blocks)) {
+            disk.elapsed = only.elapsed;
+            disk.busy = Nanos((share / 100.0 * only.elapsed.0 as f64) as u64);
+        }
+    }
+    (phases, beyond)
+}
+
+fn worker(report: &Block, blocks: &PerOp<BlockSize>) -> (WorkerRecord, WorkerReport) {
+    let sums = Sums::of(report);
+    let mut worker = WorkerRecord { stop: StopReason::Done, ..WorkerRecord::default() };
+    let mut more = WorkerReport { members: 1, ..WorkerReport::default() };
+    let whole = |name: &str| report.whole(name).unwrap_or(0);
+    more.members = whole("jobs").min(u64::from(u32::MAX)) as u32;
+    worker.pid = whole("pid").min(u64::from(u32::MAX)) as u32;
+    for block in &report.blocks {
+        if let Some(op) = op_named(&block.name) {
+            let (record, printed) = operation(block, &sums.ops[op], &blocks[op]);
+            worker.runtime = worker.runtime.max(Nanos::from_millis(sums.ops[op].runtime_ms.unwrap_or(0).min(1 << 40)));
+            (worker.ops[op], more.ops[op]) = (record, printed);
+        }
+    }
+    if let Some(block) = report.part(SYNCS) {
+        let count = block.part("sync").and_then(|stat| stat.whole("N")).unwrap_or(sums.syncs);
+        worker.sync = block.part("sync").map(|stat| latency(stat, count)).unwrap_or_default();
+        more.sync = percentiles(block, "sync percentiles");
+    }
+    let job_runtime = report.whole("job_runtime").map(|ms| Nanos::from_millis(ms.min(1 << 40)));
+    worker.job_runtime = job_runtime.unwrap_or(worker.runtime);
+    if let Some(cpu) = report.part("cpu") {
+        let count = |name: &str| cpu.whole(name).unwrap_or(0);
+        worker.cpu = CpuUsage { ctx: count("ctx"), majf: count("majf"), minf: count("minf"), ..CpuUsage::default() };
+    }
+    worker.depth = DepthRecord::default();
+    worker.errors = errors(report);
+    if whole("err") > 0 {
+        worker.stop = StopReason::Error;
+    }
+    (worker, more)
+}
+
+fn errors(report: &Block) -> ErrorRecord {
+    let errno = report.whole("err").unwrap_or(0);
+    let counted = report.part("errors").and_then(|errors| errors.whole("total")).unwrap_or(0);
+    let first =
+        report.part("errors").and_then(|errors| errors.whole("first_error")).filter(|&n| n > 0).unwrap_or(errno);
+    let mut errors = ErrorRecord { total: counted.max(u64::from(errno > 0)), first: Vec::new() };
+    if first > 0 {
+        errors.first.push(IoError {
+            action: "I/O".to_owned(),
+            file: String::new(),
+            offset: Bytes(0),
+            len: Bytes(0),
+            errno: i32::try_from(first).unwrap_or(i32::MAX),
+            at: Nanos(0),
+        });
+    }
+    errors
+}
+
+fn operation(block: &Block, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpReport) {
+    let ios = sums.completed(size);
+    let of =
+        |name: &str| block.part(name).map(|stat| latency(stat, stat.whole("N").unwrap_or(ios))).unwrap_or_default();
+    let record = OpRecord {
+        ios,
+        issued: ios,
+        bytes: sums.moved(ios, size),
+        short: sums.short,
+        slat: of("slat"),
+        clat: of("clat"),
+        lat: of("lat"),
+        bw_samples: block.part("bw").map(bandwidth_samples).unwrap_or_default(),
+        iops_samples: block.part("iops").map(|stat| spread(stat, 1000.0)).unwrap_or_default(),
+    };
+    let mut report = OpReport {
+        clat: percentiles(block, "clat percentiles"),
+        lat: percentiles(block, "lat percentiles"),
+        slat: percentiles(block, "slat percentiles"),
+        ..OpReport::default()
+    };
+    if sums.runtime_ms.unwrap_or(0) == 0 {
+        let stated = |rate: Option<Ranged>| rate.map(|r| hakaru_model::reported::StatedRate::once(r.value));
+        (report.bytes_per_s, report.iops) = (stated(sums.bandwidth), stated(sums.iops));
+    }
+    (record, report)
+}
+
+/// Nanoseconds that one of a block's unit is.
+fn unit(block: &Block) -> f64 {
+    block.words_of("unit").and_then(|unit| factor(unit, Kilo::Si)).unwrap_or(1.0)
+}
+
+/// A figure of a block, in the block's unit and its own prefix.
+fn value(block: &Block, name: &str) -> Option<f64> {
+    let figure = block.get(name)?;
+    Some(figure.value.value() * factor(&figure.unit, Kilo::Si)?)
+}
+
+fn latency(block: &Block, count: u64) -> Latency {
+    Latency { stat: samples(block, count, unit(block)), histogram: None }
+}
+
+/// Bandwidth over time in bytes per second. `KB` and a bare number are KiB.
+fn bandwidth_samples(block: &Block) -> Samples {
+    let unit = block.words_of("unit").unwrap_or("KiB/s");
+    spread(block, factor(unit, Kilo::Binary).unwrap_or(1024.0))
+}
+
+/// Versions before 2.14 do not say how many samples there were.
+fn spread(block: &Block, unit: f64) -> Samples {
+    samples(block, block.whole("samples").unwrap_or(0), unit)
+}
+
+/// Count, extremes, sum and sum of squares that have this mean and deviation.
+fn samples(block: &Block, count: u64, unit: f64) -> Samples {
+    let scaled = |name: &str| value(block, name).map(|v| v * unit);
+    let Some(mean) = scaled("avg").filter(|_| count > 0) else { return Samples::default() };
+    let deviation = scaled("stdev").unwrap_or(0.0);
+    let n = count as f64;
+    // A cast saturates: what a damaged text claims is not worth more care.
+    let sum = (mean * n).round() as u128;
+    let scatter = deviation * deviation * (n - 1.0);
+    let sum_sq = match sum.checked_mul(sum) {
+        Some(square) => (square / u128::from(count)).saturating_add(scatter.round() as u128),
+        None => (mean * mean * n + scatter) as u128,
+    };
+    let end = |name: &str| scaled(name).map_or(0, |v| v.round() as u64);
+    Samples { count, min: end("min"), max: end("max"), sum, sum_sq }
+}
+
+fn percentiles(block: &Block, name: &str) -> Vec<Percentile> {
+    let Some(list) = block.part(name) else { return Vec::new() };
+    let unit = unit(list);
+    let one = |figure: &Figure| {
+        let share = Quantile::new(figure.name.parse::<f64>().ok()? / 100.0).ok()?;
+        let value = figure.value.value() * factor(&figure.unit, Kilo::Si)? * unit;
+        Some(Percentile { share, value: Nanos(value.round() as u64) })
+    };
+    list.figures.iter().filter_map(one).collect()
+}
+
+/// Hundredths of the time that each disk was busy, as far as it has sectors.
+fn busy_shares(blocks: &[Block]) -> impl Iterator<Item = f64> {
+    let disks = blocks.iter().filter(|block| block.name == "disk" && block.get("sectors r").is_some());
+    disks.map(|block| block.get("util").map_or(0.0, |figure| figure.value.value()))
+}
+
+/// Counters of disks. Those without sectors (before 3.34) are left out: bytes cannot be told from them.
+fn disks(blocks: &[Block]) -> Vec<DiskStats> {
+    let disk = |block: &Block| {
+        let count = |name: &str| block.whole(name).unwrap_or(0);
+        block.get("sectors r")?;
+        let ms = |name: &str| Nanos::from_millis(count(name).min(1 << 40));
+        Some(DiskStats {
+            name: block.words_of("name")?.to_owned(),
+            read_ios: count("ios r"),
+            read_merges: count("merge r"),
+            read_sectors: count("sectors r"),
+            read_ticks: ms("ticks r"),
+            write_ios: count("ios w"),
+            write_merges: count("merge w"),
+            write_sectors: count("sectors w"),
+            write_ticks: ms("ticks w"),
+            queued: ms("in_queue"),
+            ..DiskStats::default()
+        })
+    };
+    blocks.iter().filter(|block| block.name == "disk").filter_map(disk).collect()
+}

@@ -1,0 +1,261 @@
+//! The terse lines of fio, versions 2 to 5, into the same blocks as its text. Fields are known by their place only.
+
+use super::super::lines::Line;
+use super::super::units::number;
+use super::super::{Format, Unread};
+use super::Raw;
+use super::record::Histograms;
+use hakaru_model::job::Op;
+use hakaru_model::reported::Block;
+
+/// Fields of percentiles, used or not.
+const PERCENTILES: usize = 20;
+
+/// Steps of queue depth.
+const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+
+/// Steps of latency in microseconds; milliseconds go on with 2000 and above.
+const STEPS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
+
+/// The terse version of a line, when it is one.
+pub(in super::super) fn version(text: &str) -> Option<u8> {
+    let text = text.trim();
+    let version = match text.as_bytes() {
+        [v @ b'2'..=b'5', b';', ..] => v - b'0',
+        _ => return None,
+    };
+    let mut fields = text.split(';').skip(1);
+    let named = fields.next()?;
+    let known = if version == 2 { !named.is_empty() } else { named.starts_with("fio") };
+    // A line that was cut has at least the name of its job.
+    let more = fields.filter(|field| field.parse::<f64>().is_ok()).count();
+    (known && (version > 2 || more > 20)).then_some(version)
+}
+
+/// Reads lines that follow one another and have the same version: reports of one run.
+pub(in super::super) fn read(lines: &[Line]) -> Raw {
+    let version = lines.first().and_then(|line| version(&line.text)).unwrap_or(3);
+    let mut raw = Raw {
+        format: Format::FioTerse,
+        program: String::new(),
+        blocks: Vec::new(),
+        histograms: Histograms::new(),
+        asked: Err(String::new()),
+        shown_unix_ms: None,
+        unread: Vec::new(),
+        not_numbers: (0, String::new()),
+        interrupted: false,
+        missing: None,
+        lines: (lines.first().map_or(0, |l| l.number), lines.last().map_or(0, |l| l.number)),
+    };
+    let mut disks = Vec::new();
+    for line in lines {
+        let mut fields =
+            Fields { fields: line.trimmed().split(';').collect(), at: 1, lost: (0, String::new()), missing: false };
+        if version > 2 {
+            raw.program = fields.text().to_owned();
+        }
+        let (report, of_line) = report(&mut fields, version);
+        raw.blocks.push(report);
+        disks = of_line;
+        if let Some(rest) = fields.rest().filter(|rest| !rest.is_empty()) {
+            raw.unread.push(Unread {
+                line: line.number,
+                text: String::new(),
+                why: format!("fields behind the known ones: {rest}"),
+            });
+        }
+        if fields.missing {
+            raw.missing = Some(format!("the line ends after {} fields: what follows", fields.fields.len()));
+        }
+        if raw.not_numbers.0 == 0 {
+            raw.not_numbers.1.clone_from(&fields.lost.1);
+        }
+        raw.not_numbers.0 += fields.lost.0;
+    }
+    // Each line repeats the counters of the disks.
+    raw.blocks.extend(disks);
+    raw
+}
+
+struct Fields<'a> {
+    fields: Vec<&'a str>,
+    at: usize,
+    lost: (u32, String),
+    missing: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn text(&mut self) -> &'a str {
+        let field = self.fields.get(self.at).copied();
+        self.missing |= field.is_none();
+        self.at += 1;
+        field.unwrap_or_default().trim()
+    }
+
+    fn put(&mut self, block: &mut Block, name: &str, unit: &str) {
+        let place = self.at + 1;
+        let text = self.text();
+        match number(text) {
+            Some((value, own)) => {
+                block.figure(name, value, if own == "%" { "%" } else { unit });
+            }
+            None if text.is_empty() => {}
+            None => {
+                self.lost.0 += 1;
+                if self.lost.1.is_empty() {
+                    self.lost.1 = format!("field {place}, {text}").chars().take(60).collect();
+                }
+            }
+        }
+    }
+
+    fn left(&self) -> usize {
+        self.fields.len().saturating_sub(self.at)
+    }
+
+    fn rest(&mut self) -> Option<String> {
+        (self.left() > 0).then(|| self.fields[self.at..].join(";"))
+    }
+}
+
+fn report(fields: &mut Fields<'_>, version: u8) -> (Block, Vec<Block>) {
+    let mut report = Block::new("report");
+    report.word("name", fields.text());
+    fields.put(&mut report, "groupid", "");
+    fields.put(&mut report, "err", "");
+    let ops = if version == 4 || version == 5 || version == 2 { &Op::ALL[..] } else { &Op::ALL[..2] };
+    // Version 2 was extended by trims only late: its fields are counted.
+    let ops = if version == 2 && fields.fields.len() < 150 { &Op::ALL[..2] } else { ops };
+    for &op in ops {
+        let block = operation(fields, op, version);
+        if block.get("runt").is_some_and(|time| time.value.value() > 0.0) {
+            report.blocks.push(block);
+        }
+    }
+    let mut cpu = Block::new("cpu");
+    for (name, unit) in [("usr", "%"), ("sys", "%"), ("ctx", ""), ("majf", ""), ("minf", "")] {
+        fields.put(&mut cpu, name, unit);
+    }
+    let mut depths = Block::new("IO depths");
+    DEPTHS.iter().for_each(|name| fields.put(&mut depths, name, "%"));
+    for (unit, more) in [("usec", &[][..]), ("msec", &["2000", ">=2000"])] {
+        let mut block = Block::new("lat");
+        block.word("unit", unit);
+        STEPS.iter().chain(more).for_each(|name| fields.put(&mut block, name, "%"));
+        block.figures.retain(|figure| figure.value.value() > 0.0);
+        if !block.figures.is_empty() {
+            report.blocks.push(block);
+        }
+    }
+    report.blocks.extend([cpu, depths]);
+    let disks = if version > 2 { disks(fields) } else { Vec::new() };
+    if fields.left() >= 2 && fields.fields[fields.at..fields.at + 2].iter().all(|f| f.parse::<u64>().is_ok()) {
+        let mut errors = Block::new("errors");
+        fields.put(&mut errors, "total", "");
+        fields.put(&mut errors, "first_error", "");
+        report.blocks.push(errors);
+    }
+    if fields.left() == 1 {
+        let text = fields.text();
+        if !text.is_empty() {
+            report.word("description", text);
+        }
+    }
+    (report, disks)
+}
+
+fn operation(fields: &mut Fields<'_>, op: Op, version: u8) -> Block {
+    let mut block = Block::new(op.name());
+    for (name, unit) in [("io", "KiB"), ("BW", "KiB/s"), ("IOPS", ""), ("runt", "msec")] {
+        fields.put(&mut block, name, unit);
+    }
+    latency(fields, "slat", &mut block);
+    latency(fields, "clat", &mut block);
+    let mut list = Block::new("clat percentiles");
+    list.word("unit", "usec");
+    for _ in 0..PERCENTILES {
+        let place = fields.at;
+        let Some((name, value)) = fields.text().split_once("%=") else { continue };
+        // Fields that are not used are written as `0%=0`.
+        if name.trim_matches(['0', '.']).is_empty() {
+            continue;
+        }
+        fields.at = place;
+        fields.fields[place] = value;
+        fields.put(&mut list, &two_decimals(name), "");
+    }
+    if !list.figures.is_empty() {
+        block.blocks.push(list);
+    }
+    latency(fields, "lat", &mut block);
+    let mut bw = Block::new("bw");
+    bw.word("unit", "KiB/s");
+    for (name, unit) in [("min", ""), ("max", ""), ("per", "%"), ("avg", ""), ("stdev", "")] {
+        fields.put(&mut bw, name, unit);
+    }
+    let mut iops = Block::new("iops");
+    if version == 5 {
+        fields.put(&mut bw, "samples", "");
+        for name in ["min", "max", "avg", "stdev", "samples"] {
+            fields.put(&mut iops, name, "");
+        }
+    }
+    for spread in [bw, iops] {
+        if spread.get("max").is_some_and(|max| max.value.value() > 0.0) {
+            block.blocks.push(spread);
+        }
+    }
+    block
+}
+
+fn latency(fields: &mut Fields<'_>, name: &str, into: &mut Block) {
+    let mut block = Block::new(name);
+    block.word("unit", "usec");
+    for name in ["min", "max", "avg", "stdev"] {
+        fields.put(&mut block, name, "");
+    }
+    if block.get("avg").is_some_and(|avg| avg.value.value() > 0.0) {
+        into.blocks.push(block);
+    }
+}
+
+/// `99.900000` as the text has it.
+fn two_decimals(percent: &str) -> String {
+    let trimmed = percent.trim_end_matches('0');
+    let decimals = trimmed.split_once('.').map_or(0, |(_, rest)| rest.len()).max(2);
+    match percent.split_once('.') {
+        Some((whole, rest)) => format!("{whole}.{}", rest.get(..decimals).unwrap_or(rest)),
+        None => percent.to_owned(),
+    }
+}
+
+/// Disks have nine fields each and a name that is no number.
+fn disks(fields: &mut Fields<'_>) -> Vec<Block> {
+    let mut disks = Vec::new();
+    while fields.left() >= 9 && fields.fields[fields.at].parse::<f64>().is_err() {
+        let mut block = Block::new("disk");
+        block.word("name", fields.text());
+        for name in ["ios r", "ios w", "merge r", "merge w", "ticks r", "ticks w", "in_queue"] {
+            fields.put(&mut block, name, "");
+        }
+        fields.put(&mut block, "util", "%");
+        disks.push(block);
+    }
+    disks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_known_by_their_beginning() {
+        assert_eq!(version("3;fio-3.33;a;0;0;1;2"), Some(3));
+        assert_eq!(version("2;a;0;0"), None, "too short to be told from any other list");
+        assert_eq!(version(&format!("2;a{}", ";1".repeat(90))), Some(2));
+        for text in ["6;fio-3.33;a", "3;foo;1;2;3", "3, 4, 5", "", "3;"] {
+            assert_eq!(version(text), None, "{text}");
+        }
+    }
+}

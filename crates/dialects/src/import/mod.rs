@@ -1,0 +1,209 @@
+//! Everybody else's results: texts of other programs in, nouns out.
+//!
+//! ```text
+//! sources ─ lines ─▶ scan ─┬─ fio/ text, json, terse, logs ─┐
+//!                          ├─ iozone                        ├─▶ ImportedRun: scenario, phases, figures as printed,
+//!                          ├─ simple (dd, hdparm)           │   caveats, and what was not read
+//!                          └─ csv (with a mapping)          ┘
+//! ```
+//! A run holds what its text holds and nothing more: there is no histogram of percentiles, and no unit but that of the
+//! line. Figures that say the same thing twice are compared, and what contradicts is a caveat. Storing a run, and
+//! asking files for their texts, is the business of the edge.
+
+pub mod csv;
+pub mod fio;
+mod iozone;
+mod lines;
+mod scan;
+mod simple;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
+use hakaru_model::job::Scenario;
+use hakaru_model::record::{Outcome, PhaseRecord};
+use hakaru_model::reported::Reported;
+use lines::Line;
+use std::path::PathBuf;
+
+pub use scan::import;
+
+/// A text to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// What it is called, such as the name of its file.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// Which output of which program a run was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Text of fio.
+    FioText,
+    /// JSON of fio, with or without bins.
+    FioJson,
+    /// A terse line of fio.
+    FioTerse,
+    /// Log files of fio.
+    FioLog,
+    /// iozone's throughput mode.
+    IozoneThroughput,
+    /// iozone's auto mode, as a table.
+    IozoneAuto,
+    /// iozone's reports for spreadsheets.
+    IozoneExcel,
+    /// `hdparm -tT`.
+    Hdparm,
+    /// `dd`.
+    Dd,
+    /// A row of a table.
+    Csv,
+}
+
+impl Format {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::FioText => "fio text",
+            Format::FioJson => "fio JSON",
+            Format::FioTerse => "fio terse",
+            Format::FioLog => "fio log",
+            Format::IozoneThroughput => "iozone throughput",
+            Format::IozoneAuto => "iozone table",
+            Format::IozoneExcel => "iozone spreadsheet report",
+            Format::Hdparm => "hdparm",
+            Format::Dd => "dd",
+            Format::Csv => "table row",
+        }
+    }
+}
+
+/// Something that was not read, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Line of the source, from 1.
+    pub line: usize,
+    /// What stood there, shortened; empty where the reason says it.
+    pub text: String,
+    /// Why it was not read.
+    pub why: String,
+}
+
+impl Unread {
+    fn new(line: &Line, why: &str) -> Unread {
+        Unread { line: line.number, text: line.trimmed().shortened(60), why: why.to_owned() }
+    }
+}
+
+/// One run as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportedRun {
+    /// From which output.
+    pub format: Format,
+    /// The program, with its version where it is known: `fio-3.39`.
+    pub program: String,
+    /// What was asked, as far as it is known.
+    pub scenario: Scenario,
+    /// What was measured, where it is named.
+    pub path: Option<PathBuf>,
+    /// What the source calls the thing under test, where it does.
+    pub label: Option<String>,
+    /// What came of it.
+    pub phases: Vec<PhaseRecord>,
+    /// What makes it less worthy of trust.
+    pub caveats: Vec<Caveat>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The figures as they were printed.
+    pub reported: Reported,
+    /// When it began, milliseconds since 1970 UTC, where that is known.
+    pub started_unix_ms: Option<i64>,
+    /// First and last line in the source, from 1.
+    pub lines: (usize, usize),
+    /// Figures that were read.
+    pub figures: usize,
+    /// What of it was not read.
+    pub unread: Vec<Unread>,
+}
+
+impl ImportedRun {
+    /// What is known of the thing under test.
+    pub fn identity(&self, label: Option<&str>) -> Identity {
+        let raw = self.path.as_ref().is_some_and(|path| path.starts_with("/dev"));
+        let filesystem = self
+            .path
+            .as_ref()
+            .filter(|_| !raw)
+            .map(|_| Filesystem { fs_type: "a file system that is not named".to_owned(), ..Filesystem::default() });
+        Identity {
+            path: self.path.clone().unwrap_or_default(),
+            kind: match (&self.path, raw) {
+                (None, _) => TargetKind::Absent,
+                (_, true) => TargetKind::BlockDevice,
+                _ => TargetKind::File,
+            },
+            filesystem,
+            device: unknown(),
+            system_disk: false,
+            label: label.map(str::to_owned).or_else(|| self.label.clone()),
+        }
+    }
+}
+
+fn unknown<T>() -> Fact<T> {
+    Fact::Unknown("the imported result does not say".to_owned())
+}
+
+/// The circumstances of a run of which only the printed result is left.
+pub fn unknown_environment() -> Environment {
+    Environment {
+        distribution: unknown(),
+        board: unknown(),
+        cpu: unknown(),
+        governor: unknown(),
+        load_percent: unknown(),
+        temperature_mc: unknown(),
+        throttled: unknown(),
+        io_pressure: unknown(),
+        ..Environment::default()
+    }
+}
+
+/// All that was found in some sources.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Runs, in the order of the sources.
+    pub runs: Vec<FoundRun>,
+    /// What looked like a result and was none, by the place of its source.
+    pub unread: Vec<(usize, Unread)>,
+    /// Lines of each source that belong to no result: prose, prompts, blank lines are not counted.
+    pub other_lines: Vec<usize>,
+}
+
+/// A run with the place of its source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundRun {
+    /// Place in the list of sources; of log files that belong together, that of the first.
+    pub source: usize,
+    /// The run.
+    pub run: ImportedRun,
+}
+
+/// Text cut to a number of characters.
+trait Shorten {
+    fn shortened(&self, most: usize) -> String;
+}
+
+impl Shorten for str {
+    fn shortened(&self, most: usize) -> String {
+        match self.char_indices().nth(most) {
+            Some((end, _)) => format!("{}…", &self[..end]),
+            None => self.to_owned(),
+        }
+    }
+}

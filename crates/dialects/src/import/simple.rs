@@ -1,0 +1,366 @@
+//! `hdparm -tT` and `dd`: one line a result.
+
+use super::lines::Line;
+use super::units::{Kilo, Ranged, factor, has_decimal_comma, number, slip};
+use super::{Format, ImportedRun, Shorten, Unread};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{Access, BlockSize, Job, Op, Phase, Scenario, Target};
+use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::reported::{Block, Decimal, Reported, WorkerReport};
+use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
+use std::path::PathBuf;
+
+/// What one line measured.
+struct Measured {
+    name: String,
+    op: Op,
+    bytes: u64,
+    /// I/Os and their size, where they are known.
+    blocks: Option<(u64, u64)>,
+    nanos: f64,
+    direct: bool,
+    path: Option<PathBuf>,
+    end_fsync: bool,
+}
+
+impl Measured {
+    fn record(&self) -> (PhaseRecord, Phase) {
+        let Measured { name, op, bytes, blocks, nanos, direct, path, end_fsync } = self;
+        let target = path.as_ref().map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
+        let mut job = Job::new(name, target, Access::only(*op, false));
+        job.files.direct = *direct;
+        job.durability.end_fsync = *end_fsync;
+        if let Some((_, size)) = blocks {
+            job.block[*op] = BlockSize::Fixed(Bytes(*size));
+        }
+        let runtime = Nanos(nanos.round() as u64);
+        let mut worker = WorkerRecord {
+            name: name.clone(),
+            runtime,
+            job_runtime: runtime,
+            stop: StopReason::Done,
+            ..WorkerRecord::default()
+        };
+        let ios = blocks.map_or(0, |(count, _)| count);
+        worker.ops[*op] = OpRecord { ios, issued: ios, bytes: *bytes, ..OpRecord::default() };
+        let phase = PhaseRecord {
+            name: name.clone(),
+            started_unix_ms: 0,
+            elapsed: runtime,
+            workers: vec![worker],
+            disks: Vec::new(),
+        };
+        (phase, Phase { name: name.clone(), jobs: vec![job] })
+    }
+}
+
+/// Puts a run together.
+fn run(
+    format: Format,
+    measured: &[Measured],
+    blocks: Vec<Block>,
+    caveats: Vec<Caveat>,
+    lines: (usize, usize),
+) -> ImportedRun {
+    let program = format.name().to_owned();
+    let (phases, asked): (Vec<PhaseRecord>, Vec<Phase>) = measured.iter().map(Measured::record).unzip();
+    let report = |phase: usize| WorkerReport { phase: phase as u32, members: 1, ..WorkerReport::default() };
+    ImportedRun {
+        format,
+        scenario: Scenario { name: program.clone(), seed: 0, phases: asked },
+        program,
+        path: measured.iter().find_map(|one| one.path.clone()),
+        label: None,
+        figures: blocks.iter().map(Block::count).sum(),
+        reported: Reported { blocks, workers: (0..phases.len()).map(report).collect() },
+        phases,
+        caveats,
+        outcome: Outcome::Completed,
+        started_unix_ms: None,
+        lines,
+        unread: Vec::new(),
+    }
+}
+
+/// The contradiction of a rate with the bytes and the time beside it.
+fn contradiction(name: &str, stated: Ranged, bytes: Ranged, seconds: Ranged) -> Option<Caveat> {
+    let follows = bytes.over(seconds)?;
+    (!stated.fits(follows)).then(|| Caveat::Contradiction {
+        phase: name.to_owned(),
+        stated: format!("rate of {}", BytesPerSec(stated.value)),
+        follows: format!("{}, which follows from bytes and time", BytesPerSec(follows.value)),
+        hint: slip(stated.value / follows.value).unwrap_or("one of them is wrong").to_owned(),
+    })
+}
+
+/// Whether a line is a result of hdparm.
+pub(super) fn is_hdparm(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with("Timing ") && text.contains(" reads:") && text.contains('=')
+}
+
+/// Reads the results of hdparm at the start of some lines: ` Timing buffered disk reads:  64 MB in  3.01 seconds =
+/// 21.25 MB/sec`. Its MB are 1024² bytes. Returns how many lines it took.
+pub(super) fn hdparm(lines: &[Line], device: Option<&str>) -> Option<(ImportedRun, usize)> {
+    let (mut measured, mut blocks, mut caveats, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut used, mut last) = (0, lines.first()?.number);
+    for (index, line) in lines.iter().enumerate() {
+        let text = line.trimmed();
+        if text.is_empty() {
+            continue;
+        }
+        if !is_hdparm(text) {
+            break;
+        }
+        (used, last) = (index + 1, line.number);
+        match hdparm_line(text, device) {
+            Some((one, block, caveat)) => {
+                measured.push(one);
+                blocks.push(block);
+                caveats.extend(caveat);
+            }
+            None => unread.push(Unread::new(line, "`… MB in … seconds = … MB/sec` is expected")),
+        }
+    }
+    if measured.is_empty() {
+        return None;
+    }
+    if measured.iter().any(|one| one.name.contains("cached")) {
+        caveats.push(Caveat::Unstated {
+            what: "anything of the disk by its cached reads: they are those of memory".to_owned(),
+        });
+    }
+    let mut run = run(Format::Hdparm, &measured, blocks, caveats, (lines[0].number, last));
+    run.unread = unread;
+    Some((run, used))
+}
+
+fn hdparm_line(text: &str, device: Option<&str>) -> Option<(Measured, Block, Option<Caveat>)> {
+    let (name, rest) = text.strip_prefix("Timing ")?.split_once(':')?;
+    let (amount, rest) = rest.split_once(" in ")?;
+    let (time, rate) = rest.split_once('=')?;
+    let ((bytes, bytes_unit), (time, time_unit), (rate, rate_unit)) = (number(amount)?, number(time)?, number(rate)?);
+    let mut block = Block::new("timing");
+    block.word("name", name);
+    block.figure("bytes", bytes, bytes_unit).figure("time", time, time_unit).figure("rate", rate, rate_unit);
+    let ranged = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, Kilo::Binary));
+    let seconds = ranged("time")?.times(1e-9);
+    let caveat = contradiction(name, ranged("rate")?, ranged("bytes")?, seconds);
+    let one = Measured {
+        name: name.to_owned(),
+        op: Op::Read,
+        bytes: ranged("bytes")?.value as u64,
+        blocks: None,
+        nanos: ranged("time")?.value,
+        direct: name.contains("O_DIRECT"),
+        path: device.map(PathBuf::from),
+        end_fsync: false,
+    };
+    Some((one, block, caveat))
+}
+
+/// Whether a line is a result of dd, whatever the language: bytes, words, time, and a rate at the end.
+pub(super) fn is_dd(text: &str) -> bool {
+    dd_line(text).is_some()
+}
+
+/// The figures of a result of dd: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s`, in other languages
+/// too; and as BSD has it: `1073741824 bytes transferred in 45.6 secs (23546530 bytes/sec)`.
+fn dd_line(text: &str) -> Option<Block> {
+    let text = text.trim();
+    if !text.starts_with(|c: char| c.is_ascii_digit()) || text.len() > 200 {
+        return None;
+    }
+    let (count, rest) = text.split_once(' ')?;
+    let bytes: Decimal = count.parse().ok()?;
+    let mut block = Block::new("dd");
+    block.figure("bytes", bytes, "bytes");
+    if let Some((_, rest)) = rest.split_once("transferred in ") {
+        let (time, rate) = rest.split_once(" secs (")?;
+        let (rate, unit) = number(rate)?;
+        block.figure("time", number(time)?.0, "s").figure("rate", rate, unit);
+        return Some(block);
+    }
+    let plain = rest.replace(['、', '，'], ", ");
+    let cells: Vec<&str> = plain.split(", ").map(str::trim).collect();
+    let [.., time, rate] = cells[..] else { return None };
+    // `1.1 GB, 1.0 GiB` stand in brackets in front of the words.
+    if let Some((_, inner)) = plain.split_once('(') {
+        for (name, cell) in ["size", "size other"].into_iter().zip(inner.split(')').next()?.split(", ")) {
+            let (value, unit) = number(cell)?;
+            block.figure(name, value, unit);
+        }
+    }
+    let ((time, time_unit), (rate, rate_unit)) = (number(time)?, number(rate)?);
+    let is_time = factor(time_unit, Kilo::Si) == Some(1e9) || matches!(time_unit, "Sek" | "seg" | "с" | "秒");
+    let is_rate = rate_unit.ends_with("/s") && factor(rate_unit, Kilo::Si).is_some();
+    (is_time && is_rate).then(|| {
+        block.figure("time", time, if time_unit == "seconds" { "seconds" } else { "s" });
+        block.figure("rate", rate, rate_unit);
+        block
+    })
+}
+
+/// What a command line of dd says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct DdCommand {
+    input: Option<String>,
+    output: Option<String>,
+    bs: Option<u64>,
+    direct: bool,
+    sync: bool,
+}
+
+/// Understands a command line of dd. `None` when it is none.
+pub(super) fn dd_command(words: &[String]) -> Option<DdCommand> {
+    let start = words.iter().position(|word| word == "dd" || word.ends_with("/dd"))?;
+    let mut command = DdCommand::default();
+    for (key, value) in words[start + 1..].iter().filter_map(|word| word.split_once('=')) {
+        match key {
+            "if" => command.input = Some(value.to_owned()),
+            "of" => command.output = Some(value.to_owned()),
+            "bs" => command.bs = dd_size(value),
+            "iflag" | "oflag" => command.direct |= value.split(',').any(|flag| flag == "direct"),
+            "conv" => command.sync |= value.split(',').any(|flag| matches!(flag, "fsync" | "fdatasync")),
+            _ => {}
+        }
+    }
+    (command != DdCommand::default()).then_some(command)
+}
+
+/// A size as dd has it: `1M` and `1MiB` are 1024², `1MB` is 1000².
+fn dd_size(text: &str) -> Option<u64> {
+    let (value, unit) = number(text)?;
+    let factor = if unit.ends_with('B') {
+        factor(unit, Kilo::Si)?
+    } else {
+        factor(&format!("{unit}iB"), Kilo::Si).unwrap_or(1.0)
+    };
+    Some((value.value() * factor) as u64).filter(|&size| size > 0)
+}
+
+/// Reads the result of dd in the first line, with the lines `256+0 records in` in front of it as `records`.
+pub(super) fn dd(line: &Line, records: Option<&str>, command: Option<&DdCommand>) -> Option<ImportedRun> {
+    let mut block = dd_line(line.trimmed())?;
+    let mut caveats = Vec::new();
+    // The dd of BusyBox writes `seconds` in full, and MB for 1024² bytes.
+    let kilo = if block.get("time").is_some_and(|time| time.unit == "seconds") { Kilo::Binary } else { Kilo::Si };
+    let exact = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, kilo));
+    let (bytes, time, rate) = (exact("bytes")?, exact("time")?, exact("rate")?);
+    let empty = DdCommand::default();
+    let asked = command.unwrap_or(&empty);
+    let dev_null = |path: &Option<String>| path.as_deref().is_some_and(|p| p == "/dev/null");
+    let source = |path: &Option<String>| path.as_deref().is_none_or(|p| p == "/dev/zero" || p.contains("random"));
+    let op =
+        if dev_null(&asked.output) || asked.output.is_none() && !source(&asked.input) { Op::Read } else { Op::Write };
+    if command.is_none() {
+        caveats.push(Caveat::Unstated {
+            what: "whether it read or wrote, what, and how: dd is taken to have written".to_owned(),
+        });
+    } else if !(asked.direct || op == Op::Write && asked.sync) {
+        caveats.push(Caveat::Buffered);
+    }
+    caveats.extend(contradiction("dd", rate, Ranged::exact(bytes.value), time.times(1e-9)));
+    // `256+1 records out`: whole blocks and parts of one.
+    let count = records.and_then(|text| text.split_once('+')).and_then(|(whole, part)| {
+        let part = part.split(' ').next()?.parse::<u64>().ok()?;
+        let whole = whole.trim().parse::<u64>().ok()?;
+        Some((whole, part))
+    });
+    if let Some((whole, part)) = count {
+        block.figure("records", Decimal::whole(whole), "").figure("partial records", Decimal::whole(part), "");
+    }
+    let total = bytes.value as u64;
+    let blocks = match (count, asked.bs) {
+        (Some((whole, part)), bs) if whole + part > 0 => Some((
+            whole + part,
+            bs.or_else(|| (total.saturating_sub(1) / (whole + part)).checked_add(1)).unwrap_or(512),
+        )),
+        (_, Some(bs)) => Some((total.div_ceil(bs), bs)),
+        _ => None,
+    };
+    let path = if op == Op::Read { &asked.input } else { &asked.output };
+    let one = Measured {
+        name: format!("dd {}", op.name()),
+        op,
+        bytes: total,
+        blocks,
+        nanos: time.value,
+        direct: asked.direct,
+        path: path.as_ref().map(PathBuf::from),
+        end_fsync: asked.sync,
+    };
+    let mut run = run(Format::Dd, &[one], vec![block], caveats, (line.number, line.number));
+    if has_decimal_comma(line.trimmed()) {
+        let why = "the comma of the locale was read as the decimal point".to_owned();
+        run.unread.push(Unread { line: line.number, text: line.trimmed().shortened(60), why });
+    }
+    Some(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Line {
+        Line { number: 1, text: text.to_owned() }
+    }
+
+    fn measured(run: &ImportedRun) -> Vec<(String, u64, f64)> {
+        let of = |phase: &PhaseRecord| {
+            let worker = &phase.workers[0];
+            let bytes = worker.ops.read.bytes + worker.ops.write.bytes;
+            (phase.name.clone(), bytes, worker.runtime.as_secs_f64())
+        };
+        run.phases.iter().map(of).collect()
+    }
+
+    #[test]
+    fn dd_speaks_many_languages() {
+        let texts = [
+            "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s",
+            "1073741824 Bytes (1,1 GB, 1,0 GiB) kopiert, 45,6 s, 23,5 MB/s",
+            "1073741824 バイト (1.1 GB, 1.0 GiB) コピーされました、 45.6 s, 23.5 MB/s",
+            "1073741824 bytes (1.0GB) copied, 45.6 seconds, 22.5MB/s",
+            "1073741824 bytes transferred in 45.6 secs (23546970 bytes/sec)",
+        ];
+        for text in texts {
+            let run = dd(&line(text), Some("1024+0 records out"), None).unwrap();
+            assert_eq!(measured(&run), [("dd write".to_owned(), 1 << 30, 45.6)], "{text}");
+            assert_eq!(run.phases[0].workers[0].ops.write.ios, 1024);
+            assert!(run.caveats.iter().all(|c| !matches!(c, Caveat::Contradiction { .. })), "{text} {:?}", run.caveats);
+        }
+        let wrong = dd(&line("1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 235 MB/s"), None, None).unwrap();
+        assert!(wrong.caveats.iter().any(|c| matches!(c, Caveat::Contradiction { .. })));
+        for text in ["12 monkeys, 3 s, 4 B", "5 bytes", "1 2 3, 4, 5", "99, 3 s, 4 MB/s"] {
+            assert!(!is_dd(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_of_dd_says_what_it_did() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let read = dd_command(&words("sudo dd if=/dev/sda of=/dev/null bs=1M count=256 iflag=direct")).unwrap();
+        let run = dd(&line("268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s"), None, Some(&read)).unwrap();
+        assert_eq!(run.path, Some("/dev/sda".into()));
+        assert_eq!((run.phases[0].workers[0].ops.read.ios, run.caveats.len()), (256, 0));
+        assert_eq!(dd_command(&words("echo dd")), None);
+        assert_eq!(
+            (dd_size("4k"), dd_size("1MB"), dd_size("512"), dd_size("x")),
+            (Some(4096), Some(1_000_000), Some(512), None)
+        );
+    }
+
+    #[test]
+    fn hdparm_counts_in_mebibytes() {
+        let lines = [
+            line(" Timing cached reads:   1234 MB in  2.00 seconds = 617.12 MB/sec"),
+            line(" Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec"),
+            line("done"),
+        ];
+        let (run, used) = hdparm(&lines, Some("/dev/mmcblk0")).unwrap();
+        assert_eq!((used, run.path.clone()), (2, Some("/dev/mmcblk0".into())));
+        assert_eq!(measured(&run)[1], ("buffered disk reads".to_owned(), 64 << 20, 3.01));
+        assert!(run.caveats.iter().all(|c| !matches!(c, Caveat::Contradiction { .. })), "{:?}", run.caveats);
+    }
+}

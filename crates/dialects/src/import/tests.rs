@@ -1,0 +1,226 @@
+//! Whole texts in, runs out.
+
+use super::{Format, Found, ImportedRun, Source, fio, import};
+use hakaru_model::caveat::Caveat;
+
+/// Published results of fio 3.12 to 3.39.
+const LOGS: [(&str, &str); 14] = [
+    ("f2fs-blog-ext4-1.txt", include_str!("../../tests/logs/f2fs-blog-ext4-1.txt")),
+    ("f2fs-blog-ext4-2.txt", include_str!("../../tests/logs/f2fs-blog-ext4-2.txt")),
+    ("f2fs-blog-f2fs-1.txt", include_str!("../../tests/logs/f2fs-blog-f2fs-1.txt")),
+    ("f2fs-blog-f2fs-2.txt", include_str!("../../tests/logs/f2fs-blog-f2fs-2.txt")),
+    ("pi5-1-seqrw-microsd.txt", include_str!("../../tests/logs/pi5-1-seqrw-microsd.txt")),
+    ("pi5-1-seqrw-ssd.txt", include_str!("../../tests/logs/pi5-1-seqrw-ssd.txt")),
+    ("pi5-2-randread-microsd.txt", include_str!("../../tests/logs/pi5-2-randread-microsd.txt")),
+    ("pi5-2-randread-ssd.txt", include_str!("../../tests/logs/pi5-2-randread-ssd.txt")),
+    ("pi5-3-fsync-microsd.txt", include_str!("../../tests/logs/pi5-3-fsync-microsd.txt")),
+    ("pi5-3-fsync-ssd.txt", include_str!("../../tests/logs/pi5-3-fsync-ssd.txt")),
+    ("pi5-4-sustain-microsd.txt", include_str!("../../tests/logs/pi5-4-sustain-microsd.txt")),
+    ("pi5-4-sustain-ssd.txt", include_str!("../../tests/logs/pi5-4-sustain-ssd.txt")),
+    ("sdio-1bit.txt", include_str!("../../tests/logs/sdio-1bit.txt")),
+    ("sdio-4bit.txt", include_str!("../../tests/logs/sdio-4bit.txt")),
+];
+
+fn read(name: &str, text: &str) -> Found {
+    import(&[Source { name, text }])
+}
+
+fn only(name: &str, text: &str) -> ImportedRun {
+    let mut found = read(name, text);
+    assert_eq!(found.runs.len(), 1, "{name}: {:?}", found.unread);
+    found.runs.remove(0).run
+}
+
+/// Lines without blanks, those that hold nothing left out.
+fn squeezed(text: &str) -> Vec<String> {
+    let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join("");
+    text.lines().map(line).filter(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn published_logs_are_printed_back_line_by_line() {
+    for (name, text) in LOGS {
+        let run = only(name, text);
+        assert_eq!(run.unread, [], "{name}");
+        let start = text.lines().position(|line| line.contains(": (g=0)")).unwrap();
+        let theirs: Vec<&str> = text.lines().skip(start).collect();
+        let ours = fio::print(&run.reported, &run.program);
+        assert_eq!(squeezed(&ours), squeezed(&theirs.join("\n")), "{name}");
+        if !name.starts_with("f2fs") {
+            // Published with their blanks; only those at the ends of lines are not compared.
+            let exact =
+                |text: &str| text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
+            assert_eq!(exact(&ours), exact(&theirs.join("\n")), "{name}");
+        }
+    }
+}
+
+/// Latency, percentiles and rates of each operation that did anything, in a line each.
+fn summary(run: &ImportedRun) -> String {
+    let mut text = String::new();
+    for (p, phase) in run.phases.iter().enumerate() {
+        for (w, worker) in phase.workers.iter().enumerate() {
+            let more = run.reported.worker(p, w).unwrap();
+            for (op, done) in worker.ops.iter().filter(|(_, done)| done.ios > 0) {
+                let clat = &done.clat.stat;
+                let percentiles = &more.ops[op].clat;
+                text += &format!(
+                    "{} {}: {} I/Os, {} bytes in {} ms by {}; clat {} {} {:.0} {:.0}; P99 {:?}; bw n={} {:.0}; sync n={} {:?}\n",
+                    phase.name,
+                    op.name(),
+                    done.ios,
+                    done.bytes,
+                    worker.runtime.as_millis(),
+                    more.members,
+                    clat.min,
+                    clat.max,
+                    clat.mean().unwrap_or(0.0),
+                    clat.deviation().unwrap_or(0.0),
+                    percentiles.iter().find(|p| p.share.percent() == 99.0).map(|p| p.value.0),
+                    done.bw_samples.count,
+                    done.bw_samples.mean().unwrap_or(0.0),
+                    worker.sync.stat.count,
+                    more.sync.iter().find(|p| p.share.percent() == 99.9).map(|p| p.value.0)
+                );
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn published_logs_become_records() {
+    let mut text = String::new();
+    for (name, log) in LOGS {
+        let run = only(name, log);
+        text += &summary(&run);
+        let job = &run.scenario.phases[0].jobs[0];
+        assert!(job.files.direct && run.path.is_some() && run.started_unix_ms.is_some(), "{name}");
+        assert!(run.phases[0].workers.iter().all(|w| w.ops.iter().all(|(_, op)| op.clat.histogram.is_none())));
+        let expected = if name.starts_with("pi5-4") { 1 } else { 0 };
+        assert_eq!(run.caveats.len(), expected, "{name}: {:?}", run.caveats);
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn results_are_found_wherever_they_were_pasted() {
+    let quoted: String = LOGS[12].1.lines().map(|line| format!("> {line}\n")).collect();
+    let indented: String = LOGS[8].1.lines().map(|line| format!("    {line}\n")).collect();
+    let text = format!(
+        "# A comparison\n\nI ran it like this, see below.\n\n{quoted}\n> Nice, mine says:\n\n```\n{}```\n\nand\n\n{indented}\nBest regards\n",
+        LOGS[13].1
+    );
+    let found = read("mail.md", &text);
+    assert_eq!((found.runs.len(), found.unread.len(), found.other_lines[0]), (3, 0, 5));
+    let alone = [12, 13, 8].map(|i| only("x", LOGS[i].1));
+    for (here, alone) in found.runs.iter().zip(&alone) {
+        assert_eq!(here.run.phases, alone.phases);
+        assert_eq!(here.run.reported, alone.reported);
+        assert_eq!(here.run.scenario, alone.scenario);
+    }
+}
+
+#[test]
+fn a_log_that_is_cut_says_what_is_missing() {
+    for (name, log) in LOGS {
+        let lines: Vec<&str> = log.lines().collect();
+        let results = lines.iter().position(|line| line.contains("(groupid=")).unwrap();
+        for end in 0..lines.len() {
+            let cut = lines[..end].join("\n");
+            let found = read(name, &cut);
+            match found.runs.as_slice() {
+                [] => assert!(end <= results, "{name} cut at {end}"),
+                [one] => {
+                    let complete = cut.contains("Run status") && cut.contains("run=");
+                    let told = one.run.caveats.iter().any(|c| matches!(c, Caveat::CutOff { .. }));
+                    assert_eq!(told, !complete, "{name} cut at {end}: {:?}", one.run.caveats);
+                }
+                many => panic!("{name} cut at {end}: {} runs", many.len()),
+            }
+        }
+        let bytes = log.len() / 2;
+        let _ = read(name, &log[..(bytes..).find(|&at| log.is_char_boundary(at)).unwrap()]);
+    }
+}
+
+#[test]
+fn results_alone_are_enough() {
+    let log = LOGS[8].1;
+    let start = log.find("fsync: (groupid=").unwrap();
+    let run = only("x", &log[start..]);
+    let whole = only("x", log);
+    assert_eq!(run.phases[0].workers[0].ops, whole.phases[0].workers[0].ops);
+    assert_eq!(run.scenario.phases[0].jobs[0].durability.fsync_every, 1);
+    assert!(run.caveats.iter().any(|c| matches!(c, Caveat::Unstated { .. })), "{:?}", run.caveats);
+}
+
+#[test]
+fn a_command_that_is_not_theirs_is_not_believed() {
+    let log = LOGS[8].1;
+    let start = log.find("fsync: (g=0)").unwrap();
+    for command in [
+        "$ fio --name=other --rw=write --bs=4k --size=1M",
+        "$ fio --name=fsync --rw=randread --bs=4k",
+        "$ fio --name=fsync --rw=write --bs=1M",
+        "$ fio test.fio",
+    ] {
+        let run = only("x", &format!("{command}\n{}", &log[start..]));
+        assert!(run.unread.iter().any(|u| u.why.contains("command line")), "{command}: {:?}", run.unread);
+        assert!(run.path.is_none());
+    }
+}
+
+#[test]
+fn damaged_numbers_are_left_out_and_told() {
+    let log = LOGS[12].1.replace("avg=", "avg=nan, x=").replace("stdev=", "stdev=-");
+    let run = only("x", &log);
+    let told = run.caveats.iter().any(|c| matches!(c, Caveat::Unread { count, .. } if *count > 0));
+    assert!(told, "{:?}", run.caveats);
+    assert_eq!(run.phases[0].workers[0].ops.write.clat.stat.count, 0);
+    let huge = LOGS[12].1.replace("1024MiB", "99999999999999999999999MiB").replace("262144", "18446744073709551615");
+    let _ = only("x", &huge);
+    let wrong = LOGS[12].1.replace("1626KiB/s (1665kB/s)", "1626MiB/s (1705MB/s)");
+    let run = only("x", &wrong);
+    assert!(
+        run.caveats.iter().any(|c| matches!(c, Caveat::Contradiction { hint, .. } if hint.contains("prefix"))),
+        "{:?}",
+        run.caveats
+    );
+}
+
+#[test]
+fn the_comma_of_a_locale_is_a_point() {
+    let comma = |log: &str| {
+        let mut out = String::new();
+        let chars: Vec<char> = log.chars().collect();
+        for (i, &c) in chars.iter().enumerate() {
+            let digit = |at: Option<&char>| at.is_some_and(char::is_ascii_digit);
+            let point = c == '.' && i > 0 && digit(chars.get(i - 1)) && digit(chars.get(i + 1));
+            out.push(if point { ',' } else { c });
+        }
+        out
+    };
+    let (log, whole) = (comma(LOGS[8].1).replace("fio-3,39", "fio-3.39"), only("x", LOGS[8].1));
+    let start = log.find("fsync: (g=0)").unwrap();
+    let run = only("x", &log[start..]);
+    assert_eq!(run.phases[0].workers[0].ops, whole.phases[0].workers[0].ops);
+    assert!(run.unread.iter().any(|u| u.why.contains("comma")), "{:?}", run.unread);
+}
+
+/// Two runs of fio 2.x, as it printed them.
+const OLD: &str = include_str!("../../tests/logs/old-2x.txt");
+
+#[test]
+fn versions_before_3_have_their_own_words() {
+    let found = read("old", OLD);
+    assert_eq!(found.unread, []);
+    let text: String =
+        found.runs.iter().map(|found| format!("{}\n{}", found.run.program, summary(&found.run))).collect();
+    for found in &found.runs {
+        assert_eq!(found.run.unread, [], "{}", found.run.program);
+        let contradiction = found.run.caveats.iter().any(|c| matches!(c, Caveat::Contradiction { .. }));
+        assert!(!contradiction, "{:?}", found.run.caveats);
+    }
+    insta::assert_snapshot!(text);
+}
