@@ -16,6 +16,10 @@ pub struct RingOptions {
     pub sq_poll: bool,
     /// Polls the device for completions.
     pub io_poll: bool,
+    /// Lets I/Os that would wait fail with EAGAIN (RWF_NOWAIT).
+    pub nowait: bool,
+    /// Describes each buffer by a vector, as kernels before 5.6 want it. Registered buffers have no vectors.
+    pub vectored: bool,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -33,7 +37,10 @@ mod real {
         ring: IoUring<squeue::Entry, cqueue::Entry>,
         files: Vec<OwnedFd>,
         slots: Slots,
+        /// One for each slot, where buffers are described by vectors.
+        vectors: Box<[libc::iovec]>,
         options: RingOptions,
+        rw_flags: i32,
         in_flight: usize,
         prepared: usize,
     }
@@ -72,14 +79,39 @@ mod real {
         Err(last)
     }
 
+    /// `RWF_NOWAIT`.
+    const NOWAIT: i32 = 8;
+
+    /// How a buffer is told to the kernel.
+    #[derive(Clone, Copy)]
+    enum Memory {
+        Plain(*mut u8),
+        Registered(*mut u8, u16),
+        Vector(*const libc::iovec),
+    }
+
     /// One entry for either kind of file, whose common trait the library keeps to itself.
     macro_rules! entry {
-        ($target:expr, $fixed:expr, $buffer:expr, $slot:expr, $write:expr, $offset:expr, $len:expr) => {
-            match ($write, $fixed) {
-                (false, false) => opcode::Read::new($target, $buffer, $len).offset($offset).build(),
-                (false, true) => opcode::ReadFixed::new($target, $buffer, $len, $slot as u16).offset($offset).build(),
-                (true, false) => opcode::Write::new($target, $buffer, $len).offset($offset).build(),
-                (true, true) => opcode::WriteFixed::new($target, $buffer, $len, $slot as u16).offset($offset).build(),
+        ($target:expr, $memory:expr, $write:expr, $offset:expr, $len:expr, $flags:expr) => {
+            match ($write, $memory) {
+                (false, Memory::Plain(at)) => {
+                    opcode::Read::new($target, at, $len).offset($offset).rw_flags($flags).build()
+                }
+                (true, Memory::Plain(at)) => {
+                    opcode::Write::new($target, at, $len).offset($offset).rw_flags($flags).build()
+                }
+                (false, Memory::Registered(at, slot)) => {
+                    opcode::ReadFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
+                }
+                (true, Memory::Registered(at, slot)) => {
+                    opcode::WriteFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
+                }
+                (false, Memory::Vector(at)) => {
+                    opcode::Readv::new($target, at, 1).offset($offset).rw_flags($flags).build()
+                }
+                (true, Memory::Vector(at)) => {
+                    opcode::Writev::new($target, at, 1).offset($offset).rw_flags($flags).build()
+                }
             }
         };
     }
@@ -92,7 +124,11 @@ mod real {
         pub fn new(slots: Slots, files: Vec<OwnedFd>, options: RingOptions) -> Result<Ring, Errno> {
             let entries = (slots.count() as u32).next_power_of_two();
             let ring = build(entries, options)?;
-            let mut this = Ring { ring, files, slots, options, in_flight: 0, prepared: 0 };
+            let rw_flags = if options.nowait { NOWAIT } else { 0 };
+            let vectors = (0..slots.count())
+                .map(|slot| libc::iovec { iov_base: slots.address(slot).cast(), iov_len: slots.size() })
+                .collect();
+            let mut this = Ring { ring, files, slots, vectors, options, rw_flags, in_flight: 0, prepared: 0 };
             this.register()?;
             Ok(this)
         }
@@ -103,12 +139,8 @@ mod real {
                 self.ring.submitter().register_files(&raw).map_err(|e| errno(&e))?;
             }
             if self.options.fixed_buffers {
-                let size = self.slots.size();
-                let vectors: Vec<libc::iovec> = (0..self.slots.count())
-                    .map(|slot| libc::iovec { iov_base: self.slots.address(slot).cast(), iov_len: size })
-                    .collect();
                 // SAFETY: the vectors describe memory of `self.slots`, which is given back only after the ring is gone.
-                unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|e| errno(&e))?;
+                unsafe { self.ring.submitter().register_buffers(&self.vectors) }.map_err(|e| errno(&e))?;
             }
             Ok(())
         }
@@ -136,11 +168,21 @@ mod real {
         #[inline(always)]
         pub fn prepare(&mut self, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
             let buffer = self.slots.lend(slot as usize, len as usize);
+            let memory = if self.options.fixed_buffers {
+                Memory::Registered(buffer, slot as u16)
+            } else if self.options.vectored {
+                let vector = &mut self.vectors[slot as usize];
+                vector.iov_len = len as usize;
+                Memory::Vector(std::ptr::from_ref(vector))
+            } else {
+                Memory::Plain(buffer)
+            };
+            let flags = self.rw_flags;
             let entry = if self.options.fixed_files {
-                entry!(types::Fixed(file), self.options.fixed_buffers, buffer, slot, write, offset, len)
+                entry!(types::Fixed(file), memory, write, offset, len, flags)
             } else {
                 let fd = types::Fd(self.files[file as usize].as_raw_fd());
-                entry!(fd, self.options.fixed_buffers, buffer, slot, write, offset, len)
+                entry!(fd, memory, write, offset, len, flags)
             };
             self.push(entry.user_data(u64::from(slot)));
         }
@@ -154,7 +196,8 @@ mod real {
 
         #[inline(always)]
         fn push(&mut self, entry: squeue::Entry) {
-            // SAFETY: buffer and file of the entry belong to `self` and outlive the I/O, because dropping waits for it.
+            // SAFETY: buffer, vector and file of the entry belong to `self` and outlive the I/O, because dropping waits
+            // for it.
             let pushed = unsafe { self.ring.submission().push(&entry) };
             pushed.expect("the ring has an entry for each slot");
             self.prepared += 1;
@@ -167,8 +210,10 @@ mod real {
         #[inline]
         pub fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
             let wait_for = wait_for.min(self.in_flight + self.prepared);
-            let taken = self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e))?;
-            self.prepared -= taken.min(self.prepared);
+            let answer = self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e))?;
+            // A thread of the kernel takes what it finds when it finds it; the answer says nothing of that.
+            let taken = if self.options.sq_poll { self.prepared } else { answer.min(self.prepared) };
+            self.prepared -= taken;
             self.in_flight += taken;
             Ok(taken)
         }
@@ -194,14 +239,14 @@ mod real {
 
     impl Drop for Ring {
         fn drop(&mut self) {
-            // The buffers belong to the kernel until each I/O is done.
-            while self.in_flight > 0 {
-                if let Err(error) = self.ring.submit_and_wait(1)
-                    && errno(&error) != Errno::INTR
-                {
+            // The buffers belong to the kernel until each I/O is done. What was only prepared goes with the others.
+            let mut left = self.in_flight + self.prepared;
+            while left > 0 {
+                let answer = self.ring.submit_and_wait(1).map_err(|e| errno(&e));
+                left -= self.ring.completion().count().min(left);
+                if answer.is_err_and(|e| !matches!(e, Errno::INTR | Errno::AGAIN | Errno::BUSY)) {
                     break;
                 }
-                self.in_flight -= self.ring.completion().count().min(self.in_flight);
             }
         }
     }
@@ -277,29 +322,67 @@ mod absent {
 mod tests {
     use super::*;
     use crate::buffer::Slots;
+    use rustix::io::Errno;
     use std::io::Write;
 
-    #[test]
-    fn reads_come_back_with_and_without_registration() {
-        for fixed in [false, true] {
-            let mut file = tempfile::tempfile().unwrap();
-            for i in 0..4u8 {
-                file.write_all(&[i; 4096]).unwrap();
-            }
-            let options = RingOptions { fixed_buffers: fixed, fixed_files: fixed, ..RingOptions::default() };
-            let mut ring = match Ring::new(Slots::new(4, 4096).unwrap(), vec![file.into()], options) {
-                Ok(ring) => ring,
-                Err(errno) => return eprintln!("SKIPPED: this kernel has no rings ({errno})"),
-            };
-            for slot in 0..4 {
-                ring.prepare(slot, 0, false, u64::from(slot) * 4096, 4096);
-            }
-            let mut seen = 0;
-            while seen < 4 {
-                ring.submit(1).unwrap();
-                seen += ring.reap(4, |c| assert_eq!(c.result, Ok(4096)));
-            }
-            assert!((0..4).all(|s| ring.buffer(s, 4096).iter().all(|&b| b == s as u8)));
+    fn ring(options: RingOptions) -> Option<Ring> {
+        let mut file = tempfile::tempfile().unwrap();
+        for i in 0..4u8 {
+            file.write_all(&[i; 4096]).unwrap();
         }
+        match Ring::new(Slots::new(4, 4096).unwrap(), vec![file.into()], options) {
+            Ok(ring) => Some(ring),
+            Err(errno) => {
+                eprintln!("SKIPPED: this kernel has no rings with {options:?} ({errno})");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn reads_come_back_with_every_switch() {
+        let plain = RingOptions::default();
+        let registered = RingOptions { fixed_buffers: true, fixed_files: true, ..plain };
+        let polled = RingOptions { sq_poll: true, ..registered };
+        let vectored = RingOptions { vectored: true, ..plain };
+        for options in [plain, registered, polled, RingOptions { sq_poll: true, ..plain }, vectored] {
+            let Some(mut ring) = ring(options) else { continue };
+            for _ in 0..50 {
+                for slot in 0..4 {
+                    ring.prepare(slot, 0, false, u64::from(slot) * 4096, 4096 - slot);
+                }
+                let mut seen = 0;
+                while seen < 4 {
+                    ring.submit(1).unwrap();
+                    seen += ring.reap(4, |c| assert_eq!(c.result, Ok(4096 - c.slot), "{options:?}"));
+                }
+                assert_eq!(ring.in_flight(), 0, "{options:?}");
+            }
+            assert!((0..4).all(|s| ring.buffer(s, 4000).iter().all(|&b| b == s as u8)), "{options:?}");
+        }
+    }
+
+    #[test]
+    fn a_read_that_would_wait_fails_where_that_is_asked_for() {
+        let Some(mut ring) = ring(RingOptions { nowait: true, ..RingOptions::default() }) else { return };
+        let file = &ring.files()[0];
+        rustix::fs::fsync(file).unwrap();
+        rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        ring.prepare(0, 0, false, 0, 4096);
+        ring.submit(1).unwrap();
+        let mut results = Vec::new();
+        while results.is_empty() {
+            ring.reap(1, |c| results.push(c.result));
+        }
+        // A file system in memory never waits.
+        assert!(matches!(results[..], [Err(Errno::AGAIN) | Ok(4096)]), "{results:?}");
+    }
+
+    #[test]
+    fn dropping_waits_for_what_is_prepared_too() {
+        let Some(mut ring) = ring(RingOptions::default()) else { return };
+        ring.prepare(0, 0, false, 0, 4096);
+        ring.submit(0).unwrap();
+        ring.prepare(1, 0, false, 4096, 4096);
     }
 }
