@@ -5,8 +5,8 @@
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::{
-    Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, Phase, Queue, Rate,
-    Scenario, SizeSpec, Target,
+    Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, PerOp, Phase,
+    Queue, Rate, Scenario, SizeSpec, Target,
 };
 use crate::price::PriceList;
 use crate::rng::Rng;
@@ -309,6 +309,9 @@ impl Resolver {
                 limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops))),
                 limit_ios: job.extent.number_ios.map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
                 seed: Rng::fork(seed, u64::from(clone)).next_u64(),
+                percent_random: job.rules.percentage_random.filter(|percent| *percent != PerOp::all(100)),
+                turns: job.rules.turns.clone(),
+                zones: job.rules.zones.clone(),
             },
             max_block,
             alignment: logical.max(4096),
@@ -612,7 +615,7 @@ fn check(job: &Job) -> Result<(), PlanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Access, BlockSize, PerOp};
+    use crate::job::{Access, BlockSize};
 
     fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
         TargetFacts {

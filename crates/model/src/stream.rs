@@ -3,6 +3,16 @@
 //! Nothing is remembered but a few numbers: random jobs visit each block once a pass by a permutation that is computed,
 //! not stored.
 
+mod general;
+mod permutation;
+mod skew;
+mod strided;
+mod turns;
+
+pub use self::permutation::Permutation;
+
+use self::general::GeneralStream;
+use crate::job::rules::{FileTurns, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
@@ -48,181 +58,15 @@ pub struct StreamPlan {
     pub limit_ios: Option<u64>,
     /// Seed of offsets, sizes and mix.
     pub seed: u64,
-}
-
-/// A random order of `0..n` in constant memory: each number once, then a new order.
-///
-/// A counter goes through three rounds of an invertible multiply-and-shift on just enough bits for `n`; what falls
-/// outside is skipped, under one in two. A bijection of the counter, so nothing repeats (as format-preserving
-/// encryption does by "cycle walking", Black and Rogaway 2002).
-#[derive(Clone, Debug)]
-pub struct Permutation {
-    n: u64,
-    mask: u64,
-    shift: u32,
-    counter: u64,
-    left: u64,
-    keys: [u64; 4],
-    rng: Rng,
-}
-
-impl Permutation {
-    /// A random order of `0..n`; `n` is at least 1.
-    pub fn new(n: u64, rng: Rng) -> Permutation {
-        let n = n.max(1);
-        let bits = (64 - (n - 1).leading_zeros()).max(2);
-        let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        let mut permutation = Permutation { n, mask, shift: bits.div_ceil(2), counter: 0, left: 0, keys: [0; 4], rng };
-        permutation.begin_pass();
-        permutation
-    }
-
-    fn begin_pass(&mut self) {
-        for key in &mut self.keys {
-            *key = self.rng.next_u64() | 1;
-        }
-        self.counter = 0;
-        self.left = self.n;
-    }
-
-    /// The next number; begins a new order when all have been given.
-    #[inline]
-    pub fn draw(&mut self) -> u64 {
-        if self.left == 0 {
-            self.begin_pass();
-        }
-        self.left -= 1;
-        loop {
-            let mut x = self.counter.wrapping_add(self.keys[3]) & self.mask;
-            self.counter = self.counter.wrapping_add(1);
-            for key in &self.keys[..3] {
-                x = x.wrapping_mul(*key) & self.mask;
-                x ^= x >> self.shift;
-            }
-            if x < self.n {
-                return x;
-            }
-        }
-    }
-}
-
-/// Where the next I/O of a region goes.
-#[derive(Clone, Debug)]
-enum Walk {
-    Sequential { next: PerOp<u64> },
-    EachOnce(Permutation),
-    Independent(Skew),
-}
-
-/// A distribution, prepared for drawing.
-#[derive(Clone, Debug)]
-enum Skew {
-    Uniform,
-    Zipf(Zipf),
-    Pareto { power: f64 },
-    Normal { deviation: f64 },
-    Zoned(Vec<(f64, f64, f64)>),
-}
-
-/// Zipf by the approximation of Gray et al. (1994), "Quickly generating billion-record synthetic databases".
-#[derive(Clone, Debug)]
-struct Zipf {
-    theta: f64,
-    zeta_n: f64,
-    zeta_2: f64,
-    alpha: f64,
-    eta: f64,
-}
-
-/// How many terms of the zeta sum are added one by one; the rest is its integral.
-const ZETA_TERMS: u64 = 100_000;
-
-impl Zipf {
-    fn new(n: u64, theta: f64) -> Zipf {
-        // The sum has a pole at 1 that the approximation cannot cross.
-        let theta = if (theta - 1.0).abs() < 1e-6 { 1.0 + 1e-6 } else { theta };
-        let direct = n.min(ZETA_TERMS);
-        let mut zeta_n: f64 = (1..=direct).map(|i| (i as f64).powf(-theta)).sum();
-        if n > direct {
-            zeta_n += ((n as f64).powf(1.0 - theta) - (direct as f64).powf(1.0 - theta)) / (1.0 - theta);
-        }
-        let zeta_2 = 1.0 + 0.5f64.powf(theta);
-        let eta = (1.0 - (2.0 / n as f64).powf(1.0 - theta)) / (1.0 - zeta_2 / zeta_n);
-        Zipf { theta, zeta_n, zeta_2, alpha: 1.0 / (1.0 - theta), eta }
-    }
-
-    fn draw(&self, n: u64, rng: &mut Rng) -> u64 {
-        let u = rng.unit();
-        let uz = u * self.zeta_n;
-        if uz < 1.0 {
-            return 0;
-        }
-        if uz < self.zeta_2 && self.theta > 0.0 {
-            return 1.min(n - 1);
-        }
-        let rank = n as f64 * (self.eta * u - self.eta + 1.0).powf(self.alpha);
-        (rank as u64).min(n - 1)
-    }
-}
-
-/// Spreads ranks over the file, so that the hot blocks are not all at its start.
-fn scatter(rank: u64, n: u64) -> u64 {
-    let mut r = Rng::new(rank);
-    r.below(n)
-}
-
-impl Skew {
-    fn new(distribution: &Distribution, n: u64) -> Skew {
-        match distribution {
-            Distribution::Uniform => Skew::Uniform,
-            Distribution::Zipf(theta) => Skew::Zipf(Zipf::new(n, *theta)),
-            Distribution::Pareto(power) => Skew::Pareto { power: power.clamp(1e-6, 1.0 - 1e-6) },
-            Distribution::Normal(percent) => Skew::Normal { deviation: percent / 100.0 },
-            Distribution::Zoned(zones) => {
-                let (mut access, mut place) = (0.0, 0.0);
-                let zones = zones.iter().map(|zone| {
-                    access += zone.access_percent / 100.0;
-                    let from = place;
-                    place += zone.size_percent / 100.0;
-                    (access, from, place)
-                });
-                Skew::Zoned(zones.collect())
-            }
-        }
-    }
-
-    fn draw(&self, n: u64, rng: &mut Rng) -> u64 {
-        let block = match self {
-            Skew::Uniform => rng.below(n),
-            Skew::Zipf(zipf) => scatter(zipf.draw(n, rng), n),
-            Skew::Pareto { power } => {
-                // Inverse of the Pareto law with shape log(h)/log(1-h): a share h of the accesses falls on 1-h of the blocks.
-                let exponent = power.ln() / (1.0 - power).ln();
-                scatter((n as f64 * rng.unit().powf(1.0 / exponent.max(1e-9))) as u64, n)
-            }
-            Skew::Normal { deviation } => {
-                // Box and Muller (1958).
-                let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
-                let z = radius * (std::f64::consts::TAU * rng.unit()).cos();
-                ((0.5 + z * deviation).clamp(0.0, 1.0) * n as f64) as u64
-            }
-            Skew::Zoned(zones) => {
-                let u = rng.unit();
-                let zone = zones.iter().find(|z| u < z.0).or(zones.last());
-                zone.map_or(0, |&(_, from, to)| ((from + (to - from) * rng.unit()) * n as f64) as u64)
-            }
-        };
-        block.min(n - 1)
-    }
-}
-
-/// One region with its state.
-#[derive(Clone, Debug)]
-struct Place {
-    region: Region,
-    /// Blocks of `align` bytes at which an I/O of the smallest size still fits.
-    slots: u64,
-    walk: Walk,
+    /// Hundredths of a random job that are random; the rest follow the I/O before. `None` means all.
+    #[serde(default)]
+    pub percent_random: Option<PerOp<u32>>,
+    /// Which file comes next, where there are several.
+    #[serde(default)]
+    pub turns: FileTurns,
+    /// Whether I/O keeps to zones.
+    #[serde(default)]
+    pub zones: Zones,
 }
 
 /// The requests of a worker; see [`StreamPlan::requests`].
@@ -275,73 +119,29 @@ impl PlainStream {
     }
 }
 
-#[derive(Clone, Debug)]
-struct GeneralStream {
-    places: Vec<Place>,
-    turn: usize,
-    access: Access,
-    block: PerOp<BlockSize>,
-    align: u64,
-    /// The operation, when there is only one.
-    single_op: Option<Op>,
-    /// The size, when there is only one.
-    single_len: Option<u32>,
-    rng: Rng,
-    bytes_left: u64,
-    ios_left: u64,
-    run: Run,
-    /// The write that follows a trim of the same place.
-    pending: Option<Request>,
-}
-
-/// I/Os still to come from an offset that was drawn (`rw=randread:8`).
-#[derive(Clone, Copy, Debug, Default)]
-struct Run {
-    left: u32,
-    place: usize,
-    offset: u64,
-}
-
 impl StreamPlan {
     /// The requests, from the first.
     pub fn requests(&self) -> RequestStream {
-        let StreamPlan { regions, access, block, align, limit_bytes, limit_ios, seed } = self;
-        let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| access.does(op)).collect();
-        let smallest = used.iter().map(|&op| block[op].min().0).min().unwrap_or(1).max(1);
-        let align = (*align).max(1);
+        let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| self.access.does(op)).collect();
         let single_op = (used.len() == 1).then(|| used[0]);
-        let single_len = single_op.and_then(|op| match &block[op] {
+        let single_len = single_op.and_then(|op| match &self.block[op] {
             BlockSize::Fixed(bytes) => u32::try_from(bytes.0).ok(),
             _ => None,
         });
         if let (Some(op), Some(len)) = (single_op, single_len)
-            && let Some(plain) = self.plain(op, len, align)
+            && let Some(plain) = self.plain(op, len, self.align.max(1))
         {
             return RequestStream(Kind::Plain(plain));
         }
-        let places = regions.iter().enumerate().map(|(i, &region)| {
-            let slots = region.len.checked_sub(smallest).map_or(1, |room| room / align + 1);
-            Place { region, slots, walk: Walk::new(access, region, slots, Rng::fork(*seed, 1 + i as u64)) }
-        });
-        RequestStream(Kind::General(Box::new(GeneralStream {
-            places: places.collect(),
-            turn: 0,
-            access: access.clone(),
-            block: block.clone(),
-            align,
-            single_op,
-            single_len,
-            rng: Rng::fork(*seed, 0),
-            bytes_left: limit_bytes.unwrap_or(u64::MAX),
-            ios_left: limit_ios.unwrap_or(u64::MAX),
-            run: Run::default(),
-            pending: None,
-        })))
+        RequestStream(Kind::General(Box::new(GeneralStream::new(self, single_op, single_len))))
     }
 
     /// The short way, for those jobs that can take it.
     fn plain(&self, op: Op, len: u32, align: u64) -> Option<PlainStream> {
         let [region] = self.regions[..] else { return None };
+        if self.zones != Zones::None || self.percent_random.is_some() {
+            return None;
+        }
         let Access { random, every_block_once, stride, run_length, ref distribution, .. } = self.access;
         let order = match (random, every_block_once, distribution) {
             (false, ..) if stride == 0 => PlainOrder::Line { next: region.offset },
@@ -359,26 +159,22 @@ impl StreamPlan {
     }
 }
 
-impl Walk {
-    fn new(access: &Access, region: Region, slots: u64, rng: Rng) -> Walk {
-        match (access.random, access.every_block_once, &access.distribution) {
-            (false, ..) => {
-                let start = if access.stride < 0 { region.offset + region.len } else { region.offset };
-                Walk::Sequential { next: PerOp::all(start) }
-            }
-            (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
-            (true, _, distribution) => Walk::Independent(Skew::new(distribution, slots)),
-        }
-    }
-}
-
 impl RequestStream {
     /// Bytes still to come; `u64::MAX` when it never ends by bytes.
     pub fn bytes_left(&self) -> u64 {
         match &self.0 {
             Kind::Plain(plain) if plain.endless => u64::MAX,
             Kind::Plain(plain) => plain.left.saturating_mul(u64::from(plain.len)),
-            Kind::General(general) => general.bytes_left,
+            Kind::General(general) => general.bytes_left(),
+        }
+    }
+
+    /// The next request, of the operation that `steer` makes of the one that was drawn: a job whose reads and writes
+    /// have rates of their own does what is due. Only jobs of several operations ask.
+    pub fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.next(),
+            Kind::General(general) => general.next_steered(steer),
         }
     }
 }
@@ -396,131 +192,19 @@ impl Iterator for RequestStream {
     }
 }
 
-impl GeneralStream {
-    fn draw_op(&mut self) -> Op {
-        if let Some(op) = self.single_op {
-            return op;
-        }
-        if self.access.trim_before_write {
-            return Op::Write;
-        }
-        let die = self.rng.below(100) as u32;
-        let mix = &self.access.mix;
-        if die < mix.read {
-            Op::Read
-        } else if die < mix.read + mix.write {
-            Op::Write
-        } else {
-            Op::Trim
-        }
-    }
-
-    fn draw_len(&mut self, op: Op) -> u32 {
-        if let Some(len) = self.single_len {
-            return len;
-        }
-        let bytes = match &self.block[op] {
-            BlockSize::Fixed(bytes) => return bytes.0 as u32,
-            BlockSize::Range { min, max } => {
-                let steps = (max.0 - min.0) / self.align + 1;
-                min.0 + self.rng.below(steps) * self.align
-            }
-            BlockSize::Split(parts) => {
-                let die = self.rng.below(100) as u32;
-                let mut sum = 0;
-                let drawn = parts.iter().find(|(_, percent)| {
-                    sum += percent;
-                    die < sum
-                });
-                drawn.or(parts.last()).map_or(1, |(bytes, _)| bytes.0)
-            }
-        };
-        // The last of blocks that differ in size is cut so that the sum is right.
-        let left = self.bytes_left.checked_next_multiple_of(self.align).unwrap_or(u64::MAX);
-        bytes.min(left) as u32
-    }
-
-    fn draw_place(&mut self) -> usize {
-        if self.places.len() == 1 {
-            return 0;
-        }
-        let place = self.turn;
-        self.turn = (self.turn + 1) % self.places.len();
-        place
-    }
-
-    fn next_offset(&mut self, place: usize, op: Op, len: u64) -> u64 {
-        let (stride, align) = (self.access.stride, self.align);
-        let Place { region, slots, walk } = &mut self.places[place];
-        match walk {
-            Walk::Sequential { next } => next_in_line(&mut next[op], *region, len, stride),
-            Walk::EachOnce(permutation) => region.offset + permutation.draw() * align,
-            Walk::Independent(skew) => region.offset + skew.draw(*slots, &mut self.rng) * align,
-        }
-    }
-
-    /// Goes on from an offset drawn before, for `run_length` I/Os.
-    fn next_of_run(&mut self, op: Op, len: u64) -> (usize, u64) {
-        if self.run.left == 0 {
-            let place = self.draw_place();
-            let offset = self.next_offset(place, op, len);
-            self.run = Run { left: self.access.run_length, place, offset };
-        }
-        self.run.left -= 1;
-        let Run { place, offset, .. } = self.run;
-        let region = self.places[place].region;
-        if !self.access.run_identical {
-            self.run.offset = if offset + 2 * len > region.offset + region.len { region.offset } else { offset + len };
-        }
-        (place, offset)
-    }
-}
-
 /// The next offset of a sequential job, which begins again where its region ends.
 #[inline]
 fn next_in_line(next: &mut u64, region: Region, len: u64, stride: i64) -> u64 {
     let end = region.offset + region.len;
     if stride < 0 {
         let step = len + stride.unsigned_abs();
-        let at = if *next < region.offset + len { end - len } else { *next - len };
+        let at = if *next < region.offset + len { end.saturating_sub(len).max(region.offset) } else { *next - len };
         *next = at.saturating_sub(step - len).max(region.offset);
         return at;
     }
     let at = if *next + len > end { region.offset } else { *next };
     *next = at + len + stride as u64;
     at
-}
-
-impl GeneralStream {
-    fn next(&mut self) -> Option<Request> {
-        if self.bytes_left == 0 || self.ios_left == 0 {
-            return None;
-        }
-        if let Some(write) = self.pending.take() {
-            self.ios_left -= 1;
-            self.bytes_left = self.bytes_left.saturating_sub(u64::from(write.len));
-            return Some(write);
-        }
-        let op = self.draw_op();
-        let mut len = self.draw_len(op);
-        let (place, offset) = if self.access.random && self.access.run_length > 1 {
-            self.next_of_run(op, u64::from(len))
-        } else {
-            let place = self.draw_place();
-            (place, self.next_offset(place, op, u64::from(len)))
-        };
-        let Region { offset: start, len: room, .. } = self.places[place].region;
-        // A large block drawn near the end is cut to what is left there.
-        len = u64::from(len).min(start + room - offset) as u32;
-        let request = Request { op, region: place as u32, offset, len };
-        if self.access.trim_before_write {
-            self.pending = Some(request);
-            return Some(Request { op: Op::Trim, ..request });
-        }
-        self.ios_left -= 1;
-        self.bytes_left = self.bytes_left.saturating_sub(u64::from(len));
-        Some(request)
-    }
 }
 
 #[cfg(test)]
@@ -539,6 +223,9 @@ mod tests {
             limit_bytes: limit,
             limit_ios: None,
             seed: 42,
+            percent_random: None,
+            turns: FileTurns::default(),
+            zones: Zones::None,
         }
     }
 
@@ -575,6 +262,38 @@ mod tests {
         let offsets: Vec<u64> = plan(access, 1024, 1 << 20, Some(64 * 1024)).requests().map(|r| r.offset).collect();
         let breaks = offsets.windows(2).filter(|w| w[1] != w[0] + 1024).count();
         assert!((14..=16).contains(&breaks), "{breaks} breaks in {offsets:?}");
+    }
+
+    #[test]
+    fn a_part_of_a_random_job_goes_on_where_it_was() {
+        let mut p = plan(Access::only(Op::Read, true), 1024, 1 << 24, Some(1 << 21));
+        p.percent_random = Some(PerOp::all(25));
+        let offsets: Vec<u64> = p.requests().map(|r| r.offset).collect();
+        let follows = offsets.windows(2).filter(|w| w[1] == w[0] + 1024).count() as f64 / offsets.len() as f64;
+        assert!((follows - 0.75).abs() < 0.03, "{follows}");
+    }
+
+    #[test]
+    fn zones_are_walked_one_after_another() {
+        let mut p = plan(Access::only(Op::Read, false), 1024, 16 * 1024, Some(9 * 1024));
+        p.zones = Zones::Strided { range: Bytes(4096), size: Bytes(2048), skip: Bytes(1024) };
+        let offsets = |p: &StreamPlan| p.requests().map(|r| r.offset / 1024 - 4).collect::<Vec<_>>();
+        assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 0, 1, 5]);
+        p.access.random = true;
+        p.zones = Zones::Strided { range: Bytes(4096), size: Bytes(4096), skip: Bytes(4096) };
+        p.limit_bytes = Some(16 * 1024);
+        for (zone, drawn) in offsets(&p).chunks(4).enumerate() {
+            let seen: HashSet<u64> = drawn.iter().copied().collect();
+            let start = zone as u64 % 2 * 8;
+            assert_eq!(seen, (start..start + 4).collect(), "zone {zone}");
+        }
+    }
+
+    #[test]
+    fn a_steered_stream_does_what_is_due() {
+        let mut stream = plan(Access::mixed(50, true), 1024, 1 << 20, None).requests();
+        let ops: Vec<Op> = (0..20).filter_map(|_| stream.next_steered(|_| Op::Write)).map(|r| r.op).collect();
+        assert_eq!(ops, [Op::Write; 20]);
     }
 
     #[test]
@@ -618,6 +337,7 @@ mod tests {
         #[test]
         fn requests_stay_inside_their_region(
             len in 16_384u64..1 << 22, stride in -9000i64..9000, random: bool, once: bool, run in 1u32..5, seed: u64,
+            percent in 0u32..101, zoned: bool,
         ) {
             let mut access = Access::mixed(30, random);
             access.stride = if random { 0 } else { stride };
@@ -627,6 +347,10 @@ mod tests {
             p.block.write = BlockSize::Range { min: Bytes(512), max: Bytes(16_384) };
             p.align = 512;
             p.seed = seed;
+            p.percent_random = Some(PerOp::all(percent)).filter(|_| random);
+            if zoned {
+                p.zones = Zones::Strided { range: Bytes(20_000), size: Bytes(8192), skip: Bytes(512) };
+            }
             for r in p.requests() {
                 prop_assert!(r.offset >= 4096 && r.offset + u64::from(r.len) <= 4096 + len && r.len > 0, "{:?}", r);
             }
@@ -638,17 +362,5 @@ mod tests {
             p.seed = seed;
             prop_assert_eq!(p.requests().collect::<Vec<_>>(), p.requests().collect::<Vec<_>>());
         }
-    }
-
-    #[test]
-    fn a_permutation_looks_random() {
-        // Neighbours in a shuffled order of n are n/3 apart on average.
-        let n = 1u64 << 18;
-        let mut p = Permutation::new(n, crate::rng::Rng::new(3));
-        let order: Vec<u64> = (0..n).map(|_| p.draw()).collect();
-        let mean = order.windows(2).map(|w| w[0].abs_diff(w[1]) as f64).sum::<f64>() / (n - 1) as f64;
-        assert!((mean / (n as f64 / 3.0) - 1.0).abs() < 0.02, "mean distance {mean}");
-        let first_half: u64 = order[..n as usize / 2].iter().filter(|&&x| x < n / 2).count() as u64;
-        assert!(first_half.abs_diff(n / 4) < n / 100);
     }
 }
