@@ -1,0 +1,233 @@
+//! The requests of jobs that mix operations, sizes, files or places.
+
+use super::permutation::Permutation;
+use super::skew::Skew;
+use super::strided::Strided;
+use super::turns::Turns;
+use super::{Region, Request, StreamPlan, next_in_line};
+use crate::job::rules::Zones;
+use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
+use crate::rng::Rng;
+
+/// Where the next I/O of a region goes.
+#[derive(Clone, Debug)]
+enum Walk {
+    Sequential { next: PerOp<u64> },
+    EachOnce(Permutation),
+    Independent(Skew),
+    Strided(Box<Strided>),
+}
+
+/// One region with its state.
+#[derive(Clone, Debug)]
+struct Place {
+    region: Region,
+    /// Blocks of `align` bytes at which an I/O of the smallest size still fits.
+    slots: u64,
+    walk: Walk,
+    /// Behind the last I/O of each operation.
+    behind: PerOp<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct GeneralStream {
+    places: Vec<Place>,
+    turns: Option<Turns>,
+    access: Access,
+    block: PerOp<BlockSize>,
+    align: u64,
+    /// The operation, when there is only one.
+    single_op: Option<Op>,
+    /// The size, when there is only one.
+    single_len: Option<u32>,
+    percent_random: Option<PerOp<u32>>,
+    smallest: u64,
+    rng: Rng,
+    bytes_left: u64,
+    ios_left: u64,
+    run: Run,
+    /// The write that follows a trim of the same place.
+    pending: Option<Request>,
+}
+
+/// I/Os still to come from an offset that was drawn (`rw=randread:8`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    left: u32,
+    place: usize,
+    offset: u64,
+}
+
+impl Walk {
+    fn new(plan: &StreamPlan, region: Region, slots: u64, rng: Rng) -> Walk {
+        let StreamPlan { access, zones, align, .. } = plan;
+        if let Zones::Strided { range, size, skip } = zones {
+            let zones = (range.0, size.0, skip.0);
+            return Walk::Strided(Box::new(Strided::new(zones, access, region, (*align).max(1), rng)));
+        }
+        match (access.random, access.every_block_once, &access.distribution) {
+            (false, ..) => {
+                let start = if access.stride < 0 { region.offset + region.len } else { region.offset };
+                Walk::Sequential { next: PerOp::all(start) }
+            }
+            (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
+            (true, _, distribution) => Walk::Independent(Skew::new(distribution, slots)),
+        }
+    }
+}
+
+impl GeneralStream {
+    pub(super) fn new(plan: &StreamPlan, single_op: Option<Op>, single_len: Option<u32>) -> GeneralStream {
+        let used = Op::ALL.into_iter().filter(|&op| plan.access.does(op));
+        let smallest = used.map(|op| plan.block[op].min().0).min().unwrap_or(1).max(1);
+        let align = plan.align.max(1);
+        let place = |(i, &region): (usize, &Region)| {
+            let slots = region.len.checked_sub(smallest).map_or(1, |room| room / align + 1);
+            let walk = Walk::new(plan, region, slots, Rng::fork(plan.seed, 1 + i as u64));
+            Place { region, slots, walk, behind: PerOp::all(region.offset) }
+        };
+        let sizes = || plan.regions.iter().map(|region| region.len).collect();
+        GeneralStream {
+            places: plan.regions.iter().enumerate().map(place).collect(),
+            turns: (plan.regions.len() > 1).then(|| Turns::new(&plan.turns, sizes())),
+            access: plan.access.clone(),
+            block: plan.block.clone(),
+            align,
+            single_op,
+            single_len,
+            percent_random: plan.percent_random.filter(|_| plan.access.random),
+            smallest,
+            rng: Rng::fork(plan.seed, 0),
+            bytes_left: plan.limit_bytes.unwrap_or(u64::MAX),
+            ios_left: plan.limit_ios.unwrap_or(u64::MAX),
+            run: Run::default(),
+            pending: None,
+        }
+    }
+
+    pub(super) fn bytes_left(&self) -> u64 {
+        self.bytes_left
+    }
+
+    fn draw_op(&mut self) -> Op {
+        if let Some(op) = self.single_op {
+            return op;
+        }
+        if self.access.trim_before_write {
+            return Op::Write;
+        }
+        let die = self.rng.below(100) as u32;
+        let mix = &self.access.mix;
+        if die < mix.read {
+            Op::Read
+        } else if die < mix.read + mix.write {
+            Op::Write
+        } else {
+            Op::Trim
+        }
+    }
+
+    fn draw_len(&mut self, op: Op) -> u32 {
+        if let Some(len) = self.single_len {
+            return len;
+        }
+        let bytes = match &self.block[op] {
+            BlockSize::Fixed(bytes) => return bytes.0 as u32,
+            BlockSize::Range { min, max } => {
+                let steps = (max.0 - min.0) / self.align + 1;
+                min.0 + self.rng.below(steps) * self.align
+            }
+            BlockSize::Split(parts) => {
+                let die = self.rng.below(100) as u32;
+                let mut sum = 0;
+                let drawn = parts.iter().find(|(_, percent)| {
+                    sum += percent;
+                    die < sum
+                });
+                drawn.or(parts.last()).map_or(1, |(bytes, _)| bytes.0)
+            }
+        };
+        // The last of blocks that differ in size is cut so that the sum is right.
+        let left = self.bytes_left.checked_next_multiple_of(self.align).unwrap_or(u64::MAX);
+        bytes.min(left) as u32
+    }
+
+    fn draw_place(&mut self) -> usize {
+        match &mut self.turns {
+            None => 0,
+            Some(turns) => turns.draw(&mut self.rng),
+        }
+    }
+
+    fn next_offset(&mut self, place: usize, op: Op, len: u64) -> u64 {
+        if let Some(percent) = &self.percent_random
+            && self.rng.below(100) as u32 >= percent[op]
+        {
+            let Place { region, behind, .. } = &mut self.places[place];
+            return next_in_line(&mut behind[op], *region, len, 0);
+        }
+        let (stride, align) = (self.access.stride, self.align);
+        let Place { region, slots, walk, .. } = &mut self.places[place];
+        match walk {
+            Walk::Sequential { next } => next_in_line(&mut next[op], *region, len, stride),
+            Walk::EachOnce(permutation) => region.offset + permutation.draw() * align,
+            Walk::Independent(skew) => region.offset + skew.draw(*slots, &mut self.rng) * align,
+            Walk::Strided(zones) => zones.next(*region, op, len),
+        }
+    }
+
+    /// Goes on from an offset drawn before, for `run_length` I/Os.
+    fn next_of_run(&mut self, op: Op, len: u64) -> (usize, u64) {
+        if self.run.left == 0 {
+            let place = self.draw_place();
+            let offset = self.next_offset(place, op, len);
+            self.run = Run { left: self.access.run_length, place, offset };
+        }
+        self.run.left -= 1;
+        let Run { place, offset, .. } = self.run;
+        let region = self.places[place].region;
+        if !self.access.run_identical {
+            self.run.offset = if offset + 2 * len > region.offset + region.len { region.offset } else { offset + len };
+        }
+        (place, offset)
+    }
+
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Request> {
+        self.next_steered(|op| op)
+    }
+
+    pub(super) fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
+        if self.bytes_left == 0 || self.ios_left == 0 {
+            return None;
+        }
+        if let Some(write) = self.pending.take() {
+            self.ios_left -= 1;
+            self.bytes_left = self.bytes_left.saturating_sub(u64::from(write.len));
+            return Some(write);
+        }
+        let op = steer(self.draw_op());
+        let len = self.draw_len(op);
+        let (place, offset) = if self.access.random && self.access.run_length > 1 {
+            self.next_of_run(op, u64::from(len))
+        } else {
+            let place = self.draw_place();
+            (place, self.next_offset(place, op, u64::from(len)))
+        };
+        let Place { region, behind, .. } = &mut self.places[place];
+        // A large block drawn near the end is cut to what is left there.
+        let len = u64::from(len).min(region.offset + region.len - offset);
+        behind[op] = offset + len;
+        if let Some(turns) = &mut self.turns {
+            turns.spend(place, len, self.smallest);
+        }
+        let request = Request { op, region: place as u32, offset, len: len as u32 };
+        if self.access.trim_before_write {
+            self.pending = Some(request);
+            return Some(Request { op: Op::Trim, ..request });
+        }
+        self.ios_left -= 1;
+        self.bytes_left = self.bytes_left.saturating_sub(len);
+        Some(request)
+    }
+}

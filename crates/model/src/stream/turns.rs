@@ -1,0 +1,143 @@
+//! Whose turn it is among several files: in line, drawn, or one after the other is done; some or all of them open.
+
+use super::skew::Skew;
+use crate::job::Distribution;
+use crate::job::rules::{FileOrder, FileTurns};
+use crate::rng::Rng;
+
+/// The files that are open, and how much of each is left in this pass.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    draws: Option<Skew>,
+    run_length: u32,
+    left_of_run: u32,
+    /// Numbers of the files that are open, in their order.
+    open: Vec<usize>,
+    most_open: usize,
+    /// The first file of this pass that has not been open yet.
+    unopened: usize,
+    /// Place in `open` of the file whose turn it is.
+    turn: usize,
+    sizes: Box<[u64]>,
+    left: Box<[u64]>,
+}
+
+impl Turns {
+    /// Files of these sizes; at least one.
+    pub(super) fn new(rules: &FileTurns, sizes: Box<[u64]>) -> Turns {
+        let FileTurns { order, run_length, open_files } = rules;
+        let files = sizes.len();
+        let skew = |distribution| Some(Skew::new(&distribution, files as u64));
+        let (draws, most_open) = match order {
+            FileOrder::RoundRobin => (None, files),
+            FileOrder::Sequential => (None, 1),
+            FileOrder::Random => (skew(Distribution::Uniform), files),
+            FileOrder::Zipf(theta) => (skew(Distribution::Zipf(*theta)), files),
+            FileOrder::Pareto(power) => (skew(Distribution::Pareto(*power)), files),
+            FileOrder::Normal(percent) => (skew(Distribution::Normal(*percent)), files),
+        };
+        let most_open = open_files.map_or(most_open, |most| most_open.min(most as usize)).max(1);
+        let mut turns = Turns {
+            draws,
+            run_length: (*run_length).max(1),
+            left_of_run: 0,
+            open: Vec::with_capacity(most_open),
+            most_open,
+            unopened: 0,
+            turn: 0,
+            left: sizes.clone(),
+            sizes,
+        };
+        turns.begin_pass();
+        turns
+    }
+
+    fn begin_pass(&mut self) {
+        self.left.copy_from_slice(&self.sizes);
+        self.unopened = self.most_open.min(self.sizes.len());
+        self.open.extend(0..self.unopened);
+        (self.turn, self.left_of_run) = (0, self.run_length);
+    }
+
+    /// The file of the next I/O.
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> usize {
+        if self.left_of_run == 0 {
+            self.left_of_run = self.run_length;
+            self.turn = match &self.draws {
+                Some(skew) => skew.draw(self.open.len() as u64, rng) as usize,
+                None => (self.turn + 1) % self.open.len(),
+            };
+        }
+        self.left_of_run -= 1;
+        self.open[self.turn.min(self.open.len() - 1)]
+    }
+
+    /// Counts bytes of a file; one with less than `least` left is closed, and the next opened in its place.
+    pub(super) fn spend(&mut self, file: usize, bytes: u64, least: u64) {
+        self.left[file] = self.left[file].saturating_sub(bytes);
+        if self.left[file] >= least.max(1) {
+            return;
+        }
+        let Some(place) = self.open.iter().position(|&open| open == file) else { return };
+        if self.unopened < self.sizes.len() {
+            self.open[place] = self.unopened;
+            self.unopened += 1;
+            self.left_of_run = self.left_of_run.min(if place == self.turn { self.run_length } else { u32::MAX });
+        } else {
+            self.close(place);
+        }
+        if self.open.is_empty() {
+            self.begin_pass();
+        }
+    }
+
+    /// The file behind the closed one moves up, so the turn is its without moving on.
+    fn close(&mut self, place: usize) {
+        self.open.remove(place);
+        if place < self.turn {
+            self.turn -= 1;
+        } else if place == self.turn {
+            (self.turn, self.left_of_run) = (place.checked_rem(self.open.len()).unwrap_or(0), self.run_length);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(rules: FileTurns, sizes: &[u64], n: usize) -> String {
+        let mut turns = Turns::new(&rules, sizes.into());
+        let mut rng = Rng::new(1);
+        let mut drawn = |_| {
+            let file = turns.draw(&mut rng);
+            turns.spend(file, 1, 1);
+            file.to_string()
+        };
+        (0..n).map(&mut drawn).collect()
+    }
+
+    fn rules(order: FileOrder, run_length: u32, open_files: Option<u32>) -> FileTurns {
+        FileTurns { order, run_length, open_files }
+    }
+
+    #[test]
+    fn files_take_turns_until_each_is_done() {
+        use FileOrder::{RoundRobin, Sequential};
+        assert_eq!(order(rules(RoundRobin, 1, None), &[2, 3, 1], 12), "012011012011");
+        assert_eq!(order(rules(RoundRobin, 2, None), &[4, 3, 2], 9), "001122001");
+        assert_eq!(order(rules(Sequential, 1, None), &[2, 3, 1], 12), "001112001112");
+        assert_eq!(order(rules(RoundRobin, 1, Some(2)), &[2, 2, 2, 1], 7), "0101232");
+    }
+
+    #[test]
+    fn drawn_files_are_all_used_up_in_a_pass() {
+        for drawn in [FileOrder::Random, FileOrder::Zipf(1.2), FileOrder::Pareto(0.2), FileOrder::Normal(20.0)] {
+            let order = order(rules(drawn, 1, None), &[20; 5], 100);
+            for file in "01234".chars() {
+                assert_eq!(order.matches(file).count(), 20, "{drawn:?}: {order}");
+            }
+            assert_ne!(&order[..20], "01234012340123401234");
+        }
+    }
+}
