@@ -11,6 +11,8 @@ pub(crate) enum Beyond {
     Wraps,
     /// They are dropped, and reads give zeroes.
     Vanishes,
+    /// They fail, and so do reads.
+    Refuses,
 }
 
 /// The card. Time passes only by reading and writing: 50 ns a written byte, 25 ns a read one.
@@ -27,6 +29,10 @@ pub(crate) struct Card {
     /// A bit of this byte is flipped when it is read.
     pub(crate) rot: Option<u64>,
     pub(crate) flushes: u32,
+    /// Requests until now.
+    pub(crate) requests: u64,
+    /// Whether nothing answers any more.
+    pub(crate) pulled: bool,
     time: Nanos,
 }
 
@@ -46,6 +52,8 @@ impl Card {
             drops: 0..0,
             rot: None,
             flushes: 0,
+            requests: 0,
+            pulled: false,
             time: Nanos(0),
         }
     }
@@ -55,12 +63,14 @@ impl Card {
         let real = self.content.len() as u64;
         match self.beyond {
             Beyond::Wraps => Some((offset % real) as usize),
-            Beyond::Vanishes => (offset < real).then_some(offset as usize),
+            Beyond::Vanishes | Beyond::Refuses => (offset < real).then_some(offset as usize),
         }
     }
 
     fn fails(&self, at: Option<u64>, offset: u64, len: usize) -> io::Result<()> {
-        let hit = at.is_some_and(|at| (offset..offset + len as u64).contains(&at));
+        let end = offset + len as u64;
+        let hit = at.is_some_and(|at| (offset..end).contains(&at));
+        let hit = hit || self.pulled || self.beyond == Beyond::Refuses && end > self.content.len() as u64;
         if hit { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
     }
 }
@@ -78,6 +88,7 @@ impl BlockDev for Card {
         assert!(
             offset.is_multiple_of(512) && data.len().is_multiple_of(512) && offset + data.len() as u64 <= self.claimed
         );
+        self.requests += 1;
         self.fails(self.write_error, offset, data.len())?;
         self.time.0 += 50 * data.len() as u64;
         for (at, sector) in (offset..).step_by(512).zip(data.chunks_exact(512)) {
@@ -94,6 +105,7 @@ impl BlockDev for Card {
                 && buffer.len().is_multiple_of(512)
                 && offset + buffer.len() as u64 <= self.claimed
         );
+        self.requests += 1;
         self.fails(self.read_error, offset, buffer.len())?;
         self.time.0 += 25 * buffer.len() as u64;
         for (at, sector) in (offset..).step_by(512).zip(buffer.chunks_exact_mut(512)) {

@@ -7,6 +7,7 @@ use std::ops::Range;
 /// Stretches that are kept one by one; a card that fails everywhere must not fill the memory.
 const MOST_SPANS: usize = 1024;
 
+/// What was found until now.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) good: u64,
@@ -18,8 +19,10 @@ pub(super) struct Findings {
     nearest: Option<u64>,
     overwritten: u64,
     lost: u64,
-    /// Where the lost blocks that reach up to here begin.
-    lost_since: Option<u64>,
+    /// Where the blocks that are gone, all up to here, begin.
+    gone_since: Option<u64>,
+    /// Where the last good block ends.
+    good_until: u64,
 }
 
 impl Findings {
@@ -36,11 +39,13 @@ impl Findings {
         let refused = state != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
         let state = if refused { BlockState::Unwritable } else { state };
         match state {
-            BlockState::Lost => {
-                self.lost += len;
-                self.lost_since.get_or_insert(offset);
+            BlockState::Lost | BlockState::Unreadable | BlockState::Unwritable => {
+                self.gone_since.get_or_insert(offset);
             }
-            _ => self.lost_since = None,
+            _ => self.gone_since = None,
+        }
+        if state == BlockState::Lost {
+            self.lost += len;
         }
         if let BlockState::Overwritten { distance } = state {
             self.overwritten += len;
@@ -48,6 +53,7 @@ impl Findings {
         }
         if state == BlockState::Good {
             self.good += len;
+            self.good_until = offset + len;
             return;
         }
         self.bad_bytes += len;
@@ -66,11 +72,28 @@ impl Findings {
         if let Some(real) = self.nearest.filter(|_| self.overwritten > self.lost) {
             return Capacity::Wraps { real: Bytes(real) };
         }
-        // Dropped writes here and there are damage; those that reach the end of the device are its true end. Less
-        // than a thousandth may as well be a bad place that happens to lie there.
-        match self.lost_since {
-            Some(real) if (end - real) >= (end / 1000).max(1 << 20) => Capacity::Ends { real: Bytes(real) },
-            _ => Capacity::AsClaimed,
-        }
+        self.gone_since.map_or(Capacity::AsClaimed, |real| self.ends(real, end))
+    }
+
+    /// Dropped writes here and there are damage; those that reach the end of the device are its true end. Less than a
+    /// thousandth may as well be a bad place that happens to lie there.
+    pub(super) fn ends(&self, real: u64, end: u64) -> Capacity {
+        let missing = end.saturating_sub(real);
+        if missing >= (end / 1000).max(1 << 20) { Capacity::Ends { real: Bytes(real) } } else { Capacity::AsClaimed }
+    }
+
+    /// Smallest distance at which the content of another block was found.
+    pub(super) fn nearest(&self) -> Option<u64> {
+        self.nearest
+    }
+
+    /// Where the blocks begin that are gone, all up to the end; `None` when the last block is not.
+    pub(super) fn gone_since(&self) -> Option<u64> {
+        self.gone_since
+    }
+
+    /// Where the last good block ends.
+    pub(super) fn good_until(&self) -> u64 {
+        self.good_until
     }
 }

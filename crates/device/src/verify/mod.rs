@@ -9,23 +9,22 @@
 
 mod block;
 mod findings;
+mod probe;
+mod walk;
 
 pub use hakaru_model::integrity::{BlockState, Capacity, Span, Verdict};
 
-use crate::blockdev::{BlockDev, OnProgress, Progress, SpeedMap, SpeedPoint};
+pub use probe::probe;
+
+use crate::blockdev::{BlockDev, OnProgress};
 use crate::prepare::FillError;
-use block::{judge, stamp};
-use findings::Findings;
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::Bytes;
 use std::io;
 use std::ops::Range;
+use walk::{Leg, Walk};
 
 /// As large as fills are written: the full speed of any card.
 const CHUNK: u64 = 4 << 20;
-
-/// Blocks of a chunk that may fail one after another before the rest of the chunk is given up: a card takes seconds for
-/// each.
-const PATIENCE: u32 = 64;
 
 /// Why verifying could not be brought to an end. Errors of single blocks are findings, and not among these.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +44,7 @@ pub enum VerifyError {
         /// Its block.
         block: u32,
     },
-    /// Somebody ended it.
+    /// Somebody ended it before anything was read back.
     #[error("verifying was ended while {doing} at {at}")]
     Interrupted {
         /// `writing` or `reading`.
@@ -80,6 +79,9 @@ pub fn verify(device: &mut dyn BlockDev, seed: u64, on_progress: &mut OnProgress
 
 /// Verifies a part of a device, in bytes; nothing outside of it is touched.
 ///
+/// When it is stopped while reading back, the verdict is about the part that was read: [`Verdict::checked`] tells how
+/// much that is.
+///
 /// # Errors
 /// A [`VerifyError`] when it cannot be brought to an end.
 pub fn verify_range(
@@ -94,113 +96,23 @@ pub fn verify_range(
         let (start, end) = (Bytes(range.start), Bytes(range.end));
         return Err(VerifyError::Range { start, end, size: device.size(), block: device.block() });
     }
-    let mut walk = Walk { device, range, seed, found: Findings::default() };
-    let write_speed = walk.all("writing", on_progress, Walk::write)?;
-    walk.device.flush().map_err(|source| VerifyError::Flush { source })?;
-    let read_speed = walk.all("reading", on_progress, Walk::read)?;
-    let Walk { range, found, .. } = walk;
-    let claimed = Bytes(range.end - range.start);
-    let capacity = found.capacity(range.end);
-    let Findings { good, bad, bad_bytes, .. } = found;
-    Ok(Verdict { claimed, capacity, good: Bytes(good), bad, bad_bytes: Bytes(bad_bytes), write_speed, read_speed })
+    let pieces = chunks(range.clone());
+    let mut walk = Walk::new(device, seed, on_progress)?;
+    let written = walk.leg(Leg::Write, &pieces)?;
+    if let Some(at) = written.stopped_at {
+        return Err(VerifyError::Interrupted { doing: Leg::Write.name(), at });
+    }
+    walk.flush()?;
+    let read = walk.leg(Leg::Read, &pieces)?;
+    let end = read.stopped_at.map_or(range.end, |at| at.0);
+    let capacity = walk.found.capacity(end);
+    Ok(walk.verdict(Bytes(range.end - range.start), capacity, written.map, read.map))
 }
 
-struct Walk<'a> {
-    device: &'a mut dyn BlockDev,
-    range: Range<u64>,
-    seed: u64,
-    found: Findings,
-}
-
-impl Walk<'_> {
-    /// Goes once over the range, chunk by chunk.
-    fn all(
-        &mut self,
-        doing: &'static str,
-        on_progress: &mut OnProgress<'_>,
-        mut one: impl FnMut(&mut Self, u64, &mut [u8]) -> Result<Nanos, io::Error>,
-    ) -> Result<SpeedMap, VerifyError> {
-        let mut buffer = crate::prepare::fill_buffer(CHUNK as usize)?;
-        let total = Bytes(self.range.end - self.range.start);
-        let (mut map, begin, mut at, mut failures) = (SpeedMap::default(), self.device.now(), self.range.start, 0);
-        while at < self.range.end {
-            let len = CHUNK.min(self.range.end - at);
-            match one(self, at, &mut buffer.as_mut_slice()[..len as usize]) {
-                Ok(elapsed) => {
-                    map.add(SpeedPoint { offset: Bytes(at), len: Bytes(len), elapsed }, total);
-                    failures = 0;
-                }
-                // A bad stretch is a finding; a device that answers nothing any more is gone.
-                Err(source) if failures >= 16 || is_gone(&source) => {
-                    return Err(VerifyError::Gone { at: Bytes(at), source });
-                }
-                Err(_) => failures += 1,
-            }
-            at += len;
-            let done = Bytes(at - self.range.start);
-            let elapsed = Nanos(self.device.now().0.saturating_sub(begin.0));
-            if on_progress(Progress { doing, done, total, elapsed }).is_break() {
-                return Err(VerifyError::Interrupted { doing, at: Bytes(at) });
-            }
-        }
-        Ok(map)
-    }
-
-    fn write(&mut self, at: u64, chunk: &mut [u8]) -> Result<Nanos, io::Error> {
-        let block = self.device.block() as usize;
-        for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact_mut(block)) {
-            stamp(self.seed, offset, bytes);
-        }
-        let before = self.device.now();
-        let answer = self.device.write_at(at, chunk);
-        let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
-        let Err(error) = answer else { return Ok(elapsed) };
-        // One bad block must not condemn its whole chunk.
-        let (mut any, mut patience) = (false, PATIENCE);
-        for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact(block)) {
-            let answer = if patience == 0 { Err(error.kind().into()) } else { self.device.write_at(offset, bytes) };
-            match answer {
-                Ok(()) => (any, patience) = (true, PATIENCE),
-                Err(error) if is_gone(&error) => return Err(error),
-                Err(_) => {
-                    patience = patience.saturating_sub(1);
-                    self.found.unwritable(offset, block as u64);
-                }
-            }
-        }
-        if any { Ok(elapsed) } else { Err(error) }
-    }
-
-    fn read(&mut self, at: u64, chunk: &mut [u8]) -> Result<Nanos, io::Error> {
-        let block = self.device.block() as usize;
-        let before = self.device.now();
-        let answer = self.device.read_at(at, chunk);
-        let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
-        let (mut any, mut patience) = (answer.is_ok(), PATIENCE);
-        for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact_mut(block)) {
-            let read = match &answer {
-                Ok(()) => Ok(()),
-                Err(error) if patience == 0 => Err(error.kind().into()),
-                Err(_) => self.device.read_at(offset, bytes),
-            };
-            let state = match read {
-                Ok(()) => {
-                    (any, patience) = (true, PATIENCE);
-                    judge(self.seed, offset, bytes)
-                }
-                Err(error) if is_gone(&error) => return Err(error),
-                Err(_) => {
-                    patience = patience.saturating_sub(1);
-                    BlockState::Unreadable
-                }
-            };
-            self.found.add(offset, block as u64, state);
-        }
-        match answer {
-            Err(error) if !any => Err(error),
-            _ => Ok(elapsed),
-        }
-    }
+/// A range in pieces that are written and read at once.
+fn chunks(range: Range<u64>) -> Vec<Range<u64>> {
+    let starts = range.clone().step_by(CHUNK as usize);
+    starts.map(|start| start..range.end.min(start + CHUNK)).collect()
 }
 
 /// Errors that mean that the device is no longer there.

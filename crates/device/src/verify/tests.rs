@@ -97,11 +97,75 @@ fn an_old_run_is_not_taken_for_this_one() {
 }
 
 #[test]
-fn a_stop_is_obeyed() {
-    let stopped = verify(&mut Card::honest(16 << 20), 7, &mut |progress| {
-        if progress.doing == "reading" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    assert!(matches!(stopped, Err(VerifyError::Interrupted { doing: "reading", at: Bytes(at) }) if at == 4 << 20));
+fn a_stop_is_obeyed_and_what_was_read_until_then_counts() {
+    let stop_while = |doing: &'static str| {
+        let mut card = Card::honest(16 << 20);
+        card.read_error = Some(1 << 20);
+        verify(&mut card, 7, &mut |progress| {
+            if progress.doing == doing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    };
+    let stopped = stop_while("writing");
+    assert!(matches!(stopped, Err(VerifyError::Interrupted { doing: "writing", at: Bytes(at) }) if at == 4 << 20));
+    let part = stop_while("reading").unwrap();
+    assert_eq!((part.checked(), part.claimed), (Bytes(4 << 20), Bytes(16 << 20)));
+    assert_eq!(part.bad, [span(1 << 20, 512, BlockState::Unreadable)]);
+}
+
+#[test]
+fn memory_that_ends_with_errors_is_found_out_without_trying_each_block() {
+    let (real, claimed) = ((70 << 20) + 512, 600 << 20);
+    let mut card = Card::false_capacity(real, claimed, Beyond::Refuses);
+    let verdict = run(&mut card);
+    assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(real) });
+    assert_eq!((verdict.good, verdict.bad_bytes), (Bytes(real), Bytes(claimed - real)));
+    assert_eq!(verdict.bad, [span(real, claimed - real, BlockState::Unwritable)]);
+    // The chunk in which memory ends is tried block by block; all others are soon given up.
+    assert!(card.requests < 20_000, "{}", card.requests);
+}
+
+#[test]
+fn a_card_that_is_pulled_is_no_finding() {
+    let mut card = Card::honest(400 << 20);
+    card.pulled = true;
+    let verdict = verify(&mut card, 7, &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(verdict, Err(VerifyError::Gone { .. })), "{verdict:?}");
+}
+
+fn sample(card: &mut Card) -> Verdict {
+    probe(card, 7, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn samples_pass_a_good_card_and_show_its_speed() {
+    let mut card = Card::honest(300 << 20);
+    let verdict = sample(&mut card);
+    assert!(verdict.is_good() && verdict.claimed == Bytes(300 << 20));
+    assert!(verdict.checked() < Bytes(90 << 20), "{}", verdict.checked());
+    let offsets: Vec<u64> = verdict.read_speed.points.iter().map(|point| point.offset.0).collect();
+    assert!(offsets.is_sorted() && offsets.last() >= Some(&(192 << 20)), "{offsets:?}");
+    assert_eq!(verdict.write_speed.points.len(), offsets.len());
+    assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
+}
+
+#[test]
+fn samples_find_every_kind_of_false_capacity() {
+    let claimed = 300 << 20;
+    for real in [32 << 20, 64 << 20, 128 << 20, (100 << 20) + 512, claimed - 4096, claimed - (1 << 20)] {
+        let verdict = sample(&mut Card::false_capacity(real, claimed, Beyond::Wraps));
+        assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) }, "{real}");
+        assert!(!verdict.is_good());
+    }
+    for (real, beyond) in [(32 << 20, Beyond::Vanishes), (100 << 20, Beyond::Vanishes), (100 << 20, Beyond::Refuses)] {
+        let verdict = sample(&mut Card::false_capacity(real, claimed, beyond));
+        assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(real) });
+    }
+}
+
+#[test]
+fn a_small_device_is_verified_as_a_whole() {
+    let verdict = sample(&mut Card::honest(9 << 20));
+    assert_eq!((verdict.checked(), verdict.is_good()), (Bytes(9 << 20), true));
 }
 
 proptest! {
@@ -114,5 +178,19 @@ proptest! {
         let real = Bytes(real);
         prop_assert_eq!(verdict.capacity, if wraps { Capacity::Wraps { real } } else { Capacity::Ends { real } });
         prop_assert_eq!(verdict.good, real);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+    #[test]
+    fn samples_find_any_size_that_wraps(real in 8u64 << 11..300 << 11, more in 8u64..400 << 11) {
+        let (real, claimed) = (real * 512, (real + more).max(260 << 11) * 512);
+        let verdict = sample(&mut Card::false_capacity(real, claimed, Beyond::Wraps));
+        if claimed == real {
+            prop_assert!(verdict.is_good());
+        } else {
+            prop_assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) });
+        }
     }
 }
