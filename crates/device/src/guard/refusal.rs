@@ -151,6 +151,9 @@ impl Refusal {
             }
             Refusal::Busy { path } => format!("see what uses it: fuser -v {}", path.display()),
             Refusal::Denied { .. } => "run as root, or join the group `disk`".to_owned(),
+            Refusal::Mismatch { ids, .. } if ids.is_empty() => {
+                "leave the id away, and type the name of the device when asked on a terminal".to_owned()
+            }
             Refusal::Mismatch { .. } => "look again whether this is the device you mean".to_owned(),
             Refusal::Anonymous { .. } => "give the CID, or a name from /dev/disk/by-id".to_owned(),
             Refusal::Mistyped { .. } => "look again whether this is the device you mean".to_owned(),

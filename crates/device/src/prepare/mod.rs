@@ -21,7 +21,7 @@ pub use level::LevelError;
 pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
 pub use mounting::MountError;
 pub use partition::{Layout, LayoutError, LayoutKind, LayoutPartition, LayoutTable};
-pub use recover::{Recovered, RecoveredAs, Recovery, recover};
+pub use recover::{Outlook, Recovered, RecoveredAs, Recovery, outlook, recover};
 pub use tool::ToolError;
 
 use crate::blockdev::{OnProgress, OpenDevice, SpeedMap};

@@ -58,16 +58,7 @@ pub enum RecoveredAs {
 
 impl fmt::Display for Recovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match &self.step {
-            Step::Mount { at, .. } => format!("the mount at {}", at.display()),
-            Step::MakeFolder { path } => format!("the folder {}", path.display()),
-            Step::FillLevel { folder, .. } => format!("the files in {}", folder.display()),
-            Step::Fill { device, .. }
-            | Step::Discard { device, .. }
-            | Step::Partition { device, .. }
-            | Step::Mkfs { device, .. } => called(device),
-            Step::DropCaches => "the caches of the host".to_owned(),
-        };
+        let what = leaves(&self.step);
         match &self.outcome {
             RecoveredAs::Undone => write!(f, "{what}: removed"),
             RecoveredAs::Gone => write!(f, "{what}: gone already"),
@@ -75,6 +66,53 @@ impl fmt::Display for Recovered {
             RecoveredAs::Failed { error } => write!(f, "{what}: not removed, because {error}"),
         }
     }
+}
+
+/// What a step leaves behind, in a few words.
+fn leaves(step: &Step) -> String {
+    match step {
+        Step::Mount { at, .. } => format!("the mount at {}", at.display()),
+        Step::MakeFolder { path } => format!("the folder {}", path.display()),
+        Step::FillLevel { folder, .. } => format!("the files in {}", folder.display()),
+        Step::Fill { device, .. }
+        | Step::Discard { device, .. }
+        | Step::Partition { device, .. }
+        | Step::Mkfs { device, .. } => called(device),
+        Step::DropCaches => "the caches of the host".to_owned(),
+    }
+}
+
+/// What recovering from a journal would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// Which journal.
+    pub journal: PathBuf,
+    /// Whether the system was started anew since it was written.
+    pub restarted: bool,
+    /// In words, step by step, the last one first.
+    pub items: Vec<String>,
+}
+
+/// Tells what [`recover`] would do, and changes nothing.
+///
+/// # Errors
+/// When the journal cannot be read, or its program still runs.
+pub fn outlook(path: &Path, roots: &Roots) -> Result<Outlook, JournalError> {
+    let (_file, lines) = journal::read(path)?;
+    let restarted = was_restarted(&lines, roots);
+    let left = steps(lines).into_iter().rev().filter(|step| !step.undone);
+    let items = left.filter_map(|begun| match (&begun.undo, begun.done) {
+        (Undo::Nothing, true) => None,
+        (Undo::Nothing, false) => {
+            remains(&begun.step).map(|outcome| Recovered { step: begun.step, outcome }.to_string())
+        }
+        _ => Some(format!("{}: to be removed, if it is still there", leaves(&begun.step))),
+    });
+    Ok(Outlook { journal: path.to_owned(), restarted, items: items.collect() })
+}
+
+fn was_restarted(lines: &[Line], roots: &Roots) -> bool {
+    matches!(lines.first(), Some(Line::Opened { boot, .. }) if *boot != boot_id(roots))
 }
 
 /// What the lines of a journal say of one step.
@@ -93,7 +131,7 @@ struct Begun {
 pub fn recover(path: &Path, roots: &Roots) -> Result<Recovery, JournalError> {
     // The lock of the file is held until the end.
     let (_file, lines) = journal::read(path)?;
-    let restarted = matches!(lines.first(), Some(Line::Opened { boot, .. }) if *boot != boot_id(roots));
+    let restarted = was_restarted(&lines, roots);
     let begun = steps(lines);
     let mut items: Vec<Recovered> = Vec::new();
     for step in begun.into_iter().rev().filter(|step| !step.undone) {

@@ -147,11 +147,15 @@ fn steps_that_were_cut_short_are_named() {
     }
     let folder = PathBuf::from("/nonexistent/mnt").join(level::FOLDER);
     let undo = Undo::RemoveFiles { folder: folder.clone() };
-    journal.begin(Step::FillLevel { folder, size: Bytes(1 << 30) }, undo).unwrap();
+    journal.begin(Step::FillLevel { folder: folder.clone(), size: Bytes(1 << 30) }, undo).unwrap();
     let path = journal.path().to_owned();
     drop(journal);
+    let before = outlook(&path, &Roots::live()).unwrap();
+    assert!(before.restarted && path.exists());
+    assert_eq!(before.items[0], format!("the files in {}: to be removed, if it is still there", folder.display()));
     let recovery = recover(&path, &Roots::live()).unwrap();
     assert!(recovery.restarted && !path.exists());
+    assert_eq!(before.items[1..], recovery.items.iter().skip(1).map(Recovered::to_string).collect::<Vec<_>>());
     let text: Vec<_> = recovery.items.iter().map(Recovered::to_string).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
     1 GiB of random bytes may still be on the card that was mounted there: mount it again and remove its folder .hakaru-fill
