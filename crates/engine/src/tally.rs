@@ -217,7 +217,7 @@ impl Tally {
     }
 
     /// Ends the current interval at `at` (since the start of measurement). `whole` intervals also count as samples of
-    /// bandwidth and IOPS; the rest at the end of a run is too short for that, unless it is all there is.
+    /// bandwidth and IOPS; the rest at the end of a run is too short for that.
     pub(crate) fn close_interval(&mut self, at: Nanos, whole: bool) -> Option<Interval> {
         let length = Nanos(at.0.saturating_sub(self.begun.0));
         let totals = self.now_totals();

@@ -586,8 +586,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         // A write is not over before it is flushed, so the last flush belongs to the measured time.
         let end = self.final_syncs(last, stop);
         let measured = Nanos(self.clock.nanos(end - self.measuring_since));
-        let only = self.tally.intervals.is_empty();
-        self.tally.close_interval(measured, only);
+        // A piece of an interval is kept, but is no sample, even where it is all there is: fio counts none either.
+        self.tally.close_interval(measured, false);
         self.publish();
         let used = hakaru_sys::thread::usage();
         let whole = Nanos(self.clock.nanos(end - self.begun));
