@@ -184,6 +184,8 @@ pub struct JobExtras {
     pub slat_percentiles: bool,
     /// Only make the files (`create_only`).
     pub create_only: bool,
+    /// Asked to run as a thread (`thread`): only the line that says how many start tells the difference.
+    pub thread: bool,
     /// Log files to write.
     pub logs: LogPlan,
 }
@@ -202,6 +204,7 @@ impl Default for JobExtras {
             lat_percentiles: false,
             slat_percentiles: false,
             create_only: false,
+            thread: false,
             logs: LogPlan::default(),
         }
     }

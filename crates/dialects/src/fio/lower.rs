@@ -35,7 +35,9 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     job.files.invalidate &= !job.files.pre_read;
     rules(&mut job, spec).map_err(bad)?;
     note_foreign_options(spec, warnings);
-    Ok((job, spec.extras.clone()))
+    let mut extras = spec.extras.clone();
+    extras.clat_percentiles &= job.measure.clat;
+    Ok((job, extras))
 }
 
 fn access(spec: &JobSpec) -> Result<Access, String> {

@@ -74,6 +74,7 @@ fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
         "significant_figures" => extras.significant_figures = number(),
         "unified_rw_reporting" => extras.unified = UnifiedReporting::Mixed,
         "description" => extras.description = Some(value.to_owned()),
+        "thread" => extras.thread = value != "0",
         "continue_on_error" => job.errors.continue_on = PerOp::all(true),
         _ => {}
     }

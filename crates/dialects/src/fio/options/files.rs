@@ -8,7 +8,6 @@ use hakaru_model::units::Bytes;
 
 const NOT_YET: &str = "the engine does not obey it yet";
 const ZONED: &str = "zoned block devices are not supported";
-const STRIDE: &str = "use offset, size and several jobs";
 
 pub(super) const TABLE: &[Opt] = &[
     opt("filename", Kind::Paths, "Files or devices to work on, separated by colons; clones share them")
@@ -31,15 +30,9 @@ pub(super) const TABLE: &[Opt] = &[
         .alias(&["nr_files"])
         .default("1")
         .works(put!(|job, value| job.nrfiles = value.u32().max(1))),
-    opt("openfiles", int(0), "Files that are open at the same time").harmless(&["0"]).planned(
-        "all files of a job are open while it runs",
-        "use fewer nrfiles",
-        put!(|job, value| job.job.rules.turns.open_files = Some(value.u32()).filter(|n| *n > 0)),
-    ),
-    opt("file_service_type", ORDERS, "Which file comes next")
-        .default("roundrobin")
-        .harmless(&["roundrobin", "roundrobin:1"])
-        .planned("files take turns one I/O at a time", "leave it out, or give each file a job of its own", turns),
+    opt("openfiles", int(0), "Files that are worked on at the same time; the next has its turn when one is done")
+        .works(put!(|job, value| job.job.rules.turns.open_files = Some(value.u32()).filter(|n| *n > 0))),
+    opt("file_service_type", ORDERS, "Which file comes next").default("roundrobin").works(turns),
     opt("create_serialize", Kind::Bool, "Makes the files of several jobs one after another")
         .default("1")
         .accepted("files are made one after another always"),
@@ -148,11 +141,14 @@ pub(super) const TABLE: &[Opt] = &[
     opt("number_ios", Kind::Int { min: 0, max: i64::MAX }, "Ends the job after so many I/Os")
         .default("0")
         .works(put!(|job, value| job.job.extent.number_ios = Some(value.u64()).filter(|n| *n > 0))),
-    opt("zonemode", ZONES, "Whether I/O keeps to zones").default("none").harmless(&["none"]).planned(
-        "zones are not obeyed yet",
-        STRIDE,
-        put!(|job, value| job.zones.mode = value.word()),
-    ),
+    opt("zonemode", ZONES, "Whether I/O keeps to zones; none and strided work")
+        .default("none")
+        .harmless(&["none", "strided"])
+        .planned(
+            "zones of zoned block devices are not obeyed yet",
+            "use zonemode=strided",
+            put!(|job, value| job.zones.mode = value.word()),
+        ),
     opt("zonesize", Kind::Size { min: 0 }, "Bytes transferred in a zone")
         .default("0")
         .with("zonemode", put!(|job, value| job.zones.size = value.bytes())),

@@ -78,7 +78,9 @@ pub(super) const TABLE: &[Opt] = &[
         "look at the error of each job in the result",
         put!(|job, value| job.job.rules.exit.on_error = value.flag()),
     ),
-    opt("thread", Kind::Flag, "Runs jobs as threads rather than processes").accepted("each worker is a thread always"),
+    opt("thread", Kind::Flag, "Runs jobs as threads rather than processes")
+        .accepted("each worker is a thread always")
+        .checked(put!(|job, value| job.extras.thread = value.flag())),
     opt("clocksource", CLOCKS, "Clock that times are taken from")
         .accepted("the best clock of the host is used, and the record says which"),
     opt("gtod_cpu", int(0), "Processor that only tells the time to the others")

@@ -106,14 +106,9 @@ pub(super) const TABLE: &[Opt] =
             .works(distribution),
         opt("percentage_random", Kind::PerOpInt { min: 0, max: 100 }, "Hundredths of a random job that are random")
             .default("100,100,100")
-            .harmless(&["100"])
-            .planned(
-                NOT_YET,
-                "run a sequential and a random job side by side",
-                put!(|job, value| {
-                    job.job.rules.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
-                }),
-            ),
+            .works(put!(|job, value| {
+                job.job.rules.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
+            })),
         opt("random_sequence_stride", int(0), "Distance between the numbers a generator gives")
             .harmless(&["0"])
             .refused("offsets keep to rw and random_distribution", "use rw=read:SIZE to leave gaps of one size"),

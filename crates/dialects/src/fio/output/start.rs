@@ -18,7 +18,7 @@ pub fn banner(view: &StartView<'_>) -> String {
         if job.numjobs > 1 {
             text += "...\n";
         }
-        let count = if is_on(view, job, "thread") { &mut threads } else { &mut processes };
+        let count = if extras.thread { &mut threads } else { &mut processes };
         *count += job.numjobs;
     }
     let counted = |count: u32, one: &str, many: &str| match count {
@@ -65,12 +65,6 @@ pub(super) fn rw_name(access: &Access) -> String {
     format!("{}{what}", if access.random { "rand" } else { "" })
 }
 
-/// Whether a switch was typed for a job or for all.
-fn is_on(view: &StartView<'_>, job: &Job, name: &str) -> bool {
-    let typed = job.options.iter().rev().chain(view.global_options.iter().rev()).find(|(option, _)| option == name);
-    typed.is_some_and(|(_, value)| value != "0")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,12 +78,11 @@ mod tests {
     #[test]
     fn the_lines_before_a_run() {
         let plain = JobExtras::default();
-        let decimal = JobExtras { kb_base: 1000, ..JobExtras::default() };
+        let decimal = JobExtras { kb_base: 1000, thread: true, ..JobExtras::default() };
         let mut a = job("a", Access::only(Op::Write, false));
         a.numjobs = 2;
         let mut b = job("b", Access::mixed(50, true)).with_block(Bytes(500_000));
         b.group = 1;
-        b.options = vec![("thread".to_owned(), String::new())];
         let mut c = job("c", Access::mixed(50, false));
         c.block = PerOp {
             read: BlockSize::Range { min: Bytes(4096), max: Bytes(65_536) },

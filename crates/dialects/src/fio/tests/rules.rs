@@ -1,4 +1,4 @@
-//! Options that nothing obeys yet: they are refused, and what they mean is known all the same.
+//! What the rules of a job mean. Options that nothing obeys yet are refused, and their meaning is known all the same.
 
 use super::*;
 use hakaru_model::job::PerOp;
@@ -13,6 +13,11 @@ fn rules(options: &str) -> Rules {
     assert!(refused.contains("cannot be used here"), "{command}: {refused}");
     let invocation = run_open(&command).unwrap_or_else(|e| panic!("{command}: {e}"));
     flat(&invocation.scenario).remove(0).rules
+}
+
+/// The rules of a command that is obeyed.
+fn obeyed(options: &str) -> Rules {
+    job(&format!("--name=a {options}")).rules
 }
 
 #[test]
@@ -88,10 +93,10 @@ fn files_and_zones() {
     assert!(rules("--fill_device=1 --rw=write").files.fill_device);
     assert!(rules("--file_append=1").files.append && rules("--unlink_each_loop=1").files.unlink_each_loop);
     assert_eq!(rules("--fadvise_hint=random").files.advice, AccessAdvice::Random);
-    let turns = rules("--file_service_type=random:8 --openfiles=4").turns;
+    let turns = obeyed("--file_service_type=random:8 --openfiles=4").turns;
     assert_eq!(turns, FileTurns { order: FileOrder::Random, run_length: 8, open_files: Some(4) });
-    assert_eq!(rules("--file_service_type=zipf:1.3").turns.order, FileOrder::Zipf(1.3));
-    let strided = rules("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m").zones;
+    assert_eq!(obeyed("--file_service_type=zipf:1.3").turns.order, FileOrder::Zipf(1.3));
+    let strided = obeyed("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m").zones;
     assert_eq!(strided, Zones::Strided { range: Bytes(4 << 20), size: Bytes(1 << 20), skip: Bytes(2 << 20) });
     let device = rules("--zonemode=zbd --max_open_zones=8").zones;
     assert!(matches!(device, Zones::Device { size: None, max_open: 8, .. }), "{device:?}");
@@ -99,7 +104,7 @@ fn files_and_zones() {
 
 #[test]
 fn workload_priority_and_replay() {
-    assert_eq!(rules("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
+    assert_eq!(obeyed("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
     assert_eq!(rules("--dedupe_percentage=30").dedupe_percent, 30);
     assert!(rules("--io_submit_mode=offload").offload && rules("--atomic=1").files.atomic);
     let priority = rules("--nice=5 --prio=3 --prioclass=2").priority;
