@@ -45,6 +45,9 @@ struct Commands {
     records: Option<String>,
 }
 
+/// How often broken JSON is tried again in one source: each time costs a look at all that follows.
+const MOST_BROKEN: usize = 16;
+
 struct Scanner<'a> {
     source: usize,
     lines: Vec<Line>,
@@ -53,12 +56,22 @@ struct Scanner<'a> {
     /// What fio printed before results that have not come yet, with its first line: where several forms were asked for
     /// at once, the others stand in between.
     head: Option<(Line, text::Reader)>,
+    /// What looked like JSON and was none; after some of those nobody looks any more.
+    broken_json: usize,
     found: &'a mut Found,
 }
 
 impl<'a> Scanner<'a> {
     fn new(source: usize, text: &Source<'_>, found: &'a mut Found) -> Scanner<'a> {
-        Scanner { source, lines: lines(text.text), at: 0, commands: Commands::default(), head: None, found }
+        Scanner {
+            source,
+            lines: lines(text.text),
+            at: 0,
+            commands: Commands::default(),
+            head: None,
+            broken_json: 0,
+            found,
+        }
     }
 
     fn scan(&mut self) {
@@ -96,7 +109,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn json(&mut self, text: &str) -> bool {
-        if !text.starts_with('{') {
+        if !text.starts_with('{') || self.broken_json > MOST_BROKEN {
             return false;
         }
         let near = self.lines[self.at..].iter().take(4);
@@ -108,6 +121,7 @@ impl<'a> Scanner<'a> {
         let number = self.lines[self.at].number;
         let Some(object) = json::object(joined.trim_start()) else {
             self.complain(number, text, "this looks like JSON of fio and is none that can be read");
+            self.broken_json += 1;
             self.at += 1;
             return true;
         };

@@ -57,7 +57,11 @@ pub(in super::super) struct Reader {
     /// Whether the run was ended from outside.
     pub(in super::super) interrupted: bool,
     part: Part,
+    reports: usize,
 }
+
+/// No run of fio has more workers than this.
+const MOST_REPORTS: usize = 4096;
 
 /// Name under which the block of syncs stands.
 pub(in super::super) const SYNCS: &str = "fsync/fdatasync/sync_file_range";
@@ -74,6 +78,7 @@ impl Default for Reader {
             commas: false,
             interrupted: false,
             part: Part::Head,
+            reports: 0,
         }
     }
 }
@@ -156,6 +161,10 @@ impl Reader {
     /// Lines of a reported job.
     fn report(&mut self, text: &str) -> bool {
         if let Some(header) = report_header(text) {
+            if self.reports == MOST_REPORTS {
+                return false;
+            }
+            self.reports += 1;
             self.header(&header);
             return true;
         }

@@ -1,0 +1,183 @@
+//! One run of the real fio in all its forms: each form has to become the same record, as far as it carries it.
+//!
+//! The jobs run on fio's null engine or on small temporary files. Where no fio is installed there is nothing to compare
+//! with, and the test says so.
+
+use hakaru_dialects::import::{Format, ImportedRun, Source, import};
+use hakaru_model::job::Op;
+use hakaru_model::record::{Latency, Samples};
+use hakaru_model::reported::Percentile;
+use std::process::Command;
+
+/// Options of the jobs; `{dir}` is a folder of the test.
+const JOBS: [&str; 30] = [
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=read",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=write",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=randread",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=randwrite",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=randrw --rwmixread=70",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=rw",
+    "--name=a --ioengine=null --size=64m --bs=1m --rw=read",
+    "--name=a --ioengine=null --size=1m --bs=512 --rw=write",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=read --numjobs=3",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=write --numjobs=4 --group_reporting",
+    "--name=a --ioengine=null --size=4m --bs=4k --rw=read --name=b --ioengine=null --size=8m --bs=16k --rw=write",
+    "--name=a --ioengine=null --size=4m --rw=read --name=b --stonewall --ioengine=null --size=8m --rw=write",
+    "--name=a --ioengine=null --size=4m --rw=read --percentile_list=50:95:99:99.9:99.999",
+    "--name=a --ioengine=null --size=4m --rw=read --lat_percentiles=1",
+    "--name=a --ioengine=null --size=4m --rw=read --clat_percentiles=0",
+    "--name=a --ioengine=null --size=4m --rw=read --disable_clat=1",
+    "--name=a --ioengine=null --size=4m --rw=read --gtod_reduce=1",
+    "--name=a --ioengine=null --size=4m --rw=trim --bs=4k",
+    "--name=a --ioengine=null --size=1g --rw=randread --time_based --runtime=1 --rate_iops=500",
+    "--name=a --ioengine=null --size=1g --rw=randwrite --time_based --runtime=1 --rate=1m,1m",
+    "--name=a --ioengine=null --size=4m --rw=write --description=about",
+    "--name=a --ioengine=psync --directory={dir} --size=1m --bs=4k --rw=write --fsync=16",
+    "--name=a --ioengine=psync --directory={dir} --size=2m --bs=64k --rw=read",
+    "--name=a --ioengine=psync --directory={dir} --size=1m --bs=4k --rw=randrw --fdatasync=32",
+    "--name=a --ioengine=psync --directory={dir} --size=1m --bsrange=4k-16k --rw=randread",
+    "--name=a --ioengine=libaio --iodepth=8 --directory={dir} --size=2m --bs=4k --rw=randread",
+    "--name=a --ioengine=libaio --iodepth=4 --directory={dir} --size=1m --bs=8k --rw=randwrite --end_fsync=1",
+    "--name=a --ioengine=psync --filename={dir}/f --size=1m --bs=4k --rw=write --sync=1",
+    "--name=a --ioengine=psync --filename={dir}/f --size=1m --bs=4k --rw=read --continue_on_error=all",
+    "--bs=8k --rw=randread --ioengine=null --size=2m --name=first --name=second --iodepth=2",
+];
+
+fn fio(arguments: &str, directory: &str, version: usize) -> Option<String> {
+    let arguments = arguments.replace("{dir}", directory);
+    // Only versions 4 and 5 carry trims.
+    let version = format!("--terse-version={}", if arguments.contains("trim") { 4 } else { version });
+    let words = arguments.split(' ').chain(["--output-format=normal,json+,terse", &version]);
+    let out = Command::new("fio").args(words).output().ok()?;
+    Some(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+/// Equal but for rounding: within a step of the coarser side.
+fn near(a: f64, b: f64, step: f64) -> bool {
+    (a - b).abs() <= step * 1.001 + 1e-9 * a.abs()
+}
+
+/// What one more in the last digit of a printed latency is: hundredths of the unit for means, a unit for extremes.
+struct Steps {
+    extreme: f64,
+    mean: f64,
+}
+
+/// Text switches its unit with the values, so that its steps are known from them.
+fn steps(format: Format, exact: &Samples) -> Steps {
+    let deviation = exact.deviation().unwrap_or(0.0);
+    let unit: f64 = match (format, exact.min, exact.max) {
+        (Format::FioTerse, ..) => 1e3,
+        (_, min, max) if min > 2_000_000 && max > 99_999_999 && deviation > 1e6 => 1e6,
+        (_, min, max) if min > 2_000 && max > 99_999 && deviation > 1e3 => 1e3,
+        _ => 1.0,
+    };
+    Steps {
+        extreme: unit.max(exact.max as f64 * 1e-4),
+        mean: if format == Format::FioTerse { 1.0 } else { unit / 100.0 },
+    }
+}
+
+fn compare_latency(what: &str, format: Format, exact: &Latency, other: &Latency) {
+    let (exact, other) = (&exact.stat, &other.stat);
+    if other.count == 0 {
+        return;
+    }
+    let Steps { extreme, mean } = steps(format, exact);
+    assert!(near(exact.min as f64, other.min as f64, extreme), "{what}: min {exact:?} {other:?}");
+    assert!(near(exact.max as f64, other.max as f64, extreme), "{what}: max {exact:?} {other:?}");
+    let means = (exact.mean().unwrap(), other.mean().unwrap());
+    assert!(near(means.0, means.1, mean + 1.0), "{what}: mean {means:?}");
+    let deviations = (exact.deviation().unwrap(), other.deviation().unwrap());
+    assert!(near(deviations.0, deviations.1, mean + deviations.0 * 1e-3 + 1.0), "{what}: deviation {deviations:?}");
+}
+
+fn compare_percentiles(what: &str, exact: &[Percentile], other: &[Percentile]) {
+    if other.is_empty() {
+        return;
+    }
+    assert_eq!(exact.len(), other.len(), "{what}");
+    for (a, b) in exact.iter().zip(other) {
+        assert_eq!(a.share, b.share, "{what}");
+        let (a, b) = (a.value.0 as f64, b.value.0 as f64);
+        // Left units are cut by a thousand, and rounded up in the text.
+        assert!(near(a, b, 1.0) || near(a, b, 1e3) || near(a, b, 1e6) && a > 2e6, "{what}: {a} {b}");
+    }
+}
+
+fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
+    let workers = |run: &ImportedRun| run.phases.iter().flat_map(|p| p.workers.clone()).collect::<Vec<_>>();
+    let (a, b) = (workers(exact), workers(other));
+    assert_eq!(a.len(), b.len(), "{what}");
+    let reports = exact.reported.workers.iter().zip(&other.reported.workers);
+    for ((a, b), (more_a, more_b)) in a.iter().zip(&b).zip(reports) {
+        assert_eq!((&a.name, a.runtime), (&b.name, b.runtime), "{what}");
+        if other.format == Format::FioText {
+            assert_eq!(more_a.members, more_b.members, "{what}");
+            assert_eq!(a.cpu, b.cpu, "{what}");
+            compare_latency(&format!("{what} sync"), other.format, &a.sync, &b.sync);
+            // The text does not count what `fdatasync` did.
+            let counted = if what.contains("fdatasync") { 0 } else { a.sync.stat.count };
+            assert_eq!(b.sync.stat.count, counted, "{what}");
+            compare_percentiles(what, &more_a.sync, &more_b.sync);
+        }
+        for op in Op::ALL {
+            let what = format!("{what} {}", op.name());
+            let (x, y) = (&a.ops[op], &b.ops[op]);
+            match other.format {
+                // Terse lines tell whole KiB, and no counts.
+                Format::FioTerse => {
+                    assert!(near(x.bytes as f64, y.bytes as f64, 1024.0), "{what}: {} {}", x.bytes, y.bytes)
+                }
+                _ => assert_eq!((x.ios, x.short), (y.ios, y.short), "{what}"),
+            }
+            if matches!(exact.scenario.phases[0].jobs[0].block.read, hakaru_model::job::BlockSize::Fixed(_)) {
+                assert!(near(x.ios as f64, y.ios as f64, x.ios as f64 * 0.01), "{what}: {} {}", x.ios, y.ios);
+            }
+            compare_latency(&format!("{what} clat"), other.format, &x.clat, &y.clat);
+            compare_latency(&format!("{what} lat"), other.format, &x.lat, &y.lat);
+            compare_latency(&format!("{what} slat"), other.format, &x.slat, &y.slat);
+            if other.format == Format::FioText {
+                compare_percentiles(&what, &more_a.ops[op].clat, &more_b.ops[op].clat);
+                compare_percentiles(&what, &more_a.ops[op].lat, &more_b.ops[op].lat);
+                assert_eq!(
+                    (x.bw_samples.count, x.iops_samples.count),
+                    (y.bw_samples.count, y.iops_samples.count),
+                    "{what}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_form_of_a_run_is_the_same_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path().to_str().unwrap();
+    for (index, arguments) in JOBS.into_iter().enumerate() {
+        let Some(output) = fio(arguments, directory, 2 + index % 4) else {
+            eprintln!("SKIPPED: fio is not installed");
+            return;
+        };
+        let found = import(&[Source { name: "out", text: &output }]);
+        assert_eq!(found.unread, [], "{arguments}");
+        let of = |format: Format| {
+            let mut runs = found.runs.iter().map(|found| &found.run).filter(|run| run.format == format);
+            let run = runs.next().unwrap_or_else(|| panic!("{arguments}: no {}", format.name()));
+            assert!(runs.next().is_none(), "{arguments}: {} twice", format.name());
+            assert_eq!(run.unread, [], "{arguments}: {}", format.name());
+            run
+        };
+        let json = of(Format::FioJson);
+        for form in [Format::FioText, Format::FioTerse] {
+            compare(&format!("{arguments}, {}", form.name()), json, of(form));
+        }
+        let asked = |run: &ImportedRun| {
+            let jobs = run.scenario.phases.iter().flat_map(|phase| &phase.jobs);
+            let job =
+                |job: &hakaru_model::job::Job| (job.name.clone(), job.access.random, job.queue.iodepth, job.numjobs);
+            jobs.map(job).collect::<Vec<_>>()
+        };
+        assert_eq!(asked(json), asked(of(Format::FioText)), "{arguments}");
+    }
+}
