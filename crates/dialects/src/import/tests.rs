@@ -1,6 +1,6 @@
 //! Whole texts in, runs out.
 
-use super::{Format, Found, ImportedRun, Source, fio, import};
+use super::{Found, ImportedRun, Source, fio, import};
 use hakaru_model::caveat::Caveat;
 
 /// Published results of fio 3.12 to 3.39.
