@@ -31,6 +31,8 @@ enum Command {
     Report(cmd::report::Args),
     /// Tell what is known of a device or path, and of this host
     Info(cmd::info::Args),
+    /// Undo what a preparation left behind that was cut short
+    Recover(cmd::recover::Args),
     /// Run a fio command line or job file on our own engine
     #[command(disable_help_flag = true)]
     Fio {
@@ -57,6 +59,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::Show(args) => cmd::show::main(&args, db),
         Command::Report(args) => cmd::report::main(&args, db),
         Command::Info(args) => cmd::info::main(&args),
+        Command::Recover(args) => cmd::recover::main(&args),
         Command::Fio { args } => Ok(cmd::fio::main(&args)),
     };
     result.unwrap_or_else(|error| {

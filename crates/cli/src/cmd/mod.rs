@@ -5,6 +5,7 @@ pub(crate) mod erase;
 pub(crate) mod fio;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod recover;
 pub(crate) mod report;
 pub(crate) mod show;
 
