@@ -6,7 +6,7 @@ use super::jobs;
 use super::layers::Layer;
 use super::product::Product;
 use super::speed::Station;
-use super::{faults, guarding, product, setup};
+use super::{faults, guarding, machine, product, setup};
 use anyhow::{Result, bail, ensure};
 use hakaru_rig::guest::{Bus, Guest};
 use hakaru_rig::kit::{Arch, Kit};
@@ -31,6 +31,8 @@ impl Bench {
 type Group = (&'static str, &'static str, fn(&Bench, &mut Checks) -> Result<()>);
 
 const GROUPS: &[Group] = &[
+    ("machine", "what the other groups rely on", machine::main),
+    ("ageing", "a cache that fills, stalls, and heat", machine::ageing),
     ("wires", "1 and 4 data lines, 25 and 50 MHz", wires),
     ("guard", "no attempt on a device in use succeeds", guarding::main),
     ("counterfeit", "a card with less than it says", faults::counterfeit),

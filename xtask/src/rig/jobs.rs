@@ -21,11 +21,12 @@ pub(super) const ALL: [Workload; 4] = [
 ];
 
 impl Workload {
-    /// The command line after `fio`. The target is `--filename=` or `--directory=` with its value.
-    pub(super) fn command(self, target: &str, filesize: &str) -> String {
+    /// The command line after `fio`. The target is `--filename=` or `--directory=` with its value. They were printed with 16G
+    /// and 60 seconds.
+    pub(super) fn command(self, target: &str, filesize: &str, runtime_s: u32) -> String {
         let Workload { rw, bs } = self;
         format!(
-            "--name=write_bandwidth_test {target} --filesize={filesize} --time_based --ramp_time=2s --runtime=3 \
+            "--name=write_bandwidth_test {target} --filesize={filesize} --time_based --ramp_time=2s --runtime={runtime_s} \
              --ioengine=sync --direct=1 --bs={bs} --iodepth=1 numjobs=1 --rw={rw} --fsync_on_close=1 --invalidate=1"
         )
     }

@@ -2,6 +2,7 @@
 //!
 //! What a machine and a card are is the affair of `hakaru-rig`; here is what is asked of them.
 
+mod articles;
 mod cards;
 mod checks;
 mod faults;
@@ -9,6 +10,7 @@ mod full;
 mod guarding;
 mod jobs;
 mod layers;
+mod machine;
 mod pi;
 mod product;
 mod setup;
@@ -26,6 +28,7 @@ const PARTS: &[Part] = &[
     ("smoke", "one card, the four workloads on every layer; three minutes", smoke::main),
     ("test", "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes", full::main),
     ("pi", "the program as built for a Raspberry Pi, on an emulated one", pi::main),
+    ("articles", "published commands exactly as printed; six minutes", articles::main),
     ("run", "run a script for sh in a machine with one card", shell::main),
 ];
 

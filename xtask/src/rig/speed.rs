@@ -22,6 +22,9 @@ const ATTEMPTS: u32 = 3;
 /// How much of the card the workloads use.
 const FILE_SIZE: &str = "32M";
 
+/// How long each measures.
+const RUNTIME_S: u32 = 3;
+
 /// Long enough for any of the scripts on a host that is busy.
 const LIMIT: Duration = Duration::from_secs(180);
 
@@ -42,7 +45,7 @@ impl Station<'_> {
         if layer == Layer::Raw {
             return Ok(());
         }
-        let file = Workload { rw: "read", bs: "1M" }.command("--directory=/mnt", FILE_SIZE);
+        let file = Workload { rw: "read", bs: "1M" }.command("--directory=/mnt", FILE_SIZE, RUNTIME_S);
         let script = format!("{}{} fio {file} --create_only=1 >&2\nsync\n", layer.make(self.device), self.hakaru);
         self.card.hurry(true);
         let prepared = self.guest.run(&script, LIMIT);
@@ -64,9 +67,18 @@ impl Station<'_> {
 
     /// Measures one workload on the layer that is there, and compares with the list.
     pub(super) fn compare(&mut self, layer: Layer, workload: Workload) -> Result<String> {
+        let target = match layer {
+            Layer::Raw => format!("--filename={}", self.device),
+            _ => "--directory=/mnt".to_owned(),
+        };
+        self.compare_command(&workload.command(&target, FILE_SIZE, RUNTIME_S), workload)
+    }
+
+    /// Runs a command line of a workload, and compares with the list.
+    pub(super) fn compare_command(&mut self, command: &str, workload: Workload) -> Result<String> {
         let mut tries = Vec::new();
         for _ in 0..ATTEMPTS {
-            let (measured, ledger) = self.measure(layer, workload)?;
+            let (measured, ledger) = self.measure(command, workload)?;
             let expected = workload.by_list(self.prices) * data_share(&ledger, workload, self.prices);
             let off = measured / expected - 1.0;
             let idle = ledger.idle.as_secs_f64() / (ledger.idle.0 + ledger.busy().0) as f64 * 1e9;
@@ -85,12 +97,7 @@ impl Station<'_> {
         bail!("{}", tries.join("; again: "))
     }
 
-    fn measure(&mut self, layer: Layer, workload: Workload) -> Result<(f64, Ledger)> {
-        let target = match layer {
-            Layer::Raw => format!("--filename={}", self.device),
-            _ => "--directory=/mnt".to_owned(),
-        };
-        let command = workload.command(&target, FILE_SIZE);
+    fn measure(&mut self, command: &str, workload: Workload) -> Result<(f64, Ledger)> {
         self.card.take_ledger();
         let output = self.guest.run(&format!("{} fio {command} --output-format=json", self.hakaru), LIMIT)?;
         let ledger = self.card.take_ledger();
@@ -99,7 +106,7 @@ impl Station<'_> {
 }
 
 /// Which share of its busy time the card spent on the workload itself, at the prices of the list.
-fn data_share(ledger: &Ledger, workload: Workload, prices: &PriceList) -> f64 {
+pub(super) fn data_share(ledger: &Ledger, workload: Workload, prices: &PriceList) -> f64 {
     let op = if workload.writes() { Op::Write } else { Op::Read };
     let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
     let data = ledger.commands.iter().filter(|command| command.op == op && command.len.0 >= least);

@@ -1,0 +1,81 @@
+//! Does the bench itself do what the other checks rely on?
+
+use super::cards::{self, make};
+use super::checks::Checks;
+use super::full::Bench;
+use super::product;
+use anyhow::{Context, Result, bail, ensure};
+use hakaru_model::price::{PriceList, SlcCache, Stalls, Throttle};
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_rig::guest::{Guest, GuestError};
+use serde_json::Value;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How far a card's ageing may be from what its list says.
+const TOLERANCE: f64 = 0.03;
+
+/// Exit codes, words and files come back; a panic is told from a script that takes too long.
+pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let card = make(cards::quick("any", Bytes(64 << 20)))?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+    let boot_time = guest.boot_time();
+    checks.check("start", || {
+        // On an idle host; one that is busy is no reason to fail.
+        Ok(format!("{:.1} s, where ten are wanted", boot_time.as_secs_f64()))
+    });
+    checks.check("what comes back", || {
+        let output = guest.run("echo out; echo err >&2; echo kept >/out/file; exit 42", LIMIT)?;
+        ensure!((output.code, output.stdout.as_str(), output.stderr.as_str()) == (42, "out\n", "err\n"), "{output:?}");
+        ensure!(std::fs::read_to_string(guest.out().join("file"))? == "kept\n", "the file is not as it was written");
+        Ok("exit code 42, both outputs and a file".to_owned())
+    });
+    checks.check("a panic", || match guest.run("echo c >/proc/sysrq-trigger", LIMIT) {
+        Err(GuestError::Panicked { .. }) => Ok("is told as one".to_owned()),
+        other => bail!("is told as {other:?}"),
+    });
+    let mut guest = Guest::builder(&bench.kit).boot()?;
+    checks.check("a script without end", || match guest.run("sleep 100", Duration::from_secs(2)) {
+        Err(GuestError::TimedOut { .. }) => Ok("is ended in time".to_owned()),
+        other => bail!("ends with {other:?}"),
+    });
+    Ok(())
+}
+
+/// A fast cache that fills, stalls, and heat: a stream of 12 MiB takes as long as the list says.
+pub(super) fn ageing(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    const MIB: f64 = (1 << 20) as f64;
+    let plain = cards::nimble();
+    let cache = SlcCache { size: Bytes(4 << 20), write_rate: 4_000_000, drain_rate: 0 };
+    let cached = PriceList { cache: Some(cache), write_rate: 1_000_000, ..plain.clone() };
+    let stalls = Stalls { every: Bytes(4 << 20), lasts: Nanos::from_millis(500) };
+    let stalling = PriceList { stalls: Some(stalls), ..plain.clone() };
+    let throttle = Throttle { after: Nanos::from_secs(2), percent: 200 };
+    let warm = PriceList { throttle: Some(throttle), ..plain };
+    let wanted = [
+        ("a cache that fills", cached, 4.0 * MIB / 4e6 + 8.0 * MIB / 1e6),
+        ("stalls", stalling, 12.0 * MIB / 2.5e6 + 3.0 * 0.5),
+        ("heat", warm, 2.0 + 2.0 * (12.0 * MIB / 2.5e6 - 2.0)),
+    ];
+    for (name, prices, seconds) in wanted {
+        let card = make(prices)?;
+        let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+        // What came before has cooled down.
+        checks.check(name, || {
+            let job =
+                "--name=x --filename=/dev/mmcblk0 --rw=write --bs=256k --size=12M --direct=1 --output-format=json";
+            let json = guest.run(&format!("{} fio {job}", bench.hakaru), LIMIT)?.success()?;
+            let tree: Value = serde_json::from_str(&json).context("fio printed no JSON")?;
+            let write = &tree["jobs"][0]["write"];
+            let took = write["runtime"].as_f64().context("fio's JSON has no runtime")? / 1e3;
+            let off = took / seconds - 1.0;
+            let longest = product::known(write, &["clat_ns", "max"]).as_f64().unwrap_or(0.0) / 1e9;
+            ensure!(off.abs() <= TOLERANCE, "{took:.2} s where the list says {seconds:.2} ({:+.1} %)", off * 100.0);
+            ensure!(name != "stalls" || longest >= 0.5, "the longest write took {longest:.3} s, shorter than a stall");
+            Ok(format!("{took:.2} s where the list says {seconds:.2}, the longest write {longest:.3} s"))
+        });
+        guest.power_off()?;
+    }
+    Ok(())
+}
