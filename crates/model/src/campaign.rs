@@ -83,6 +83,8 @@ pub struct CampaignSummary {
     pub failed: Vec<FailedRun>,
     /// Runs of the same points that were measured in another way and do not count.
     pub other_definition: u64,
+    /// What else limits the worth of the figures, in words.
+    pub notes: Vec<String>,
 }
 
 /// All that a campaign says of one card.
