@@ -9,6 +9,7 @@
 mod chart;
 mod compare;
 mod csv;
+mod device;
 mod facts;
 mod findings;
 mod html;
@@ -25,6 +26,7 @@ pub mod time;
 pub use chart::{Chart, Plot, Section, charts};
 pub use compare::{comparison_markdown, comparison_terminal, verdict};
 pub use csv::{csv, csv_with};
+pub use device::{Known, Listed, device_terminal, disks_terminal};
 pub use html::{html, html_comparison, html_with};
 pub use markdown::{markdown, markdown_with};
 pub use table::DataTable;

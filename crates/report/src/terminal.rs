@@ -8,7 +8,7 @@ use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
 
 /// Narrower terminals are treated as this wide.
-const NARROWEST: usize = 60;
+pub(crate) const NARROWEST: usize = 60;
 
 /// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
@@ -69,8 +69,8 @@ fn conclusions(findings: &Findings, width: usize, ink: Ink) -> String {
 
 /// ANSI styles, or nothing.
 #[derive(Clone, Copy)]
-struct Ink {
-    color: bool,
+pub(crate) struct Ink {
+    pub(crate) color: bool,
 }
 
 impl Ink {
@@ -78,15 +78,15 @@ impl Ink {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    fn dim(self, text: &str) -> String {
+    pub(crate) fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    fn yellow(self, text: &str) -> String {
+    pub(crate) fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 }
@@ -163,7 +163,7 @@ fn aligned<'a>(spreads: impl Iterator<Item = Option<&'a Spread>> + Clone) -> Vec
 }
 
 /// Wraps words at `width`; lines after the first are indented by the length of `lead`.
-fn hanging(lead: &str, text: &str, width: usize) -> String {
+pub(crate) fn hanging(lead: &str, text: &str, width: usize) -> String {
     let indent = columns_of(lead);
     let room = width.saturating_sub(indent).max(20);
     let mut lines: Vec<String> = Vec::new();

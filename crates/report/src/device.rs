@@ -1,0 +1,442 @@
+//! What is known of a device and of its host, for a terminal: in groups, with units, and with the reason of all that is
+//! not known. What is odd comes as findings.
+
+use crate::number;
+use crate::terminal::{Ink, NARROWEST, hanging};
+use crate::text::{columns_of, plain};
+use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity};
+use hakaru_model::units::{Bytes, BytesPerSec};
+use std::fmt::Display;
+
+/// All that is known of one target.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// What it is.
+    pub identity: &'a Identity,
+    /// The host it hangs on.
+    pub environment: &'a Environment,
+    /// Bytes per second that its bus allows at most.
+    pub ceiling: Option<BytesPerSec>,
+    /// Registers that were given by hand, such as `CID`.
+    pub by_hand: &'a [String],
+    /// What is on it, a line each; `None` when nobody looked.
+    pub content: Option<&'a [String]>,
+    /// Whether it may be erased, or why not.
+    pub state: Option<&'a str>,
+}
+
+/// One disk of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// What it is.
+    pub identity: &'a Identity,
+    /// What it is used for, in a few words.
+    pub state: &'a str,
+}
+
+/// Lines of one subject.
+struct Group {
+    title: String,
+    lines: Vec<(&'static str, String)>,
+    /// Reasons, each with the names of what is not known for it.
+    unknown: Vec<(String, Vec<&'static str>)>,
+}
+
+impl Group {
+    fn new(title: &str) -> Group {
+        Group { title: title.to_owned(), lines: Vec::new(), unknown: Vec::new() }
+    }
+
+    fn say(&mut self, name: &'static str, value: impl Display) {
+        let value = plain(&value.to_string());
+        if !value.is_empty() {
+            self.lines.push((name, value));
+        }
+    }
+
+    fn fact<T: Display>(&mut self, name: &'static str, fact: &Fact<T>) {
+        self.fact_as(name, fact, T::to_string);
+    }
+
+    /// A fact in other words than its own. What is not known for one reason is gathered.
+    fn fact_as<T>(&mut self, name: &'static str, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
+        match fact {
+            Fact::Known(value) => self.say(name, words(value)),
+            Fact::Unknown(because) => {
+                let because = plain(because);
+                match self.unknown.iter_mut().find(|(known, _)| *known == because) {
+                    Some((_, names)) => names.push(name),
+                    None => self.unknown.push((because, vec![name])),
+                }
+            }
+        }
+    }
+
+    fn render(&self, width: usize, ink: Ink) -> String {
+        if self.lines.is_empty() && self.unknown.is_empty() {
+            return String::new();
+        }
+        let mut out = format!("\n{}\n", ink.bold(&self.title));
+        for (name, value) in &self.lines {
+            out += &(hanging(&format!("  {name:<NAMES$}"), value, width) + "\n");
+        }
+        for (because, names) in &self.unknown {
+            let (lead, of) = match &names[..] {
+                [only] => (*only, String::new()),
+                many => ("", format!("{}: ", many.join(", "))),
+            };
+            let text = format!("{of}unknown, because {because}");
+            out += &(ink.dim(&hanging(&format!("  {lead:<NAMES$}"), &text, width)) + "\n");
+        }
+        out
+    }
+}
+
+/// Room for the names of facts.
+const NAMES: usize = 18;
+
+/// Renders one target for a terminal of `width` columns; `color` allows ANSI styles.
+pub fn device_terminal(known: &Known<'_>, width: usize, color: bool) -> String {
+    let (width, ink) = (width.max(NARROWEST), Ink { color });
+    let Known { identity, environment, ceiling, by_hand, content, state } = *known;
+    let mut out = format!("{}\n", ink.bold(&plain(&identity.display_name())));
+    let mut groups = vec![path(identity, state)];
+    match &identity.device {
+        Fact::Known(device) => {
+            groups.push(hardware(device));
+            groups.extend(device.card.as_ref().map(|card| registers(card, by_hand)));
+            groups.push(bus(&device.bus, ceiling));
+            groups.push(queue(device));
+        }
+        Fact::Unknown(_) => {
+            let mut group = Group::new("Device");
+            group.fact_as("Device", &identity.device, |_| String::new());
+            groups.push(group);
+        }
+    }
+    groups.extend(content.map(contents));
+    groups.push(host(environment));
+    let found: Vec<String> = findings(identity, environment, ceiling).iter().map(|text| plain(text)).collect();
+    out += &groups.iter().map(|group| group.render(width, ink)).collect::<String>();
+    if !found.is_empty() {
+        out += &format!("\n{}\n", ink.bold("Worth a second look"));
+        out += &found.iter().map(|text| ink.yellow(&hanging("! ", text, width)) + "\n").collect::<String>();
+    }
+    out
+}
+
+/// Renders a list of disks, one line each, and the host.
+pub fn disks_terminal(disks: &[Listed<'_>], environment: &Environment, width: usize, color: bool) -> String {
+    let (width, ink) = (width.max(NARROWEST), Ink { color });
+    let mut rows = vec![["DEVICE", "SIZE", "BUS", "WHAT", "STATE"].map(str::to_owned)];
+    rows.extend(disks.iter().map(|disk| row(disk)));
+    let column = |at: usize| rows.iter().map(|row| columns_of(&row[at])).max().unwrap_or(0);
+    let widths = [column(0), column(1), column(2)];
+    let rest = width.saturating_sub(widths.iter().map(|width| width + 2).sum());
+    // What it is and what it is used for share what is left: whichever is short leaves its room to the other.
+    let state = column(4).min((rest / 2).max(rest.saturating_sub(column(3) + 2)));
+    let what = rest.saturating_sub(state + 2);
+    let mut out = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let cells = [
+            padded(&row[0], widths[0]),
+            format!("{}{}", " ".repeat(widths[1] - columns_of(&row[1])), row[1]),
+            padded(&row[2], widths[2]),
+            padded(&cut(&row[3], what), what.min(column(3))),
+            cut(&row[4], state),
+        ];
+        let line = cells.join("  ").trim_end().to_owned();
+        out += &(if index == 0 { ink.bold(&line) } else { line } + "\n");
+    }
+    if disks.is_empty() {
+        out = "No disk can be seen here.\n".to_owned();
+    }
+    out + &host(environment).render(width, ink)
+}
+
+fn row(disk: &Listed<'_>) -> [String; 5] {
+    let state = plain(disk.state);
+    match &disk.identity.device {
+        Fact::Known(device) => {
+            let unnamed = || device.chain.first().and_then(|role| role.split_once(" (")).map(|(_, role)| role);
+            let what = match (&device.model, unnamed()) {
+                (Fact::Known(model), _) => plain(model),
+                (_, Some(role)) => plain(role.trim_end_matches(')')),
+                _ => String::new(),
+            };
+            [plain(&device.node.display().to_string()), device.size.to_string(), bus_in_short(device), what, state]
+        }
+        Fact::Unknown(_) => {
+            [plain(&disk.identity.path.display().to_string()), String::new(), String::new(), String::new(), state]
+        }
+    }
+}
+
+fn bus_in_short(device: &DeviceIdentity) -> String {
+    match &device.bus {
+        Bus::Mmc { .. } => {
+            let kind = device.card.as_ref().and_then(|card| card.card_type.known());
+            plain(kind.map_or("SD or eMMC", |kind| if kind == "MMC" { "eMMC" } else { kind }))
+        }
+        Bus::Usb { .. } => "USB".to_owned(),
+        Bus::Nvme { .. } => "NVMe".to_owned(),
+        Bus::Scsi { .. } => "SATA/SCSI".to_owned(),
+        Bus::Virtio => "virtio".to_owned(),
+        Bus::Software => "none".to_owned(),
+        Bus::Other { name } => plain(name),
+    }
+}
+
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns_of(text))))
+}
+
+/// As much of a text as fits, with an ellipsis where something was left out.
+fn cut(text: &str, width: usize) -> String {
+    if columns_of(text) <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        if columns_of(&kept) + columns_of(c.encode_utf8(&mut [0; 4])) + 1 > width {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + "…"
+}
+
+/// `29.7 GiB (31.9 GB, 31914983424 bytes)`: as counted, as on the label, and exactly.
+pub(crate) fn size(size: Bytes) -> String {
+    format!("{size} ({}, {} bytes)", decimal(size), size.0)
+}
+
+/// `31.9 GB`, the unit in which cards are sold.
+pub(crate) fn decimal(size: Bytes) -> String {
+    let text = BytesPerSec(size.0 as f64).to_string();
+    text.strip_suffix("/s").map_or(text.clone(), str::to_owned)
+}
+
+fn path(identity: &Identity, state: Option<&str>) -> Group {
+    let mut group = Group::new("Target");
+    group.say("Path", identity.path.display());
+    if let Some(Filesystem { fs_type, mount_point, source, options, size, free }) = &identity.filesystem {
+        group.say("File system", format!("{fs_type} at {} ({source})", mount_point.display()));
+        group.say("Space", format!("{size}, {free} free"));
+        group.say("Options", options);
+    }
+    if identity.system_disk {
+        group.say("System", "runs from this device");
+    }
+    group.say("State", state.unwrap_or_default());
+    group
+}
+
+fn hardware(device: &DeviceIdentity) -> Group {
+    let mut group = Group::new("Device");
+    group.say("Node", device.node.display());
+    group.say("Size", size(device.size));
+    group.fact("Model", &device.model);
+    group.fact("Serial number", &device.serial);
+    group.fact("Firmware", &device.firmware);
+    group.fact("World-wide name", &device.wwid);
+    group.say("Also known as", device.aliases.join(", "));
+    if device.chain.len() > 1 {
+        group.say("Stands on", device.chain.join(" → "));
+    }
+    group.fact("Driver", &device.driver);
+    let mut nature = vec![if device.removable { "removable" } else { "built in" }];
+    nature.extend(device.rotational.known().filter(|rotates| **rotates).map(|_| "says that it rotates"));
+    nature.extend(device.read_only.then_some("write-protected"));
+    group.say("Nature", nature.join(", "));
+    group.fact_as("Temperature", &device.temperature_mc, |mc| celsius(*mc));
+    group
+}
+
+fn celsius(mc: i64) -> String {
+    format!("{} °C", number::exact(mc as f64 / 1000.0, 1))
+}
+
+fn queue(device: &DeviceIdentity) -> Group {
+    let mut group = Group::new("Queue");
+    group.say("Block size", format!("{} B logical, {} B physical", device.logical_block, device.physical_block));
+    group.fact("Scheduler", &device.scheduler);
+    group.fact("Write cache", &device.write_cache);
+    group.fact_as("Largest request", &device.max_sectors_kb, |kib| Bytes(u64::from(*kib) << 10).to_string());
+    group.fact_as("Queue length", &device.nr_requests, |n| format!("{n} requests"));
+    group.fact_as("Discard", &device.discard_max, |most| match most.0 {
+        0 => "not offered".to_owned(),
+        _ => match device.discard_granularity.known() {
+            Some(unit) => format!("offered, in units of {unit}"),
+            None => "offered".to_owned(),
+        },
+    });
+    group.fact("Zones", &device.zoned);
+    group
+}
+
+fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> Group {
+    let mut group = Group::new("Bus");
+    match bus {
+        Bus::Mmc { width_bits, clock_hz, timing, ceiling: _ } => {
+            group.say("Kind", "SD or eMMC");
+            group.fact_as("Width", width_bits, |bits| format!("{bits} bit"));
+            group.fact_as("Clock", clock_hz, |hz| format!("{} MHz", number::significant(*hz as f64 / 1e6)));
+            group.fact("Timing", timing);
+        }
+        Bus::Usb { speed_mbps } => {
+            group.say("Kind", "USB");
+            group.fact_as("Speed", speed_mbps, |mbps| format!("{mbps} Mbit/s, negotiated"));
+        }
+        Bus::Nvme { link } => {
+            group.say("Kind", "NVMe over PCI Express");
+            group.fact("Link", link);
+        }
+        Bus::Scsi { link } => {
+            group.say("Kind", "SATA or SCSI");
+            group.fact("Link", link);
+        }
+        Bus::Virtio => group.say("Kind", "virtio: a virtual disk of a hypervisor"),
+        Bus::Software => group.say("Kind", "none: there is no hardware below"),
+        Bus::Other { name } => group.say("Kind", name),
+    }
+    if let Some(ceiling) = ceiling {
+        group.say("Ceiling", format!("{} MB/s: faster it cannot be", number::significant(ceiling.0 / 1e6)));
+    }
+    group
+}
+
+fn registers(card: &CardRegisters, by_hand: &[String]) -> Group {
+    let mut group = match by_hand {
+        [] => Group::new("Card"),
+        given => Group::new(&format!("Card ({} given by hand)", given.join(", "))),
+    };
+    group.fact("Type", &card.card_type);
+    group.fact("Specification", &card.spec);
+    group.fact("Maker", &card.maker);
+    group.fact("OEM id", &card.oem);
+    group.fact("Name", &card.name);
+    group.fact("Revision", &card.revision);
+    group.fact("Serial number", &card.serial);
+    group.fact("Made", &card.date);
+    group.fact_as("Speed Class", &card.speed_class, |n| sequential("C", *n, *n));
+    group.fact_as("UHS grade", &card.uhs_grade, |n| sequential("U", *n, if *n == 1 { 10 } else { *n * 10 }));
+    group.fact_as("Video class", &card.video_class, |n| sequential("V", *n, *n));
+    group.fact_as("Application class", &card.app_class, |n| application(*n));
+    group.fact("Allocation unit", &card.allocation_unit);
+    group.fact("Life time used up", &card.life_time);
+    group.fact("Reserve blocks", &card.pre_eol);
+    for (name, register) in [("CID", &card.cid), ("CSD", &card.csd), ("SCR", &card.scr), ("SSR", &card.ssr)] {
+        group.fact_as(name, register, |digits| in_groups(digits));
+    }
+    group
+}
+
+/// A register of 128 digits needs places where a line may be broken.
+fn in_groups(digits: &str) -> String {
+    let letters: Vec<char> = digits.chars().collect();
+    letters.chunks(32).map(|part| part.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
+
+/// Source: SD Physical Layer Specification, section 4.13: megabytes per second of sequential writing.
+fn sequential(letter: &str, class: u32, megabytes: u32) -> String {
+    match class {
+        0 => "none claimed".to_owned(),
+        n => format!("{letter}{n}: writes {megabytes} MB/s at least"),
+    }
+}
+
+/// Source: SD Physical Layer Specification, section 4.16: random I/Os of 4 KiB, and sequential writing beside them.
+fn application(class: u32) -> String {
+    let (reads, writes) = match class {
+        0 => return "none claimed".to_owned(),
+        1 => (1500, 500),
+        _ => (4000, 2000),
+    };
+    format!("A{class}: {reads} random reads, {writes} random writes a second at least, 10 MB/s sustained")
+}
+
+fn contents(lines: &[String]) -> Group {
+    let mut group = Group::new("Content");
+    if lines.is_empty() {
+        group.say("Found", "nothing that is known");
+    }
+    for line in lines {
+        group.say("Found", line);
+    }
+    group
+}
+
+fn host(host: &Environment) -> Group {
+    let mut group = Group::new("Host");
+    group.say("Name", &host.hostname);
+    group.fact("Board", &host.board);
+    group.fact_as("Processor", &host.cpu, |cpu| match host.cpu_count {
+        0 => cpu.clone(),
+        n => format!("{cpu}, {n} online"),
+    });
+    group.fact("Governor", &host.governor);
+    if host.memory.0 > 0 {
+        group.say("Memory", host.memory);
+    }
+    group.say("Kernel", format!("{} {}", host.kernel, host.arch).trim());
+    group.fact("Distribution", &host.distribution);
+    group.fact_as("Load", &host.load_percent, |load| number::exact(f64::from(*load) / 100.0, 2));
+    group.fact_as("Waiting for I/O", &host.io_pressure, |share| {
+        format!("{} % of the last 10 s", number::exact(f64::from(*share) / 100.0, 2))
+    });
+    group.fact_as("Temperature", &host.temperature_mc, |mc| celsius(*mc));
+    group.fact_as("Throttling", &host.throttled, |flags| throttled(*flags).unwrap_or_else(|| "none".to_owned()));
+    group.say("Clock", &host.clock);
+    group
+}
+
+/// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 tell of now, bits 16 to 19 of the
+/// same since the machine was started.
+fn throttled(flags: u32) -> Option<String> {
+    let words = ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
+    let named = |shift: u32| {
+        let set = (0..4).filter(move |bit| flags >> (shift + bit) & 1 == 1);
+        set.map(|bit| words[bit as usize]).collect::<Vec<_>>()
+    };
+    let (now, before) = (named(0), named(16));
+    match (now.is_empty(), before.is_empty()) {
+        (true, true) => None,
+        (false, _) => Some(format!("{} now", now.join(", "))),
+        (true, false) => Some(format!("{} since the start, not now", before.join(", "))),
+    }
+}
+
+/// What makes one look twice: oddities of the identity, and circumstances in the way of a fair measurement.
+fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec>) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(card) = identity.device.known().and_then(|device| device.card.as_ref()) {
+        found.extend(card.oddities.iter().cloned());
+        found.extend(out_of_reach(card, ceiling));
+        if let Some(state) = card.pre_eol.known().filter(|state| ["warning", "urgent"].contains(&state.as_str())) {
+            found.push(format!("its reserve of blocks is running out ({state})"));
+        }
+    }
+    if let Some(words) = host.throttled.known().and_then(|flags| throttled(*flags)) {
+        found.push(format!("the host was slowed down: {words}"));
+    }
+    found
+}
+
+/// A claim that the bus does not allow: whatever is measured then, it is not the card's fault.
+fn out_of_reach(card: &CardRegisters, ceiling: Option<BytesPerSec>) -> Option<String> {
+    let ceiling = ceiling?;
+    let known = |fact: &Fact<u32>| fact.known().copied().unwrap_or(0);
+    let grade = match known(&card.uhs_grade) {
+        1 => 10,
+        n => n.saturating_mul(10),
+    };
+    let claimed = known(&card.speed_class).max(grade).max(known(&card.video_class));
+    (f64::from(claimed) * 1e6 > ceiling.0).then(|| {
+        let most = number::significant(ceiling.0 / 1e6);
+        format!("the card claims {claimed} MB/s, but this bus allows {most} MB/s at most")
+    })
+}
+
+#[cfg(test)]
+mod tests;
