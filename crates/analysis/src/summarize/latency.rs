@@ -5,7 +5,8 @@ use crate::estimate::estimate;
 use hakaru_model::finding::{Estimate, LatencySummary};
 use hakaru_model::histogram::upper_edge;
 use hakaru_model::job::Op;
-use hakaru_model::record::{Latency, OpRecord};
+use hakaru_model::record::{Latency, OpRecord, WorkerRecord};
+use hakaru_model::reported::Percentile;
 use hakaru_model::units::{Nanos, Quantile};
 
 /// The usual percentiles; those the author of a job asks for come on top.
@@ -38,27 +39,44 @@ pub(super) struct Latencies {
     /// One value a run for each of [`BY_RUN`]; `None` once a run had too few samples.
     by_run: [Option<Vec<f64>>; BY_RUN.len()],
     wanted: Vec<Quantile>,
+    /// Percentiles as another program printed them, where there is one run of one worker and no histogram. Those of
+    /// several cannot be merged.
+    printed: Vec<(Quantile, Nanos)>,
 }
+
+/// The latency of one worker, and its percentiles where only these are known.
+type Picked<'a> = (&'a Latency, &'a [Percentile]);
 
 impl Latencies {
     pub(super) fn of(runs: &[&PhaseRun<'_>], op: Op) -> Latencies {
-        Latencies::gather(runs, wanted(runs, op), |run| run.workers(op).map(|w| usual(&w.ops[op])).collect())
+        Latencies::gather(runs, wanted(runs, op), |run| {
+            run.workers(op).map(|w| (usual(&w.ops[op]), pick_of(run, w, op))).collect()
+        })
     }
 
     pub(super) fn of_sync(runs: &[&PhaseRun<'_>]) -> Latencies {
-        Latencies::gather(runs, wanted(runs, Op::Write), |run| run.phase.workers.iter().map(|w| &w.sync).collect())
+        Latencies::gather(runs, wanted(runs, Op::Write), |run| {
+            let printed = |w| run.report(w).map_or(&[][..], |report| &report.sync);
+            run.phase.workers.iter().map(|w| (&w.sync, printed(w))).collect()
+        })
     }
 
     /// Merges run by run, so that thousands of runs need the memory of two histograms.
     fn gather<'a>(
         runs: &[&PhaseRun<'a>],
         wanted: Vec<Quantile>,
-        pick: impl Fn(&PhaseRun<'a>) -> Vec<&'a Latency>,
+        pick: impl Fn(&PhaseRun<'a>) -> Vec<Picked<'a>>,
     ) -> Latencies {
         let mut all = Latency::default();
+        let mut printed_once = Vec::new();
         let mut by_run = std::array::from_fn(|_| Some(Vec::with_capacity(runs.len())));
         for run in runs {
-            let workers = pick(run);
+            let picked = pick(run);
+            let workers: Vec<&Latency> = picked.iter().map(|(latency, _)| *latency).collect();
+            let printed = match picked.as_slice() {
+                [(latency, printed)] if latency.histogram.is_none() => *printed,
+                _ => &[],
+            };
             let together;
             let one = match workers.as_slice() {
                 [one] => one,
@@ -68,14 +86,21 @@ impl Latencies {
                 }
             };
             all.merge(one);
-            for (list, value) in by_run.iter_mut().zip(values_at(one, &by_run_quantiles())) {
+            if runs.len() == 1 {
+                printed_once = printed.iter().map(|p| (p.share, p.value)).collect();
+            }
+            let values = match printed {
+                [] => values_at(one, &by_run_quantiles()),
+                printed => by_run_quantiles().iter().map(|q| value_printed(printed, *q)).collect(),
+            };
+            for (list, value) in by_run.iter_mut().zip(values) {
                 *list = list.take().zip(value).map(|(mut list, value)| {
                     list.push(value.0 as f64);
                     list
                 });
             }
         }
-        Latencies { all, by_run, wanted }
+        Latencies { all, by_run, wanted, printed: printed_once }
     }
 
     /// All runs together. `None` when nothing was timed.
@@ -88,7 +113,10 @@ impl Latencies {
             max: Nanos(stat.max),
             mean_ns: stat.mean()?,
             deviation_ns: stat.deviation()?,
-            quantiles: self.wanted.iter().zip(values).filter_map(|(&q, value)| Some((q, value?))).collect(),
+            quantiles: match self.printed.as_slice() {
+                [] => self.wanted.iter().zip(values).filter_map(|(&q, value)| Some((q, value?))).collect(),
+                printed => printed.to_vec(),
+            },
             curve: curve(&self.all),
         })
     }
@@ -103,6 +131,17 @@ impl Latencies {
 /// Completion latency; imports of programs that print only total latency have no other than that.
 fn usual(record: &OpRecord) -> &Latency {
     if record.clat.stat.count > 0 { &record.clat } else { &record.lat }
+}
+
+/// What another program printed of the latency that [`usual`] picks.
+fn pick_of<'a>(run: &PhaseRun<'a>, worker: &WorkerRecord, op: Op) -> &'a [Percentile] {
+    let Some(report) = run.report(worker).map(|report| &report.ops[op]) else { return &[] };
+    if worker.ops[op].clat.stat.count > 0 { &report.clat } else { &report.lat }
+}
+
+/// A percentile that was printed, by its share.
+fn value_printed(printed: &[Percentile], share: Quantile) -> Option<Nanos> {
+    printed.iter().find(|p| (p.share.share() - share.share()).abs() < 1e-9).map(|p| p.value)
 }
 
 fn by_run_quantiles() -> Vec<Quantile> {

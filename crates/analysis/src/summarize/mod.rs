@@ -81,7 +81,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     // Writes carry the `fsync`s; where a phase does not write, whatever it syncs goes with its first operation.
     let syncs =
         op == Op::Write || !runs.iter().any(|run| run.did(Op::Write)) && runs.iter().all(|run| run.first_op() == op);
-    let sustained = (op == Op::Write).then(|| sustained(&timelines)).flatten();
+    let sustained = (op == Op::Write).then(|| sustained(&timelines).or_else(|| printed_spread(&runs, op))).flatten();
     let latencies = latency::Latencies::of(&runs, op);
     let sync = if syncs { latency::Latencies::of_sync(&runs) } else { latency::Latencies::default() };
     Some(PhaseSummary {
@@ -123,7 +123,9 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Option<f64> {
     let bottom = disks.iter().find(|disk| Some(disk.name.as_str()) == kname);
     let moved = bottom.or_else(|| disks.iter().max_by_key(|disk| sectors(disk))).map(sectors)? as f64 * 512.0;
     let asked = run.bytes_with_ramp(op);
-    (asked > 0.0 && op != Op::Trim).then(|| moved / asked)
+    // Other programs may print no sectors.
+    let counted = moved > 0.0 || !matches!(run.record.origin, Origin::Imported { .. });
+    (counted && asked > 0.0 && op != Op::Trim).then(|| moved / asked)
 }
 
 /// How even a write is, over the intervals of all runs. The cliff is that of the first run that has one.
@@ -144,6 +146,23 @@ fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
         mean: BytesPerSec(mean),
         deviation: BytesPerSec(deviation),
         cliff: timelines.iter().find_map(|points| cliff(points)),
+    })
+}
+
+/// How even a write was by the samples another program printed, of one run of one worker. Where it fell they do not say.
+fn printed_spread(runs: &[&PhaseRun<'_>], op: Op) -> Option<Sustained> {
+    let [run] = runs else { return None };
+    let mut workers = run.workers(op);
+    let (worker, None) = (workers.next()?, workers.next()) else { return None };
+    run.report(worker)?;
+    let samples = &worker.ops[op].bw_samples;
+    (samples.count >= MIN_INTERVALS as u64).then_some(())?;
+    Some(Sustained {
+        min: BytesPerSec(samples.min as f64),
+        max: BytesPerSec(samples.max as f64),
+        mean: BytesPerSec(samples.mean()?),
+        deviation: BytesPerSec(samples.deviation()?),
+        cliff: None,
     })
 }
 

@@ -1,7 +1,8 @@
 //! Which workers of which runs belong to one phase, and the rates they reached together.
 
 use hakaru_model::job::{Job, Op};
-use hakaru_model::record::{PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::reported::{OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ pub(super) struct PhaseRuns<'a> {
 pub(super) struct PhaseRun<'a> {
     pub(super) record: &'a RunRecord,
     pub(super) phase: &'a PhaseRecord,
+    /// Its place in the record.
+    position: usize,
     /// Its jobs, as far as the scenario knows them.
     jobs: &'a [Job],
 }
@@ -39,7 +42,7 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
                 phases.push(PhaseRuns { name: phase.name.clone(), runs: Vec::new() });
                 phases.len() - 1
             });
-            phases[place].runs.push(PhaseRun { record, phase, jobs: jobs_of(record, phase, position) });
+            phases[place].runs.push(PhaseRun { record, phase, position, jobs: jobs_of(record, phase, position) });
         }
     }
     phases.iter_mut().for_each(drop_stopped);
@@ -70,8 +73,27 @@ impl<'a> PhaseRun<'a> {
         self.phase.workers.iter().any(|w| w.stop == StopReason::Stopped)
     }
 
+    /// Workers that did the operation. Of an imported result it may be known only how many bytes it moved, or how fast.
     pub(super) fn workers(&self, op: Op) -> impl Iterator<Item = &'a WorkerRecord> + use<'a> {
-        self.phase.workers.iter().filter(move |w| w.ops[op].ios > 0)
+        let run = *self;
+        let stated = move |w: &WorkerRecord| run.reported(w, op).is_some_and(OpReport::has_rate);
+        self.phase.workers.iter().filter(move |w| w.ops[op].ios > 0 || w.ops[op].bytes > 0 || stated(w))
+    }
+
+    /// What another program printed of a worker beyond counts and sums.
+    pub(super) fn report(&self, worker: &WorkerRecord) -> Option<&'a WorkerReport> {
+        let Origin::Imported { reported, .. } = &self.record.origin else { return None };
+        let place = self.phase.workers.iter().position(|w| std::ptr::eq(w, worker))?;
+        reported.worker(self.position, place)
+    }
+
+    fn reported(&self, worker: &WorkerRecord, op: Op) -> Option<&'a OpReport> {
+        self.report(worker).map(|report| &report.ops[op])
+    }
+
+    /// Workers that a worker of the record stands for: other programs print a group as one.
+    pub(super) fn members(&self, worker: &WorkerRecord) -> u32 {
+        self.report(worker).map_or(1, |report| report.members.max(1))
     }
 
     pub(super) fn did(&self, op: Op) -> bool {
@@ -145,6 +167,11 @@ impl<'a> PhaseRun<'a> {
             .values()
             .filter(|(.., time)| *time > 0)
             .map(|&(bytes, ios, time)| Rates { bytes_per_s: per_s(bytes, time), ios_per_s: per_s(ios, time) });
-        rates.reduce(|a, b| Rates { bytes_per_s: a.bytes_per_s + b.bytes_per_s, ios_per_s: a.ios_per_s + b.ios_per_s })
+        let mean = |rate: Option<StatedRate>| rate.map_or(0.0, |rate| rate.mean);
+        let stated = self.workers(op).filter_map(|worker| self.reported(worker, op)).filter(|report| report.has_rate());
+        let stated = stated.map(|report| Rates { bytes_per_s: mean(report.bytes_per_s), ios_per_s: mean(report.iops) });
+        rates
+            .chain(stated)
+            .reduce(|a, b| Rates { bytes_per_s: a.bytes_per_s + b.bytes_per_s, ios_per_s: a.ios_per_s + b.ios_per_s })
     }
 }

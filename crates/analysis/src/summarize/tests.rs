@@ -298,3 +298,53 @@ fn no_record_panics_whatever_its_figures_are() {
         serde_json::to_string(&summary).expect("a summary is plain data");
     }
 }
+
+/// A run as another program printed it: no histogram, no intervals, sixteen writers as one.
+fn imported(rate: Option<f64>) -> RunRecord {
+    use hakaru_model::record::Samples;
+    use hakaru_model::reported::{Percentile, Reported, StatedRate, WorkerReport};
+    let mut run = write_run(0, 20e6, 40);
+    let worker = &mut run.phases[0].workers[0];
+    worker.intervals.clear();
+    worker.ops.write.clat.histogram = None;
+    let mut report = WorkerReport { members: 16, ..WorkerReport::default() };
+    report.ops.write.clat = vec![Percentile { share: Quantile::P99, value: Nanos(5_000_000) }];
+    if let Some(mean) = rate {
+        (worker.ops.write, worker.runtime) = (Default::default(), Nanos(0));
+        report.ops.write.bytes_per_s = Some(StatedRate::once(mean));
+        report.ops.write.iops = Some(StatedRate::once(mean / 1_048_576.0));
+    } else {
+        let mut samples = Samples::default();
+        (0..60).for_each(|i| samples.record(20_000_000 + i % 3));
+        worker.ops.write.bw_samples = samples;
+    }
+    let reported = Box::new(Reported { blocks: Vec::new(), workers: vec![report] });
+    run.origin = Origin::Imported { program: "fio-3.39".into(), source: "a.txt".into(), reported };
+    run
+}
+
+#[test]
+fn printed_percentiles_and_samples_take_part_and_no_curve_is_invented() {
+    let phase = summarize(&[imported(None)]).phases.remove(0);
+    let latency = phase.latency.unwrap();
+    assert_eq!((latency.quantiles, latency.curve.len()), (vec![(Quantile::P99, Nanos(5_000_000))], 0));
+    assert_eq!(phase.detail.latency_by_run.len(), 1);
+    assert_eq!(phase.detail.shape.unwrap().workers, 16);
+    assert_eq!(phase.sustained.unwrap().min, BytesPerSec(20e6));
+    assert_eq!(phase.bandwidth.values.len(), 1);
+}
+
+#[test]
+fn printed_percentiles_of_several_runs_are_not_merged() {
+    let phase = summarize(&[imported(None), imported(None)]).phases.remove(0);
+    assert_eq!(phase.latency.unwrap().quantiles, []);
+    assert_eq!(phase.detail.latency_by_run[0].1.values, [5e6, 5e6]);
+    assert_eq!(phase.sustained, None);
+}
+
+#[test]
+fn a_rate_that_was_stated_alone_is_a_rate() {
+    let phase = summarize(&[imported(Some(22.2e6))]).phases.remove(0);
+    assert_eq!(phase.bandwidth.values, [22.2e6]);
+    assert!((phase.iops.mean - 21.17).abs() < 0.01);
+}

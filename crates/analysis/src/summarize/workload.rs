@@ -15,7 +15,7 @@ pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
         read_percent: job.access.mix.read,
         block: job.block[op].max(),
         iodepth: depth(job),
-        workers: run.workers(op).count().min(u32::MAX as usize) as u32,
+        workers: run.workers(op).map(|worker| run.members(worker)).fold(0, u32::saturating_add),
         sync_every: sync_every(job),
         sync_open: job.durability.sync || job.durability.dsync,
         direct: jobs.iter().all(|job| job.files.direct || matches!(job.target, Target::Sim(_) | Target::Nothing)),
