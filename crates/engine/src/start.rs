@@ -1,10 +1,17 @@
 //! Starts one worker: opens what it needs, picks backend and clock, and says when it is ready.
 
 use crate::backend::Backend;
+use crate::backend::falloc::{Reserve, SpaceBackend};
+use crate::backend::fileops::{CreateFile, CreateFolder, NameBackend, NameCall, RemoveFile, RemoveFolder};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2};
+use crate::backend::ftruncate::Truncate;
 use crate::backend::libaio::AioBackend;
+use crate::backend::mmap::MmapBackend;
 use crate::backend::null::NullBackend;
+use crate::backend::posixaio::PosixaioBackend;
+use crate::backend::splice::SpliceBackend;
 use crate::backend::uring::RingBackend;
+use crate::backend::vsync::VsyncBackend;
 use crate::clock::{Clock, ClockChoice, CounterClock, KernelClock};
 use crate::error::RunError;
 use crate::files;
@@ -15,12 +22,16 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::record::WorkerRecord;
+use hakaru_model::rng::Rng;
 use hakaru_sys::Errno;
 use hakaru_sys::aio::AioQueue;
 use hakaru_sys::buffer::Slots;
+use hakaru_sys::pipe::SplicePipe;
 use hakaru_sys::ring::{Ring, RingOptions};
+use hakaru_sys::vector::VectoredSlots;
 use rustix::fd::OwnedFd;
 use rustix::io::ReadWriteFlags;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What starting a worker needs besides its surroundings.
@@ -48,33 +59,100 @@ pub(crate) fn run_worker(
             online: std::thread::available_parallelism().map_or(1, usize::from),
         })?;
     }
-    let depth = plan.queue.iodepth as usize;
-    let slots = || {
-        let bytes = u64::from(plan.max_block) * depth as u64;
-        Slots::new(depth, plan.max_block as usize).map_err(|errno| RunError::Memory {
-            job: plan.name.clone(),
-            bytes,
-            errno,
-        })
-    };
     if let (IoEngine::Sim, Some((world, start))) = (plan.ioengine, &starter.world) {
-        let (seat, clock) = Seat::new(Arc::clone(world), around.index, *start, slots()?);
+        let (seat, clock) = Seat::new(Arc::clone(world), around.index, *start, slots(plan)?);
         return Ok(go(around, seat, clock));
+    }
+    if plan.ioengine.works_on_names() {
+        return run_on_names(around, starter);
     }
     let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     match plan.ioengine {
-        IoEngine::Null => Ok(timed(around, NullBackend::new(slots()?), starter.clock)),
-        IoEngine::IoUring => match ring(plan, slots()?, opened)? {
+        IoEngine::IoUring => match ring(plan, slots(plan)?, opened)? {
             Ok(backend) => Ok(timed(around, backend, starter.clock)),
             Err(because) => {
                 replaced(starter, IoEngine::IoUring, IoEngine::Libaio, because, caveats)?;
                 let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
-                run_libaio(around, starter, slots()?, opened, caveats)
+                run_libaio(around, starter, slots(plan)?, opened, caveats)
             }
         },
-        IoEngine::Libaio => run_libaio(around, starter, slots()?, opened, caveats),
-        _ => Ok(plain(around, opened, slots()?, starter.clock)),
+        IoEngine::Libaio => run_libaio(around, starter, slots(plan)?, opened, caveats),
+        IoEngine::Mmap => run_mmap(around, starter, opened, caveats),
+        _ => plain(around, opened, starter.clock),
     }
+}
+
+/// One buffer for each I/O in flight.
+fn slots(plan: &WorkerPlan) -> Result<Slots, RunError> {
+    let depth = plan.queue.iodepth as usize;
+    Slots::new(depth, plan.max_block as usize).map_err(|errno| no_memory(plan, errno))
+}
+
+fn no_memory(plan: &WorkerPlan, errno: Errno) -> RunError {
+    let bytes = u64::from(plan.max_block) * u64::from(plan.queue.iodepth);
+    RunError::Memory { job: plan.name.clone(), bytes, errno }
+}
+
+/// The engines that work on names: nothing is opened, and folders are made for those that expect them.
+fn run_on_names(around: Surroundings<'_>, starter: &Starter<'_>) -> Result<Option<WorkerRecord>, RunError> {
+    let plan = around.plan;
+    let files = plan.stream.regions.iter().filter_map(|r| starter.files.get(r.file as usize));
+    for path in files.map(|file| file.path.as_path()) {
+        let folder = match plan.ioengine {
+            IoEngine::Dirstat | IoEngine::Dirdelete => Some(path),
+            _ => path.parent().filter(|parent| !parent.as_os_str().is_empty()),
+        };
+        let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+        made.map_err(|e| {
+            let errno = Errno::from_io_error(&e).unwrap_or(Errno::IO);
+            RunError::LayOut { path: path.to_owned(), at: 0, size: 0, errno }
+        })?;
+    }
+    match plan.ioengine {
+        IoEngine::Filecreate => named(around, starter, CreateFile),
+        IoEngine::Filedelete => named(around, starter, RemoveFile),
+        IoEngine::Dircreate => named(around, starter, CreateFolder),
+        IoEngine::Dirdelete => named(around, starter, RemoveFolder),
+        _ => named(around, starter, plan.engine.stat),
+    }
+}
+
+fn named(
+    around: Surroundings<'_>,
+    starter: &Starter<'_>,
+    call: impl NameCall,
+) -> Result<Option<WorkerRecord>, RunError> {
+    let plan = around.plan;
+    let files = plan.stream.regions.iter().filter_map(|r| starter.files.get(r.file as usize));
+    let paths = files.clone().map(|file| file.path.as_path());
+    let backend = NameBackend::new(paths, slots(plan)?, call).map_err(|errno| {
+        let path = files.clone().next().map_or(Path::new("").to_owned(), |file| file.path.clone());
+        RunError::Open { path, purpose: "its name", errno }
+    })?;
+    Ok(timed(around, backend, starter.clock))
+}
+
+fn run_mmap(
+    around: Surroundings<'_>,
+    starter: &Starter<'_>,
+    opened: Vec<OwnedFd>,
+    caveats: &mut Vec<Caveat>,
+) -> Result<Option<WorkerRecord>, RunError> {
+    let plan = around.plan;
+    let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
+    let path = |region: &hakaru_model::stream::Region| starter.files.get(region.file as usize).map(|f| f.path.clone());
+    if plan.direct {
+        for path in regions.iter().filter_map(path) {
+            note(caveats, Caveat::NotDirect { path: path.display().to_string() });
+        }
+    }
+    let backend = MmapBackend::new(opened, regions, slots(plan)?, plan.writes, random, plan.direct);
+    let backend = backend.map_err(|errno| RunError::Open {
+        path: regions.first().and_then(path).unwrap_or_default(),
+        purpose: "mapping it",
+        errno,
+    })?;
+    Ok(timed(around, backend, starter.clock))
 }
 
 fn run_libaio(
@@ -88,45 +166,72 @@ fn run_libaio(
     let depth = plan.queue.iodepth as usize;
     let batch = if plan.queue.batch_submit == 0 { depth } else { plan.queue.batch_submit as usize };
     match AioQueue::new(slots) {
-        Ok(queue) => Ok(timed(around, AioBackend::new(queue, opened, batch, depth), starter.clock)),
+        Ok(queue) => {
+            let queue = queue.nowait(plan.engine.nowait);
+            Ok(timed(around, AioBackend::new(queue, opened, batch, depth), starter.clock))
+        }
         Err(errno) => {
             replaced(starter, IoEngine::Libaio, IoEngine::Psync, why_not(errno), caveats)?;
-            let slots = Slots::new(1, plan.max_block as usize).map_err(|errno| RunError::Memory {
-                job: plan.name.clone(),
-                bytes: plan.max_block.into(),
-                errno,
-            })?;
-            Ok(plain(around, opened, slots, starter.clock))
+            plain(around, opened, starter.clock)
         }
     }
 }
 
-fn plain(around: Surroundings<'_>, opened: Vec<OwnedFd>, slots: Slots, clock: &ClockChoice) -> Option<WorkerRecord> {
+/// The engines whose only need is open files.
+fn plain(
+    around: Surroundings<'_>,
+    opened: Vec<OwnedFd>,
+    clock: &ClockChoice,
+) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
-    let mut flags = ReadWriteFlags::empty();
-    if plan.engine.hipri {
-        flags |= ReadWriteFlags::HIPRI;
-    }
-    if plan.engine.nowait {
-        flags |= ReadWriteFlags::NOWAIT;
-    }
-    match plan.ioengine {
+    let depth = plan.queue.iodepth as usize;
+    let slots = slots(plan)?;
+    let none = |errno| RunError::NoEngine { ioengine: plan.ioengine.name(), because: why_not(errno) };
+    Ok(match plan.ioengine {
+        IoEngine::Null => timed(around, NullBackend::new(slots), clock),
         IoEngine::Sync => timed(around, FileBackend::new(opened, slots, Seek), clock),
         IoEngine::Pvsync => timed(around, FileBackend::new(opened, slots, Vectored), clock),
-        IoEngine::Pvsync2 => timed(around, FileBackend::new(opened, slots, Vectored2(flags)), clock),
+        IoEngine::Pvsync2 => timed(around, FileBackend::new(opened, slots, Vectored2(flags(plan))), clock),
+        IoEngine::Vsync => timed(around, VsyncBackend::new(opened, VectoredSlots::new(slots), depth), clock),
+        IoEngine::Splice => {
+            let pipe = SplicePipe::new().map_err(none)?;
+            timed(around, SpliceBackend::new(opened, slots, pipe), clock)
+        }
+        IoEngine::Posixaio => {
+            drop(slots);
+            let mut rng = Rng::fork(plan.seed, 0xf2);
+            let fill = |buffer: &mut [u8]| {
+                if plan.writes {
+                    crate::worker::fill(buffer, &plan.buffers.fill, &mut rng);
+                }
+            };
+            let backend = PosixaioBackend::new(opened, depth, plan.max_block as usize, fill);
+            timed(around, backend.map_err(|errno| no_memory(plan, errno))?, clock)
+        }
+        IoEngine::Falloc => timed(around, SpaceBackend::new(opened, slots, Reserve), clock),
+        IoEngine::Ftruncate => timed(around, SpaceBackend::new(opened, slots, Truncate), clock),
         _ => timed(around, FileBackend::new(opened, slots, Positional), clock),
-    }
+    })
+}
+
+fn flags(plan: &WorkerPlan) -> ReadWriteFlags {
+    let mut flags = ReadWriteFlags::empty();
+    flags.set(ReadWriteFlags::HIPRI, plan.engine.hipri);
+    flags.set(ReadWriteFlags::NOWAIT, plan.engine.nowait);
+    flags
 }
 
 /// A ring, or why there is none. Registration is tried where it was asked for, and in our own batched default.
 fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<RingBackend, String>, RunError> {
     let depth = plan.queue.iodepth as usize;
-    let lean = plan.queue.batch_submit == 0;
+    let lean = plan.queue.batch_submit == 0 && !plan.engine.vectored;
     let asked = RingOptions {
         fixed_buffers: plan.engine.fixedbufs || lean,
         fixed_files: plan.engine.registerfiles || lean,
         sq_poll: plan.engine.sqthread_poll,
         io_poll: plan.engine.hipri,
+        nowait: plan.engine.nowait,
+        vectored: plan.engine.vectored,
     };
     let copies = || opened.iter().map(|fd| fd.try_clone()).collect::<Result<Vec<_>, _>>();
     let first = copies().map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::MFILE));
@@ -137,14 +242,8 @@ fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<
         Err(_) => {}
     }
     // Registered buffers count against the limit of locked memory: without them it may go.
-    let bytes = u64::from(plan.max_block) * depth as u64;
-    let slots = Slots::new(depth, plan.max_block as usize).map_err(|errno| RunError::Memory {
-        job: plan.name.clone(),
-        bytes,
-        errno,
-    })?;
     let bare = RingOptions { fixed_buffers: false, ..asked };
-    Ok(Ring::new(slots, opened, bare).map(|ring| RingBackend::new(ring, depth)).map_err(why_not))
+    Ok(Ring::new(self::slots(plan)?, opened, bare).map(|ring| RingBackend::new(ring, depth)).map_err(why_not))
 }
 
 fn why_not(errno: Errno) -> String {
@@ -167,11 +266,14 @@ fn replaced(
     if !starter.replace_engines {
         return Err(RunError::NoEngine { ioengine: asked.name(), because });
     }
-    let caveat = Caveat::EngineReplaced { asked: asked.name().to_owned(), used: used.name().to_owned(), because };
+    note(caveats, Caveat::EngineReplaced { asked: asked.name().to_owned(), used: used.name().to_owned(), because });
+    Ok(())
+}
+
+fn note(caveats: &mut Vec<Caveat>, caveat: Caveat) {
     if !caveats.contains(&caveat) {
         caveats.push(caveat);
     }
-    Ok(())
 }
 
 fn timed<B: Backend>(around: Surroundings<'_>, backend: B, clock: &ClockChoice) -> Option<WorkerRecord> {

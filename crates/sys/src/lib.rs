@@ -14,5 +14,6 @@ pub mod mapping;
 pub mod pipe;
 pub mod ring;
 pub mod thread;
+pub mod vector;
 
 pub use rustix::io::Errno;

@@ -79,6 +79,9 @@ mod real {
         Err(last)
     }
 
+    /// Entries that the kernel allows a ring at most (`IORING_MAX_ENTRIES`).
+    const MOST_ENTRIES: u32 = 32_768;
+
     /// `RWF_NOWAIT`.
     const NOWAIT: i32 = 8;
 
@@ -122,7 +125,10 @@ mod real {
         /// # Errors
         /// ENOSYS and EPERM where the kernel has no rings or forbids them, ENOMEM when memory may not be locked.
         pub fn new(slots: Slots, files: Vec<OwnedFd>, options: RingOptions) -> Result<Ring, Errno> {
-            let entries = (slots.count() as u32).next_power_of_two();
+            // A thread of the kernel gives entries back in batches: their I/Os may be done, and the next ones prepared,
+            // before it does.
+            let spare = if options.sq_poll { 2 } else { 1 };
+            let entries = (slots.count() as u32 * spare).next_power_of_two().min(MOST_ENTRIES);
             let ring = build(entries, options)?;
             let rw_flags = if options.nowait { NOWAIT } else { 0 };
             let vectors = (0..slots.count())
@@ -199,8 +205,26 @@ mod real {
             // SAFETY: buffer, vector and file of the entry belong to `self` and outlive the I/O, because dropping waits
             // for it.
             let pushed = unsafe { self.ring.submission().push(&entry) };
-            pushed.expect("the ring has an entry for each slot");
+            if pushed.is_err() {
+                self.push_late(&entry);
+            }
             self.prepared += 1;
+        }
+
+        /// Waits for the thread of the kernel to give an entry back.
+        #[cold]
+        fn push_late(&mut self, entry: &squeue::Entry) {
+            assert!(self.options.sq_poll, "the ring has an entry for each slot");
+            loop {
+                // The thread may sleep, and a kernel that cannot wait for it (before 5.10) is asked again.
+                let _ = self.ring.submit();
+                let _ = self.ring.submitter().squeue_wait();
+                // SAFETY: as in `push`.
+                if unsafe { self.ring.submission().push(entry) }.is_ok() {
+                    return;
+                }
+                std::thread::yield_now();
+            }
         }
 
         /// Hands over what was prepared and waits until at least `wait_for` I/Os are done. Returns how many were taken.

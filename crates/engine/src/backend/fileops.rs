@@ -1,0 +1,124 @@
+//! The engines that work on names: making, asking for and removing files and folders, one an I/O.
+//!
+//! No data is moved. The bytes counted are those of the request, so that a rate in bytes means the same as elsewhere.
+
+use super::{Backend, SyncKind};
+use hakaru_model::job::StatCall;
+use hakaru_model::stream::Request;
+use hakaru_sys::Errno;
+use hakaru_sys::buffer::Slots;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
+use std::ffi::{CStr, CString};
+use std::path::Path;
+
+/// What is done to a name. The backend is compiled once for each, so that none pays for the choice.
+pub(crate) trait NameCall: std::fmt::Debug {
+    fn call(&self, path: &CStr) -> Result<(), Errno>;
+}
+
+/// `open` with O_CREAT, and `close`. A file that is there already is opened.
+#[derive(Debug)]
+pub(crate) struct CreateFile;
+
+impl NameCall for CreateFile {
+    #[inline(always)]
+    fn call(&self, path: &CStr) -> Result<(), Errno> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+        rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)).map(drop)
+    }
+}
+
+/// `stat`, `lstat` or `statx`.
+impl NameCall for StatCall {
+    #[inline(always)]
+    fn call(&self, path: &CStr) -> Result<(), Errno> {
+        match self {
+            StatCall::Stat => rustix::fs::stat(path).map(drop),
+            StatCall::Lstat => rustix::fs::lstat(path).map(drop),
+            StatCall::Statx => rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::ALL).map(drop),
+        }
+    }
+}
+
+/// `unlink`.
+#[derive(Debug)]
+pub(crate) struct RemoveFile;
+
+impl NameCall for RemoveFile {
+    #[inline(always)]
+    fn call(&self, path: &CStr) -> Result<(), Errno> {
+        rustix::fs::unlink(path)
+    }
+}
+
+/// `mkdir`.
+#[derive(Debug)]
+pub(crate) struct CreateFolder;
+
+impl NameCall for CreateFolder {
+    #[inline(always)]
+    fn call(&self, path: &CStr) -> Result<(), Errno> {
+        rustix::fs::mkdir(path, Mode::from_raw_mode(0o755))
+    }
+}
+
+/// `rmdir`.
+#[derive(Debug)]
+pub(crate) struct RemoveFolder;
+
+impl NameCall for RemoveFolder {
+    #[inline(always)]
+    fn call(&self, path: &CStr) -> Result<(), Errno> {
+        rustix::fs::rmdir(path)
+    }
+}
+
+/// One name at a time.
+#[derive(Debug)]
+pub(crate) struct NameBackend<K> {
+    paths: Vec<CString>,
+    slots: Slots,
+    call: K,
+}
+
+impl<K: NameCall> NameBackend<K> {
+    /// Paths in the order of the worker's regions.
+    ///
+    /// # Errors
+    /// EINVAL for a path that the kernel could not be told.
+    pub(crate) fn new<'a>(
+        paths: impl Iterator<Item = &'a Path>,
+        slots: Slots,
+        call: K,
+    ) -> Result<NameBackend<K>, Errno> {
+        use std::os::unix::ffi::OsStrExt;
+        let name = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL);
+        Ok(NameBackend { paths: paths.map(name).collect::<Result<_, _>>()?, slots, call })
+    }
+}
+
+impl<K: NameCall> Backend for NameBackend<K> {
+    const QUEUED: bool = false;
+    const SUBMIT_WAITS: bool = false;
+
+    #[inline]
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.get_mut(slot as usize, len)
+    }
+
+    /// None: the content of a buffer goes nowhere.
+    fn buffers(&mut self) -> &mut [u8] {
+        &mut []
+    }
+
+    #[inline]
+    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
+        self.call.call(&self.paths[request.region as usize])?;
+        Ok(request.len)
+    }
+
+    /// There is nothing open that could be flushed.
+    fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
+        Ok(())
+    }
+}

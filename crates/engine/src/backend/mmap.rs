@@ -1,0 +1,145 @@
+//! The `mmap` engine: loads and stores in a mapping of the file.
+//!
+//! A flush is an `msync` of what is mapped. `direct=1` adds an `msync` after each I/O, as it does in fio: no mapping goes
+//! past the page cache.
+
+use super::{Backend, SyncKind};
+use hakaru_model::job::Op;
+use hakaru_model::stream::{Region, Request};
+use hakaru_sys::Errno;
+use hakaru_sys::buffer::Slots;
+use hakaru_sys::mapping::Mapping;
+use rustix::fd::OwnedFd;
+
+/// Bytes mapped at a time where the addresses of the process do not suffice for a whole region.
+const WINDOW: u64 = 256 << 20;
+
+/// The mapped part of one file.
+#[derive(Debug)]
+struct Mapped {
+    mapping: Mapping,
+    region: Region,
+    /// Whether the region is mapped piece by piece, so that what was stored before may be in pieces no longer mapped.
+    in_pieces: bool,
+}
+
+impl Mapped {
+    fn new(file: OwnedFd, region: Region, writes: bool, random: bool) -> Result<Mapped, Errno> {
+        let mut mapping = Mapping::of(file, writes, random);
+        let in_pieces = match mapping.move_to(region.offset, region.len) {
+            Err(Errno::NOMEM | Errno::OVERFLOW) => true,
+            answer => {
+                answer?;
+                false
+            }
+        };
+        Ok(Mapped { mapping, region, in_pieces })
+    }
+
+    /// Maps the piece that holds these bytes, unless it is mapped already.
+    #[inline]
+    fn reach(&mut self, offset: u64, len: usize) -> Result<(), Errno> {
+        if self.mapping.covers(offset, len) { Ok(()) } else { self.turn_to(offset, len as u64) }
+    }
+
+    #[cold]
+    fn turn_to(&mut self, offset: u64, len: u64) -> Result<(), Errno> {
+        let end = (self.region.offset + self.region.len).max(offset + len);
+        self.mapping.move_to(offset, WINDOW.max(len).min(end - offset))
+    }
+}
+
+/// Files in memory.
+#[derive(Debug)]
+pub(crate) struct MmapBackend {
+    files: Vec<Mapped>,
+    slots: Slots,
+    flush_each: bool,
+}
+
+impl MmapBackend {
+    /// Files in the order of the worker's regions. `writes` maps them for both directions.
+    ///
+    /// # Errors
+    /// ENODEV for a file that cannot be mapped.
+    pub(crate) fn new(
+        files: Vec<OwnedFd>,
+        regions: &[Region],
+        slots: Slots,
+        writes: bool,
+        random: bool,
+        flush_each: bool,
+    ) -> Result<MmapBackend, Errno> {
+        let map = |(file, region): (OwnedFd, &Region)| Mapped::new(file, *region, writes, random);
+        let files = files.into_iter().zip(regions).map(map).collect::<Result<Vec<_>, _>>()?;
+        Ok(MmapBackend { files, slots, flush_each })
+    }
+}
+
+impl Backend for MmapBackend {
+    const QUEUED: bool = false;
+    const SUBMIT_WAITS: bool = false;
+
+    #[inline]
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.get_mut(slot as usize, len)
+    }
+
+    fn buffers(&mut self) -> &mut [u8] {
+        self.slots.all_mut()
+    }
+
+    #[inline]
+    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
+        let Request { op, region, offset, len } = *request;
+        let mapped = &mut self.files[region as usize];
+        if op == Op::Trim {
+            hakaru_sys::file::discard(mapped.mapping.file(), offset, u64::from(len))?;
+            return Ok(len);
+        }
+        mapped.reach(offset, len as usize)?;
+        let buffer = self.slots.get_mut(0, len as usize);
+        match op {
+            Op::Write => mapped.mapping.store(offset, buffer)?,
+            _ => mapped.mapping.load(offset, buffer)?,
+        }
+        if self.flush_each {
+            mapped.mapping.flush_range(offset, len as usize)?;
+        }
+        Ok(len)
+    }
+
+    fn sync(&mut self, region: u32, _: SyncKind) -> Result<(), Errno> {
+        let mapped = &self.files[region as usize];
+        mapped.mapping.flush()?;
+        if mapped.in_pieces { rustix::fs::fsync(mapped.mapping.file()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_larger_than_its_window_is_mapped_piece_by_piece() {
+        let file = tempfile::tempfile().unwrap();
+        let len = WINDOW + 8192;
+        file.set_len(len).unwrap();
+        let region = Region { file: 0, offset: 4096, len: len - 4096 };
+        let mut backend =
+            MmapBackend::new(vec![file.into()], &[region], Slots::new(1, 4096).unwrap(), true, false, false).unwrap();
+        // As where the addresses did not suffice for all of it.
+        backend.files[0].in_pieces = true;
+        backend.files[0].mapping.move_to(4096, 4096).unwrap();
+        for offset in [4096, len - 4096, 4096] {
+            let request = |op| Request { op, region: 0, offset, len: 4096 };
+            backend.buffer(0, 4096).fill(7);
+            assert_eq!(backend.transfer(&request(Op::Write)), Ok(4096));
+            backend.buffer(0, 4096).fill(0);
+            assert_eq!(backend.transfer(&request(Op::Read)), Ok(4096));
+            assert!(backend.buffer(0, 4096).iter().all(|&b| b == 7));
+        }
+        assert!(!backend.files[0].mapping.covers(len - 4096, 4096), "the last piece is mapped no longer");
+        assert_eq!(backend.sync(0, SyncKind::Data), Ok(()));
+    }
+}

@@ -1,0 +1,150 @@
+//! The `vsync` engine: `lseek`, then `readv` or `writev`, with I/Os that follow one another joined into one call.
+//!
+//! A queue in name only: what is handed over at once goes in as few calls as there are gaps, and is done when they
+//! return.
+
+use super::files::sync_file;
+use super::{Backend, SyncKind};
+use hakaru_model::job::Op;
+use hakaru_model::stream::Request;
+use hakaru_sys::Errno;
+use hakaru_sys::vector::VectoredSlots;
+use rustix::fd::OwnedFd;
+use rustix::fs::SeekFrom;
+use std::time::Duration;
+
+/// I/Os that are joined by the call that hands them over.
+#[derive(Debug)]
+pub(crate) struct VsyncBackend {
+    files: Vec<OwnedFd>,
+    slots: VectoredSlots,
+    /// File offset of each file.
+    at: Vec<u64>,
+    waiting: Vec<(u32, Request)>,
+    done: Vec<(u32, Result<u32, Errno>)>,
+}
+
+/// Whether one call can do both.
+fn follows(before: &Request, after: &Request) -> bool {
+    (before.op, before.region) == (after.op, after.region) && before.offset + u64::from(before.len) == after.offset
+}
+
+impl VsyncBackend {
+    /// Files in the order of the worker's regions.
+    pub(crate) fn new(files: Vec<OwnedFd>, slots: VectoredSlots, depth: usize) -> VsyncBackend {
+        let room = || Vec::with_capacity(depth);
+        VsyncBackend { at: vec![0; files.len()], files, slots, waiting: room(), done: Vec::with_capacity(depth) }
+    }
+
+    /// Does the first `count` waiting I/Os, which follow one another, in one call.
+    fn run(&mut self, count: usize) {
+        let (_, first) = self.waiting[0];
+        let answer = self.call(&first, count);
+        let mut left = answer.unwrap_or(0);
+        for (slot, request) in self.waiting.drain(..count) {
+            let result = answer.map(|_| left.min(request.len as usize) as u32);
+            left = left.saturating_sub(request.len as usize);
+            self.done.push((slot, result));
+        }
+    }
+
+    fn call(&mut self, first: &Request, count: usize) -> Result<usize, Errno> {
+        let Request { op, region, offset, .. } = *first;
+        let file = &self.files[region as usize];
+        let at = &mut self.at[region as usize];
+        if *at != offset {
+            rustix::fs::seek(file, SeekFrom::Start(offset))?;
+            *at = offset;
+        }
+        let parts = self.waiting[..count].iter().map(|(slot, request)| (*slot, request.len));
+        let moved = match op {
+            Op::Write => self.slots.write(file, parts)?,
+            _ => self.slots.read(file, parts)?,
+        };
+        *at += moved as u64;
+        Ok(moved)
+    }
+}
+
+impl Backend for VsyncBackend {
+    const QUEUED: bool = true;
+    const SUBMIT_WAITS: bool = false;
+
+    #[inline]
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.buffer(slot, len)
+    }
+
+    fn buffers(&mut self) -> &mut [u8] {
+        self.slots.buffers()
+    }
+
+    fn prepare(&mut self, slot: u32, request: &Request) {
+        if request.op == Op::Trim {
+            let file = &self.files[request.region as usize];
+            let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len)).map(|()| request.len);
+            self.done.push((slot, result));
+        } else {
+            self.waiting.push((slot, *request));
+        }
+    }
+
+    fn submit(&mut self, _: usize) -> Result<usize, Errno> {
+        let taken = self.waiting.len();
+        while !self.waiting.is_empty() {
+            let joined = self.waiting.windows(2).take_while(|pair| follows(&pair[0].1, &pair[1].1)).count() + 1;
+            self.run(joined.min(VectoredSlots::MOST));
+        }
+        Ok(taken)
+    }
+
+    fn reap(
+        &mut self,
+        _: usize,
+        max: usize,
+        _: Option<Duration>,
+        mut done: impl FnMut(u32, Result<u32, Errno>),
+    ) -> Result<usize, Errno> {
+        let count = self.done.len().min(max);
+        for (slot, result) in self.done.drain(..count) {
+            done(slot, result);
+        }
+        Ok(count)
+    }
+
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        sync_file(&self.files[region as usize], kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_sys::buffer::Slots;
+
+    #[test]
+    fn neighbours_are_joined_and_what_is_short_is_told_of_the_last() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(10_000).unwrap();
+        let slots = VectoredSlots::new(Slots::new(8, 4096).unwrap());
+        let mut backend = VsyncBackend::new(vec![file.into()], slots, 8);
+        let read = |offset| Request { op: Op::Read, region: 0, offset, len: 4096 };
+        let write = |offset| Request { op: Op::Write, ..read(offset) };
+        let all = [read(0), read(4096), read(8192), read(12_288), write(4096), write(0), read(0), read(8192)];
+        let parts = |r: &[Request]| r.windows(2).filter(|pair| !follows(&pair[0], &pair[1])).count() + 1;
+        assert_eq!(parts(&all), 5);
+        for (slot, request) in all.iter().enumerate() {
+            backend.prepare(slot as u32, request);
+        }
+        assert_eq!(backend.submit(0), Ok(8));
+        assert_eq!(backend.submit(0), Ok(0));
+        let mut results = Vec::new();
+        assert_eq!(backend.reap(3, 5, None, |slot, result| results.push((slot, result))), Ok(5));
+        assert_eq!(backend.reap(1, 8, None, |slot, result| results.push((slot, result))), Ok(3));
+        let expected = [4096, 4096, 1808, 0, 4096, 4096, 4096, 1808];
+        assert!(
+            results.iter().zip(0..).all(|(found, slot)| *found == (slot, Ok(expected[slot as usize]))),
+            "{results:?}"
+        );
+    }
+}
