@@ -5,8 +5,9 @@ use anyhow::{Context, Result, bail};
 use hakaru_dialects::fio;
 
 /// A page and what it must hold.
-const PAGES: &[(&str, fn() -> String)] =
-    &[("docs/COMPATIBILITY.md", fio::compatibility_markdown), ("docs/fio.1", fio::man_page)];
+type Page = (&'static str, fn() -> String);
+
+const PAGES: &[Page] = &[("docs/COMPATIBILITY.md", fio::compatibility_markdown), ("docs/fio.1", fio::man_page)];
 
 /// Writes every page, or with `--check` only compares.
 ///

@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// Refused, because data would be lost.
     Refused = 3,
+    /// A command line of fio stopped by Ctrl-C or a signal: fio leaves with this code then. What was measured is shown.
+    FioStopped = 128,
     /// Stopped by Ctrl-C or a signal. What was measured is kept.
     Interrupted = 130,
 }

@@ -9,6 +9,7 @@ pub mod advice;
 pub mod campaign;
 pub mod caveat;
 pub mod facts;
+pub mod figure;
 pub mod finding;
 pub mod histogram;
 pub mod integrity;

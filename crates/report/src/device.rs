@@ -119,11 +119,23 @@ pub fn device_terminal(known: &Known<'_>, width: usize, color: bool) -> String {
     let found: Vec<String> = findings(identity, environment, ceiling).iter().map(|text| plain(text)).collect();
     out += &groups.iter().map(|group| group.render(width, ink)).collect::<String>();
     if !found.is_empty() {
-        out += &format!("\n{}\n", ink.bold("Worth a second look"));
+        out += &format!("\n{}\n", ink.bold(SECOND_LOOK));
         out += &found.iter().map(|text| ink.yellow(&hanging("! ", text, width)) + "\n").collect::<String>();
     }
     out
 }
+
+/// Renders the registers of a card that is in no device here.
+pub fn card_terminal(card: &CardRegisters, by_hand: &[String], width: usize, color: bool) -> String {
+    let (width, ink) = (width.max(NARROWEST), Ink { color });
+    let odd = card.oddities.iter().map(|text| ink.yellow(&hanging("! ", &plain(text), width)) + "\n");
+    let odd: String = odd.collect();
+    let second_look = if odd.is_empty() { odd } else { format!("\n{}\n{odd}", ink.bold(SECOND_LOOK)) };
+    registers(card, by_hand).render(width, ink).trim_start().to_owned() + &second_look
+}
+
+/// Title of the findings.
+const SECOND_LOOK: &str = "Worth a second look";
 
 /// Renders a list of disks, one line each, and the host.
 pub fn disks_terminal(disks: &[Listed<'_>], environment: &Environment, width: usize, color: bool) -> String {
@@ -225,8 +237,9 @@ fn path(identity: &Identity, state: Option<&str>) -> Group {
         group.say("Space", format!("{size}, {free} free"));
         group.say("Options", options);
     }
-    if identity.system_disk {
-        group.say("System", "runs from this device");
+    // A loop device over a file on the disk of the system is not the system's, but shares its disk.
+    if identity.system_disk && !state.is_some_and(|state| state.contains("system")) {
+        group.say("System", "runs from the same disk");
     }
     group.say("State", state.unwrap_or_default());
     group

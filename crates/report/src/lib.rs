@@ -26,7 +26,7 @@ pub mod time;
 pub use chart::{Chart, Plot, Section, charts};
 pub use compare::{comparison_markdown, comparison_terminal, verdict};
 pub use csv::{csv, csv_with};
-pub use device::{Known, Listed, device_terminal, disks_terminal};
+pub use device::{Known, Listed, card_terminal, device_terminal, disks_terminal};
 pub use html::{html, html_comparison, html_with};
 pub use markdown::{markdown, markdown_with};
 pub use table::DataTable;

@@ -2,23 +2,23 @@
 //!
 //! Standard output is only the result; whatever else there is to say goes to standard error.
 
+mod teller;
+
+use self::teller::Teller;
 use crate::exit::Exit;
 use crate::stop;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use hakaru_dialects::fio::output::{self, Progress as Status, RunView, StartView, WorkerState};
-use hakaru_dialects::fio::{Action, EtaMode, FioError, Invocation, Location, OutputFormat, ParseContext, Settings};
-use hakaru_engine::{ClockChoice, EngineReport, Flow, Layout, Observer, Progress, RunOptions};
-use hakaru_model::job::{IoEngine, Op};
-use hakaru_model::plan::{Facts, LayOut, PhasePlan, Plan, WorkerPlan};
+use hakaru_dialects::fio::output::{self, RunView, StartView};
+use hakaru_dialects::fio::{Action, FioError, Invocation, Location, OutputFormat, ParseContext, VERSION};
+use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
+use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::record::{Outcome, PhaseRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// The version of fio whose behaviour and output this front end has.
-const VERSION: &str = "fio-3.39";
+use std::hash::{BuildHasher, Hasher};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::time::Instant;
 
 /// Runs one command line; the program's name is not among the arguments.
 pub(crate) fn main(args: &[OsString]) -> Exit {
@@ -31,7 +31,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
         page_size: rustix::param::page_size() as u64,
         memory_mb: memory_mb(),
     };
-    let invocation = match hakaru_dialects::fio::parse(args, &context) {
+    let mut invocation = match hakaru_dialects::fio::parse(args, &context) {
         Ok(invocation) => invocation,
         Err(error) => {
             complain_about(&error, args);
@@ -41,6 +41,8 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     for warning in &invocation.warnings {
         anstream::eprintln!("fio: {warning}");
     }
+    // Only jobs with randrepeat=0 draw from it.
+    invocation.scenario.seed = fresh_seed();
     match &invocation.action {
         Action::Print { text, exit_code } => {
             let printed = super::print(text).is_ok();
@@ -55,6 +57,11 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
             }
         },
     }
+}
+
+/// A number that is another in each run: the standard library draws one for its hash maps.
+fn fresh_seed() -> u64 {
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
 fn read_job_file(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -144,6 +151,7 @@ impl<'a> Run<'a> {
         let mut teller = Teller::new(self.invocation, if normal { Some(&mut *out) } else { None });
         let report = hakaru_engine::run(&plan, &options, &mut teller);
         teller.end();
+        self.tell_of_signal(&report, normal, &mut *out);
         if report.phases.is_empty()
             && let Some(error) = &report.error
         {
@@ -161,6 +169,14 @@ impl<'a> Run<'a> {
         }
         self.print(&report.phases, &mut *out)?;
         Ok(exit_of(&report))
+    }
+
+    /// Where the result is no text, nothing may stand in front of it.
+    fn tell_of_signal(&self, report: &EngineReport, normal: bool, out: &mut dyn Write) {
+        let (Outcome::Interrupted, Some(signal)) = (&report.outcome, stop::signal()) else { return };
+        let text = format!("\nfio: terminating on signal {signal}\n");
+        // The result itself will tell whether the output can be written.
+        let _ = if normal { out.write_all(text.as_bytes()) } else { std::io::stderr().write_all(text.as_bytes()) };
     }
 
     /// The plan, or with `create_only` only its files.
@@ -206,8 +222,7 @@ fn exit_of(report: &EngineReport) -> Exit {
     match &report.outcome {
         Outcome::Completed if report.phases.iter().flat_map(|p| &p.workers).any(|w| w.errors.total > 0) => Exit::Failed,
         Outcome::Completed => Exit::Ok,
-        // fio ends with 128 after a signal; scripts look for anything but 0.
-        Outcome::Interrupted => Exit::Interrupted,
+        Outcome::Interrupted => Exit::FioStopped,
         Outcome::Failed { .. } => Exit::Failed,
     }
 }
@@ -232,108 +247,4 @@ fn refuse_devices_in_use(plan: &Plan) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Shows what fio shows while it runs: files laid out, and the status line on a terminal.
-struct Teller<'a> {
-    settings: &'a Settings,
-    invocation: &'a Invocation,
-    out: Option<&'a mut dyn Write>,
-    /// Whether the status line goes to standard output (a terminal) or to standard error.
-    on_stdout: bool,
-    shows_eta: bool,
-    last_line: Instant,
-    line_open: bool,
-    announced: Vec<PathBuf>,
-}
-
-impl<'a> Teller<'a> {
-    fn new(invocation: &'a Invocation, out: Option<&'a mut dyn Write>) -> Teller<'a> {
-        let settings = &invocation.settings;
-        let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
-        let only_normal = settings.formats == [OutputFormat::Normal];
-        let shows_eta = match settings.eta {
-            EtaMode::Never => false,
-            EtaMode::Always => true,
-            EtaMode::Auto => on_stdout && only_normal,
-        };
-        Teller {
-            settings,
-            invocation,
-            out,
-            on_stdout,
-            shows_eta,
-            last_line: Instant::now(),
-            line_open: false,
-            announced: Vec::new(),
-        }
-    }
-
-    fn end(&mut self) {
-        if self.line_open {
-            self.write_status("\n");
-        }
-    }
-
-    fn write_status(&self, text: &str) {
-        // Nobody looks at a status line that cannot be written.
-        let _ = if self.on_stdout {
-            std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush())
-        } else {
-            std::io::stderr().write_all(text.as_bytes())
-        };
-    }
-}
-
-fn letter(worker: &WorkerPlan) -> char {
-    let access = &worker.stream.access;
-    let letter = match (access.does(Op::Read), access.does(Op::Write), access.does(Op::Trim)) {
-        (true, true, _) => 'M',
-        (true, ..) => 'R',
-        (_, _, true) => 'D',
-        _ => 'W',
-    };
-    if access.random { letter.to_ascii_lowercase() } else { letter }
-}
-
-impl Observer for Teller<'_> {
-    fn laying_out(&mut self, layout: &Layout<'_>) -> Flow {
-        let Layout { file, done } = *layout;
-        if done == 0 && file.lay_out != LayOut::Ready && !self.announced.contains(&file.path) {
-            self.announced.push(file.path.clone());
-            if let Some(out) = &mut self.out {
-                // The result itself will tell whether the output can be written.
-                let _ = out.write_all(output::laying_out(&file.job, 1, file.size.0).as_bytes());
-            }
-        }
-        Flow::Continue
-    }
-
-    fn progress(&mut self, phase: &PhasePlan, progress: &Progress) -> Flow {
-        let due = Duration::from_millis(self.settings.eta_interval_ms.max(100));
-        if !self.shows_eta || self.last_line.elapsed() < due {
-            return Flow::Continue;
-        }
-        self.last_line = Instant::now();
-        let extras = self.invocation.extras.iter().flatten().next();
-        let state = |w: &WorkerPlan| {
-            if progress.measuring { WorkerState::Running(letter(w)) } else { WorkerState::Ramping }
-        };
-        let synced = phase.workers.iter().filter(|w| w.ioengine != IoEngine::Null).count();
-        let line = output::status_line(&Status {
-            running: progress.running as u32,
-            open_files: synced as u32,
-            states: phase.workers.iter().map(state).collect(),
-            percent: progress.permille.map(|p| f64::from(p) / 10.0),
-            bytes_per_s: progress.bytes_per_s,
-            iops: progress.iops,
-            eta_s: progress.remaining.map(|r| r.as_secs_f64().ceil() as u64),
-            kb_base: extras.map_or(1024, |e| e.kb_base),
-            unit_base: extras.map_or(0, |e| e.unit_base),
-        });
-        let end = if self.settings.eta_newline_ms.is_some() { "\n" } else { "\r" };
-        self.line_open = end == "\r";
-        self.write_status(&format!("{line}{end}"));
-        Flow::Continue
-    }
 }

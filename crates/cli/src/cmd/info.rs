@@ -1,80 +1,214 @@
-//! `hakaru info`: what is known of a device or a path, and of this host.
+//! `hakaru info`: what is known of a device or a path, and of this host; without either, which disks there are.
 
-use super::print;
+use super::{print, width};
 use crate::exit::Exit;
 use anyhow::Result;
-use hakaru_device::Roots;
+use hakaru_device::guard::{self, Refusal};
+use hakaru_device::{InspectError, RawCard, Roots};
 use hakaru_engine::ClockChoice;
-use hakaru_model::facts::{Environment, Identity};
-use serde_json::Value;
-use std::path::PathBuf;
+use hakaru_model::facts::{CardRegisters, Environment, Fact, Identity, TargetFacts, TargetKind};
+use hakaru_model::units::{Bytes, BytesPerSec};
+use hakaru_report::{Known, Listed};
+use std::path::{Path, PathBuf};
+
+/// Number of the form of the JSON, described in docs/FORMAT.md.
+const FORMAT: u32 = 1;
+
+const AFTER: &str = "A USB reader hides the registers of its card. Read them in another host, from \
+/sys/block/mmcblk0/device/{cid,csd,scr,ssr}, and give them here; blanks and colons between the digits do not matter.";
 
 /// Of what.
 #[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// A device, file or directory
-    #[arg(default_value = ".")]
-    path: PathBuf,
+    /// A device, file or directory; all disks when left out
+    path: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
     json: bool,
+    /// Card identification register, 32 hex digits
+    #[arg(long, value_name = "HEX", value_parser = register::<32>)]
+    cid: Option<String>,
+    /// Card specific data register, 32 hex digits
+    #[arg(long, value_name = "HEX", value_parser = register::<32>)]
+    csd: Option<String>,
+    /// SD configuration register, 16 hex digits
+    #[arg(long, value_name = "HEX", value_parser = register::<16>)]
+    scr: Option<String>,
+    /// SD status, 128 hex digits
+    #[arg(long, value_name = "HEX", value_parser = register::<128>)]
+    ssr: Option<String>,
+    /// The registers given by hand are those of an MMC or eMMC
+    #[arg(long)]
+    mmc: bool,
+}
+
+/// Hex digits as they are copied from anywhere.
+fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
+    let text = text.trim().trim_start_matches("0x");
+    let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != ':').collect();
+    if let Some(odd) = digits.chars().find(|c| !c.is_ascii_hexdigit()) {
+        return Err(format!("`{odd}` is no hex digit"));
+    }
+    match digits.len() {
+        n if n == DIGITS => Ok(digits.to_ascii_lowercase()),
+        n => Err(format!("this register has {DIGITS} hex digits, and {n} were given")),
+    }
 }
 
 /// Prints it.
 pub(crate) fn main(args: &Args) -> Result<Exit> {
-    let facts = hakaru_device::inspect(&args.path)?;
-    let identity = hakaru_device::identify(&args.path, &Roots::live());
-    let environment = hakaru_device::environment(&Roots::live(), ClockChoice::best().name());
+    let roots = Roots::live();
+    let environment = hakaru_device::environment(&roots, ClockChoice::best().name());
+    match &args.path {
+        Some(path) => one(args, path, &environment, &roots),
+        None if !args.by_hand().is_empty() => one(args, Path::new("-"), &environment, &roots),
+        None => all(args, &environment, &roots),
+    }
+}
+
+impl Args {
+    /// The registers given by hand, by name.
+    fn by_hand(&self) -> Vec<String> {
+        let given = [("CID", &self.cid), ("CSD", &self.csd), ("SCR", &self.scr), ("SSR", &self.ssr)];
+        given.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name.to_owned()).collect()
+    }
+}
+
+fn all(args: &Args, environment: &Environment, roots: &Roots) -> Result<Exit> {
+    let disks: Vec<(Identity, String)> = hakaru_device::disks(roots)
+        .into_iter()
+        .map(|path| (hakaru_device::identify(&path, roots), state(&path, roots)))
+        .collect();
     if args.json {
-        let all = serde_json::json!({ "facts": facts, "identity": identity, "environment": environment });
+        let disk = |(identity, state): &(Identity, String)| serde_json::json!({ "identity": identity, "state": state });
+        let disks: Vec<_> = disks.iter().map(disk).collect();
+        let all = serde_json::json!({ "format": FORMAT, "disks": disks, "environment": environment });
         print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
         return Ok(Exit::Ok);
     }
-    print(&text(&identity, &environment)?)?;
+    let disks: Vec<Listed<'_>> = disks.iter().map(|(identity, state)| Listed { identity, state }).collect();
+    print(&hakaru_report::disks_terminal(&disks, environment, width(), true))?;
     Ok(Exit::Ok)
 }
 
-fn text(identity: &Identity, environment: &Environment) -> Result<String> {
-    let mut lines = Vec::new();
-    flatten("", &serde_json::to_value(identity)?, &mut lines);
-    lines.push((String::new(), String::new()));
-    flatten("host", &serde_json::to_value(environment)?, &mut lines);
-    let widest = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    Ok(lines
-        .into_iter()
-        .map(|(name, value)| format!("{name:<widest$}  {value}").trim_end().to_owned() + "\n")
-        .collect())
-}
-
-/// One line a fact; what is not known says why.
-fn flatten(prefix: &str, value: &Value, lines: &mut Vec<(String, String)>) {
-    match value {
-        Value::Object(map) => {
-            if let Some(known) = map.get("known") {
-                return flatten(prefix, known, lines);
-            }
-            if let Some(Value::String(because)) = map.get("unknown") {
-                return lines.push((prefix.to_owned(), format!("unknown, because {because}")));
-            }
-            for (key, value) in map {
-                let key = key.replace('_', " ");
-                flatten(&if prefix.is_empty() { key } else { format!("{prefix} {key}") }, value, lines);
-            }
-        }
-        Value::Array(items) => {
-            let words: Vec<String> = items.iter().map(plain).collect();
-            if !words.is_empty() {
-                lines.push((prefix.to_owned(), words.join(", ")));
-            }
-        }
-        Value::Null => {}
-        other => lines.push((prefix.to_owned(), plain(other))),
+/// What a device is used for, in a few words.
+fn state(path: &Path, roots: &Roots) -> String {
+    match guard::passive(path, roots) {
+        Ok(_) => "free".to_owned(),
+        Err(Refusal::SystemDisk { .. }) => "this system runs from it".to_owned(),
+        Err(Refusal::Mounted { at, .. }) => format!("mounted at {}", at.display()),
+        Err(Refusal::Swap { .. }) => "in use as swap space".to_owned(),
+        Err(Refusal::Held { holder, .. }) => format!("part of {holder}"),
+        Err(Refusal::ReadOnly { .. }) => "write-protected".to_owned(),
+        Err(refusal) => refusal.to_string(),
     }
 }
 
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+fn one(args: &Args, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
+    let named = args.path.is_some();
+    let by_hand = args.by_hand();
+    let facts = if named { look(path)? } else { None };
+    let mut identity = hakaru_device::identify(path, roots);
+    let lone_card = if named { None } else { Some(decode(args, &not_given(), Bytes(0))) };
+    if let (true, Fact::Known(device)) = (!by_hand.is_empty(), &mut identity.device) {
+        let before = device.card.clone().unwrap_or_default();
+        device.card = Some(decode(args, &before, device.size));
+    }
+    let is_device = identity.kind == TargetKind::BlockDevice;
+    let ceiling = identity.device.known().and_then(|device| hakaru_device::bus_ceiling(&device.bus));
+    let losses = is_device.then(|| guard::what_would_be_lost(path));
+    let state = is_device.then(|| state(path, roots));
+    if args.json {
+        let all = serde_json::json!({
+            "format": FORMAT,
+            "facts": facts,
+            "identity": named.then_some(&identity),
+            "card": lone_card,
+            "by_hand": by_hand,
+            "bus_ceiling": ceiling,
+            "content": losses,
+            "state": state,
+            "environment": environment,
+        });
+        print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+        return Ok(Exit::Ok);
+    }
+    if let Some(card) = lone_card {
+        print(&hakaru_report::card_terminal(&card, &by_hand, width(), true))?;
+        return Ok(Exit::Ok);
+    }
+    let content: Option<Vec<String>> = losses.map(|losses| losses.iter().map(ToString::to_string).collect());
+    let ceiling = ceiling.map(|bytes| BytesPerSec(bytes as f64));
+    let known = Known {
+        identity: &identity,
+        environment,
+        ceiling,
+        by_hand: &by_hand,
+        content: content.as_deref(),
+        state: state.as_deref(),
+    };
+    print(&hakaru_report::device_terminal(&known, width(), true))?;
+    Ok(Exit::Ok)
+}
+
+/// What a plan would need to know; nothing where the path may not be opened, for much is known without opening it.
+fn look(path: &Path) -> Result<Option<TargetFacts>, InspectError> {
+    match hakaru_device::inspect(path) {
+        Ok(facts) => Ok(Some(facts)),
+        Err(InspectError::Denied { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A card of which nothing is known but what is given.
+fn not_given() -> CardRegisters {
+    let unknown = || Fact::Unknown("it was not given".to_owned());
+    CardRegisters { cid: unknown(), csd: unknown(), scr: unknown(), ssr: unknown(), ..CardRegisters::default() }
+}
+
+/// The registers the host shows, and in their place those given by hand.
+fn decode(args: &Args, shown: &CardRegisters, size: Bytes) -> CardRegisters {
+    let given = |given: &Option<String>, shown: &Fact<String>| given.clone().map_or(shown.clone(), Fact::Known);
+    let kind = match (&shown.card_type, args.mmc) {
+        (_, true) => Fact::Known("MMC".to_owned()),
+        (Fact::Known(kind), _) => Fact::Known(kind.clone()),
+        _ => Fact::Known("SD".to_owned()),
+    };
+    let untold = |reason: &str| Fact::Unknown(reason.to_owned());
+    let raw = RawCard {
+        card_type: kind,
+        cid: given(&args.cid, &shown.cid),
+        csd: given(&args.csd, &shown.csd),
+        scr: given(&args.scr, &shown.scr),
+        ssr: given(&args.ssr, &shown.ssr),
+        // The CID tells it as well.
+        date: untold("it stands in the CID"),
+        ext_csd_rev: untold("no register that can be given tells it"),
+        life_time: untold("no register that can be given tells it"),
+        pre_eol: untold("no register that can be given tells it"),
+    };
+    let decoded = hakaru_device::decode_card(&raw, size);
+    // What the host itself told of an eMMC stays known.
+    CardRegisters {
+        life_time: shown.life_time.known().cloned().map_or(decoded.life_time, Fact::Known),
+        pre_eol: shown.pre_eol.known().cloned().map_or(decoded.pre_eol, Fact::Known),
+        spec: if decoded.spec.known().is_some() { decoded.spec } else { shown.spec.clone() },
+        ..decoded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_taken_as_they_are_copied() {
+        let plain = "0353445345333247804a5b6c7d0137e1";
+        for text in [plain, "0x0353445345333247804A5B6C7D0137E1", "03 53 44 53 45 33 32 47 80:4a5b6c7d0137e1\n"] {
+            assert_eq!(register::<32>(text).as_deref(), Ok(plain));
+        }
+        assert_eq!(register::<32>("03").unwrap_err(), "this register has 32 hex digits, and 2 were given");
+        assert_eq!(register::<16>("card").unwrap_err(), "`r` is no hex digit");
     }
 }

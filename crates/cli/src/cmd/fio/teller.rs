@@ -1,0 +1,130 @@
+//! What fio shows while it runs: files laid out, and the status line on a terminal.
+
+use hakaru_dialects::fio::output::{self, Limit, Progress as Status, WorkerState};
+use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
+use hakaru_engine::{Flow, Layout, Observer, Progress};
+use hakaru_model::job::{IoEngine, Job, Op, PerOp};
+use hakaru_model::plan::{LayOut, PhasePlan, WorkerPlan};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Shows what fio shows while it runs: files laid out, and the status line on a terminal.
+pub(super) struct Teller<'a> {
+    settings: &'a Settings,
+    invocation: &'a Invocation,
+    out: Option<&'a mut dyn Write>,
+    /// Whether the status line goes to standard output (a terminal) or to standard error.
+    on_stdout: bool,
+    shows_eta: bool,
+    last_line: Instant,
+    last_newline: Instant,
+    line_open: bool,
+    limit: Limit,
+    announced: Vec<PathBuf>,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(invocation: &'a Invocation, out: Option<&'a mut dyn Write>) -> Teller<'a> {
+        let settings = &invocation.settings;
+        let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
+        let only_normal = settings.formats == [OutputFormat::Normal];
+        let shows_eta = match settings.eta {
+            EtaMode::Never => false,
+            EtaMode::Always => true,
+            EtaMode::Auto => on_stdout && only_normal,
+        };
+        Teller {
+            settings,
+            invocation,
+            out,
+            on_stdout,
+            shows_eta,
+            last_line: Instant::now(),
+            last_newline: Instant::now(),
+            line_open: false,
+            limit: limit(invocation),
+            announced: Vec::new(),
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        // The text result begins with the newline that ends the line, where both go to the same place.
+        let goes_on = self.on_stdout && self.out.is_some();
+        if self.line_open && !goes_on {
+            self.write_status("\n");
+        }
+    }
+
+    fn write_status(&self, text: &str) {
+        // Nobody looks at a status line that cannot be written.
+        let _ = if self.on_stdout {
+            std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush())
+        } else {
+            std::io::stderr().write_all(text.as_bytes())
+        };
+    }
+}
+
+/// What the jobs may do at most, added up over their clones: bandwidth where any has a limit of that, else IOPS.
+fn limit(invocation: &Invocation) -> Limit {
+    let sum = |rate: fn(&Job) -> &PerOp<Option<u64>>| -> u64 {
+        let used = |job: &Job| Op::ALL.iter().filter(|&&op| job.access.does(op)).filter_map(|&op| rate(job)[op]).sum();
+        let of = |(job, _): (&Job, _)| -> u64 { u64::from(job.numjobs) * Some(job).map_or(0, used) };
+        invocation.jobs().map(of).sum()
+    };
+    let bytes = (sum(|job| &job.rules.minimum_rate.bytes_per_s), sum(|job| &job.rate.bytes_per_s));
+    let ios = (sum(|job| &job.rules.minimum_rate.iops), sum(|job| &job.rate.iops));
+    match (bytes, ios) {
+        ((0, 0), (0, 0)) => Limit::None,
+        ((0, 0), (least, most)) => Limit::Iops(least, most),
+        ((least, most), _) => Limit::BytesPerSec(least, most),
+    }
+}
+
+impl Observer for Teller<'_> {
+    fn laying_out(&mut self, layout: &Layout<'_>) -> Flow {
+        let Layout { file, done } = *layout;
+        if done == 0 && file.lay_out != LayOut::Ready && !self.announced.contains(&file.path) {
+            self.announced.push(file.path.clone());
+            if let Some(out) = &mut self.out {
+                // The result itself will tell whether the output can be written.
+                let _ = out.write_all(output::laying_out(&file.job, 1, file.size.0).as_bytes());
+            }
+        }
+        Flow::Continue
+    }
+
+    fn progress(&mut self, phase: &PhasePlan, progress: &Progress) -> Flow {
+        let due = Duration::from_millis(self.settings.eta_interval_ms.max(100));
+        if !self.shows_eta || self.last_line.elapsed() < due {
+            return Flow::Continue;
+        }
+        self.last_line = Instant::now();
+        let extras = self.invocation.extras.iter().flatten().next();
+        let state = |w: &WorkerPlan| {
+            if progress.measuring { WorkerState::running(&w.stream.access) } else { WorkerState::Ramping }
+        };
+        let synced = phase.workers.iter().filter(|w| w.ioengine != IoEngine::Null).count();
+        let status = Status {
+            running: progress.running as u32,
+            open_files: synced as u32,
+            states: phase.workers.iter().map(state).collect(),
+            percent: progress.permille.map(|p| f64::from(p) / 10.0),
+            bytes_per_s: progress.bytes_per_s,
+            iops: progress.iops,
+            eta_s: progress.remaining.map(|r| r.as_secs_f64().ceil() as u64),
+            kb_base: extras.map_or(1024, |e| e.kb_base),
+            unit_base: extras.map_or(0, |e| e.unit_base),
+        };
+        let line = output::limited_status_line(&status, self.limit);
+        let newline_due = |ms: u64| self.last_newline.elapsed() >= Duration::from_millis(ms);
+        self.line_open = !self.settings.eta_newline_ms.is_some_and(newline_due);
+        if !self.line_open {
+            self.last_newline = Instant::now();
+        }
+        let end = if self.line_open { "\r" } else { "\n" };
+        self.write_status(&format!("{line}{end}"));
+        Flow::Continue
+    }
+}

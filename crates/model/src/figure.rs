@@ -1,0 +1,58 @@
+//! The figures that rules and claims ask for. How each is read off a summary is for the analysis.
+
+use serde::{Deserialize, Serialize};
+
+/// A figure that rules and claims ask for, with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Sequential read bandwidth in large blocks, MB/s.
+    SequentialRead,
+    /// Sequential write bandwidth in large blocks, MB/s.
+    SequentialWrite,
+    /// Random reads of small blocks, IOPS.
+    RandomRead,
+    /// Random writes of small blocks, IOPS.
+    RandomWrite,
+    /// 99th percentile of the latency of random reads, ms.
+    RandomReadP99,
+    /// 99th percentile of `fsync`, ms.
+    SyncP99,
+    /// 99.9th percentile of `fsync`, ms.
+    SyncP999,
+    /// What a long sequential write settles at: the level after a cliff, else the mean, MB/s.
+    SustainedWrite,
+    /// Slowest stretch of one second or more of a long sequential write, MB/s.
+    SlowestWrite,
+}
+
+impl Figure {
+    /// Its unit.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Figure::RandomRead | Figure::RandomWrite => "IOPS",
+            Figure::RandomReadP99 | Figure::SyncP99 | Figure::SyncP999 => "ms",
+            _ => "MB/s",
+        }
+    }
+
+    /// Whether more of it is better.
+    pub fn more_is_better(self) -> bool {
+        self.unit() != "ms"
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Figure::SequentialRead => "sequential read",
+            Figure::SequentialWrite => "sequential write",
+            Figure::RandomRead => "random read",
+            Figure::RandomWrite => "random write",
+            Figure::RandomReadP99 => "random read latency, 99th percentile",
+            Figure::SyncP99 => "fsync latency, 99th percentile",
+            Figure::SyncP999 => "fsync latency, 99.9th percentile",
+            Figure::SustainedWrite => "sustained write",
+            Figure::SlowestWrite => "slowest second of a sustained write",
+        }
+    }
+}
