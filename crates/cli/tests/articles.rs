@@ -13,7 +13,10 @@ const ON_FILES: [(&str, &str); 6] = [
         "-filename={dir}/testtmp -direct=1 -rw=randwrite -bs=4k -size=1000M -numjobs=16 -runtime=20 -group_reporting -name=file1",
         "-size=20M -runtime=1",
     ),
-    ("--name=sdtest --filename=~/fiotest.tmp --size=200M --bs=1M --rw=readwrite --direct=1 --numjobs=1", "--size=40M"),
+    (
+        "--name=sdtest --filename=~/fiotest.tmp --size=200M --bs=1M --rw=readwrite --direct=1 --numjobs=1",
+        "--size=40M --time_based --runtime=1",
+    ),
     (
         "--name=latp --filename=~/latp.tmp --size=1G --bs=4k --rw=randread --iodepth=1 --direct=1 --time_based=1 --runtime=30 --lat_percentiles=1 --percentile_list=95:99:99.9",
         "--size=20M --runtime=1",
@@ -26,7 +29,7 @@ const ON_FILES: [(&str, &str); 6] = [
         "--name=sustain --filename=~/sustain.tmp --size=3G --bs=1M --rw=write --direct=1 --time_based=1 --runtime=120 --iodepth=2",
         "--size=64M --runtime=1",
     ),
-    ("-filename={dir}/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1", "-size=8M"),
+    ("-filename={dir}/test1g -direct=1 -rw=write -bs=4k -size=1G -name=file1", "-size=8M -time_based -runtime=1"),
 ];
 
 /// The raw commands of the six-card comparison, with the option that lost its dashes in print.

@@ -152,7 +152,7 @@ pub(super) fn power_cut(bench: &Bench, checks: &mut Checks) -> Result<()> {
     let hakaru = &bench.hakaru;
     let suite = |only: &str, repeat: u32| {
         format!(
-            "{hakaru} --db /out/rig.db bench /dev/mmcblk0 --quick --repeat {repeat} --size 16MiB --only {only} \
+            "export XDG_STATE_HOME=/out/state; {hakaru} --db /out/rig.db bench /dev/mmcblk0 --quick --repeat {repeat} --size 16MiB --only {only} \
              --erase=$(cat /sys/block/mmcblk0/device/cid)"
         )
     };
@@ -171,7 +171,7 @@ pub(super) fn power_cut(bench: &Bench, checks: &mut Checks) -> Result<()> {
     });
     if bench.has("recover") {
         checks.check("recover finds nothing undone after a run on a raw card", || {
-            Ok(last_line(&guest.run(&format!("{hakaru} --db /out/rig.db recover"), LIMIT)?.success()?))
+            Ok(last_line(&guest.run(&format!("XDG_STATE_HOME=/out/state {hakaru} recover"), LIMIT)?.success()?))
         });
         checks.not_yet("recover after a power cut in mkfs", "no subcommand makes file systems yet");
     } else {

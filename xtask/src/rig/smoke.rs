@@ -5,7 +5,8 @@ use super::layers::Layer;
 use super::product::Product;
 use super::speed::Station;
 use super::{cards, jobs, product, setup};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use hakaru_model::job::Op;
 use hakaru_rig::guest::Guest;
 use hakaru_rig::kit::{Arch, Kit};
 use std::time::Duration;
@@ -36,7 +37,15 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         }
         station.clear(layer)?;
     }
+    card.take_ledger();
     checks.check("quick suite", || product::quick_suite(&mut guest, hakaru, Duration::from_secs(120)));
+    checks.check("nothing outside the range named", || {
+        let ledger = card.take_ledger();
+        let end = ledger.commands.iter().filter(|c| c.op == Op::Write).map(|c| c.offset.0 + c.len.0).max();
+        let end = end.context("the suite wrote nothing")?;
+        ensure!(end <= 16 << 20, "the suite wrote up to byte {end}");
+        Ok(format!("{} written, the last of them before byte {end}", ledger.of(Op::Write).bytes))
+    });
     guest.power_off()?;
     checks.conclude()
 }
