@@ -88,6 +88,10 @@ fn serve(mut channel: File) {
             Kind::Sync => Some(SYNC.of(0)),
         };
         let answer = request.answer(FILE_BYTES);
+        if price.is_none() {
+            // What stands behind a free request cannot have begun before that one was answered.
+            free_at = free_at.max(Instant::now());
+        }
         if let Some(price) = price {
             // An access that stood in line begins when the one before it was due, however late we woke up for that.
             let begun = if waited { Instant::now() } else { free_at };
