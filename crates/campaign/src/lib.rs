@@ -1,11 +1,13 @@
 //! The conductor: calls the verbs, and owns their order.
 //!
 //! [`suite`] says what the standard measurements are; [`run_once`] carries one run from the look at its target to the
-//! stored record; [`mod@bench`] repeats the suite on one target.
+//! stored record; [`bench`] repeats the suite on one target, and
+//! [`campaign`] measures many cards through many layers.
 
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod campaign;
 mod once;
 pub mod scratch;
 pub mod suite;

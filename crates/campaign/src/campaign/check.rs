@@ -1,0 +1,160 @@
+//! What a campaign will do, before it does anything: points, time, what is erased, what is missing, what it cannot prove.
+
+use super::estimate::{self, words};
+use super::file::Repeats;
+use super::journal::Journal;
+use super::seat::{Bench, Look};
+use super::spec::{Campaign, Card, Seat, Through};
+use hakaru_device::Roots;
+use hakaru_device::guard;
+use hakaru_device::prepare::FsType;
+use hakaru_model::job::Job;
+use hakaru_model::units::{Bytes, Nanos};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Runs under this time vary a lot on flash.
+const SHORT: Nanos = Nanos::from_secs(10);
+
+/// The plan of a campaign in words.
+pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
+    let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
+    if !campaign.about.is_empty() {
+        let _ = writeln!(out, "{}", campaign.about);
+    }
+    let cells: Vec<String> =
+        [("card", campaign.cards.len()), ("layer", campaign.layers.len()), ("workload", campaign.workloads.len())]
+            .map(|(what, n)| counted(n, what))
+            .to_vec();
+    let _ = writeln!(out, "\n{}, each point {}.", cells.join(", "), estimate::repeats_in_words(campaign.repeats));
+    let done = journal.done();
+    let _ = writeln!(out, "{} runs at most, of which {done} are stored.", campaign.count());
+    if journal.other() > 0 {
+        let _ =
+            writeln!(out, "{} stored runs do not count, because they were measured in another way.", journal.other());
+    }
+    out.push('\n');
+    let mut total = 0.0;
+    for (index, card) in campaign.cards.iter().enumerate() {
+        total += card_plan(&mut out, campaign, index, card, journal, roots);
+    }
+    for workload in &campaign.workloads {
+        let what: Vec<String> = workload.scenario.phases.iter().flat_map(|p| &p.jobs).map(job_words).collect();
+        let _ = writeln!(out, "  {:<18} {}", workload.name, what.join("; "));
+    }
+    let _ = writeln!(out, "\nAbout {} in all.", words(Duration::try_from_secs_f64(total).unwrap_or_default()));
+    for trouble in troubles(campaign) {
+        let _ = writeln!(out, "! {trouble}");
+    }
+    out
+}
+
+fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+/// One card: where it is, its layers, its time, what is lost. Returns its seconds.
+fn card_plan(
+    out: &mut String,
+    campaign: &Campaign,
+    index: usize,
+    card: &Card,
+    journal: &Journal,
+    roots: &Roots,
+) -> f64 {
+    let bench = Bench { campaign, journal, roots };
+    let (place, size, node) = match (&card.seat, bench.look(card)) {
+        (Seat::Sim(_), _) => ("simulated".to_owned(), None, None),
+        (Seat::Folder(folder), Look::Found(_)) => (format!("the folder {}", folder.display()), None, None),
+        (_, Look::Found(found)) => {
+            let node = found.disk.map(|disk| disk.node);
+            let candidate = node.as_ref().and_then(|node| guard::passive(node, roots).ok());
+            let size = candidate.and_then(|c| c.identity().device.known().map(|device| device.size));
+            let at = node.as_ref().map(|node| node.display().to_string()).unwrap_or_default();
+            (format!("at {at}, {}", size.unwrap_or_default()), size, node)
+        }
+        (_, Look::NotThere(why)) => (format!("to be put in ({why})"), None, None),
+    };
+    let layers: Vec<&str> = campaign.layers_of(index).map(|layer| campaign.layers[layer].name.as_str()).collect();
+    let seconds = estimate::card_seconds(campaign, index, journal, size);
+    let time = words(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    let _ = writeln!(out, "  {:<18} {place}; {}; about {time}", card.label, layers.join(", "));
+    if campaign.erases(index) {
+        out.push_str(&losses(node.as_deref()));
+    }
+    seconds
+}
+
+/// What is on a card that will be erased.
+fn losses(node: Option<&std::path::Path>) -> String {
+    let Some(node) = node else { return format!("{:21}WILL BE ERASED\n", "") };
+    let found = guard::what_would_be_lost(node);
+    let mut out = format!("{:21}WILL BE ERASED: ", "");
+    if found.is_empty() {
+        out.push_str("nothing that is known is on it\n");
+        return out;
+    }
+    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    out + &lines.join("; ") + "\n"
+}
+
+/// `sequential write, 1 MiB, 60 s after 2 s, on 16 GiB`.
+fn job_words(job: &Job) -> String {
+    let order = if job.access.random { "random" } else { "sequential" };
+    let op = match (job.access.mix.read, job.access.mix.write) {
+        (100, _) => "read".to_owned(),
+        (_, 100) => "write".to_owned(),
+        (read, _) => format!("mix ({read} % reads)"),
+    };
+    let block = job.blocks_used().map(|b| b.max()).max().unwrap_or(Bytes(0));
+    let mut parts = vec![format!("{order} {op}, {block}")];
+    if job.numjobs > 1 {
+        parts.push(format!("{} workers", job.numjobs));
+    }
+    if let Some(runtime) = job.timing.runtime {
+        let lead = if job.timing.ramp_time.0 > 0 { format!(" after {}", job.timing.ramp_time) } else { String::new() };
+        parts.push(format!("{}{runtime}{lead}", if job.timing.time_based { "" } else { "at most " }));
+    }
+    if let Some(hakaru_model::job::SizeSpec::Bytes(size)) = job.extent.size {
+        parts.push(format!("on {size}"));
+    }
+    parts.join(", ")
+}
+
+/// What is missing, and what the design cannot prove.
+fn troubles(campaign: &Campaign) -> Vec<String> {
+    let mut all = Vec::new();
+    for layer in &campaign.layers {
+        if let Through::Fs(spec) = &layer.through
+            && !has_tool(spec.fs)
+        {
+            all.push(format!("mkfs.{} is not installed: apt install {}", spec.fs, spec.fs.package()));
+        }
+    }
+    if let Repeats::Times(n @ 1..=4) = campaign.repeats {
+        all.push(format!("{} say little of how much runs differ: 5 or more would", counted(n as usize, "repeat")));
+    }
+    for workload in &campaign.workloads {
+        let jobs = || workload.scenario.phases.iter().flat_map(|phase| &phase.jobs);
+        let name = &workload.name;
+        let short = jobs().filter_map(|job| job.timing.runtime).min().filter(|runtime| *runtime < SHORT);
+        if let Some(runtime) = short {
+            all.push(format!("{name}: {runtime} are short, and figures of under {SHORT} vary a lot on flash"));
+        }
+        if let Some(job) = jobs().find(|job| job.ioengine.is_synchronous() && job.queue.iodepth > 1) {
+            let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
+            all.push(format!("{name}: {engine} keeps one I/O in flight, so iodepth={depth} has no effect"));
+        }
+        if jobs().any(|job| !job.files.direct) {
+            all.push(format!("{name}: direct=0, so speeds may be those of memory"));
+        }
+    }
+    all
+}
+
+/// Whether the tool that makes a file system is there, as `prepare` will look for it.
+fn has_tool(fs: FsType) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let admin = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin"].map(std::path::PathBuf::from);
+    std::env::split_paths(&path).chain(admin).any(|folder| folder.join(format!("mkfs.{fs}")).is_file())
+}

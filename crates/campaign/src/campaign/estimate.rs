@@ -1,0 +1,138 @@
+//! How long it will take: by what the campaign says of its times, and by how long the runs before took.
+
+use super::file::{Fill, Order, Repeats};
+use super::journal::Journal;
+use super::matrix::Point;
+use super::spec::{Campaign, Seat, Through};
+use hakaru_model::job::{Job, SizeSpec};
+use hakaru_model::units::Bytes;
+use std::time::Duration;
+
+/// What a card is taken to do until something is known of it, bytes per second: between the slow and the fast ones.
+const SEQUENTIAL: f64 = 20e6;
+/// The same at random places.
+const RANDOM: f64 = 2e6;
+/// Making and mounting a file system.
+const MKFS: f64 = 8.0;
+/// The size a card is taken to have until it is seen.
+const CARD: Bytes = Bytes(32_000_000_000);
+
+/// Seconds one run takes, with its cool-down.
+pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &Journal) -> f64 {
+    let workload = &campaign.workloads[point.workload];
+    if let Some(seconds) = journal.pace(&workload.name) {
+        return seconds;
+    }
+    if let Seat::Sim(_) = campaign.cards[point.card].seat {
+        return 0.0;
+    }
+    let phases = workload.scenario.phases.iter().map(|phase| phase.jobs.iter().map(job_seconds).fold(0.0, f64::max));
+    phases.sum::<f64>() + campaign.cool_down.as_secs_f64()
+}
+
+/// Seconds a job takes.
+fn job_seconds(job: &Job) -> f64 {
+    let bounded = job.timing.runtime.map(|runtime| runtime.as_secs_f64());
+    let lead = job.timing.startdelay.as_secs_f64() + job.timing.ramp_time.as_secs_f64();
+    let speed = if job.access.random { RANDOM } else { SEQUENTIAL };
+    let size = match job.extent.io_size.or(job.extent.size) {
+        Some(SizeSpec::Bytes(size)) => Some(size.0),
+        _ => None,
+    };
+    let amount = size.map(|size| size as f64 * f64::from(job.numjobs) * f64::from(job.extent.loops.max(1)) / speed);
+    lead + match (bounded, amount) {
+        (Some(runtime), _) if job.timing.time_based => runtime,
+        (Some(runtime), Some(amount)) => runtime.min(amount),
+        (runtime, amount) => runtime.or(amount).unwrap_or(60.0),
+    }
+}
+
+/// Seconds it takes to prepare a card for a stretch of runs through one layer; `first` of the card.
+pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first: bool, size: Option<Bytes>) -> f64 {
+    if !matches!(campaign.cards[card].seat, Seat::Reader { .. }) {
+        return 0.0;
+    }
+    let preparation = &campaign.preparation;
+    let whole = first || preparation.each == super::file::Each::Layer;
+    let fill = match preparation.fill {
+        Some(Fill::Ones | Fill::Zeroes | Fill::Random) if whole => size.unwrap_or(CARD).0 as f64 / SEQUENTIAL,
+        _ => 0.0,
+    };
+    let Through::Fs(_) = campaign.layers[layer].through else { return fill };
+    let level = preparation.fill_level.map_or(0.0, |share| share.0 * size.unwrap_or(CARD).0 as f64 / SEQUENTIAL);
+    // The files of the workloads are laid out once.
+    let files = campaign.workloads.iter().flat_map(|w| &w.scenario.phases).flat_map(|phase| &phase.jobs);
+    let largest = files.filter_map(|job| match job.extent.size {
+        Some(SizeSpec::Bytes(size)) => Some(size.0.min(campaign.layers[layer].size.unwrap_or(size).0)),
+        _ => None,
+    });
+    fill + MKFS + level + largest.max().unwrap_or(0) as f64 / SEQUENTIAL
+}
+
+/// Seconds that are left of a campaign at most, with the preparations between the runs.
+pub fn left(campaign: &Campaign, journal: &Journal) -> f64 {
+    (0..campaign.cards.len()).map(|card| card_seconds(campaign, card, journal, None)).sum()
+}
+
+/// Seconds that are left of one card at most; `size` is its size, where it is known.
+pub fn card_seconds(campaign: &Campaign, card: usize, journal: &Journal, size: Option<Bytes>) -> f64 {
+    let key = journal.key_of(&campaign.cards[card].label);
+    let most = campaign.repeats.most();
+    let mut seconds = 0.0;
+    let mut first = key.is_none_or(|key| !journal.knows(key));
+    let layers: Vec<usize> = campaign.layers_of(card).collect();
+    for &layer in &layers {
+        let mut runs = 0;
+        for workload in 0..campaign.workloads.len() {
+            let stored =
+                key.map_or(0, |key| journal.repeats(key, &campaign.layers[layer], &campaign.workloads[workload]));
+            let open = most.saturating_sub(stored);
+            let point = Point { card, layer, workload, repeat: 0 };
+            seconds += f64::from(open) * run_seconds(campaign, &point, journal);
+            runs += open;
+        }
+        let preparations = preparations(campaign, runs, layers.len());
+        if preparations > 0.0 {
+            seconds += preparation_seconds(campaign, card, layer, first, size);
+            seconds += (preparations - 1.0) * preparation_seconds(campaign, card, layer, false, size);
+            first = false;
+        }
+    }
+    seconds
+}
+
+/// How often a layer has to be prepared for so many runs.
+fn preparations(campaign: &Campaign, runs: u32, layers: usize) -> f64 {
+    match (runs, campaign.preparation.fresh, campaign.order) {
+        (0, ..) => 0.0,
+        (_, true, _) => f64::from(runs),
+        // The run before went through another layer as often as not, and oftener the more layers there are.
+        (_, _, Order::Shuffled) if layers > 1 => (f64::from(runs) * (1.0 - 1.0 / layers as f64)).max(1.0),
+        _ => 1.0,
+    }
+}
+
+/// `2 h 05 min`, `3 min 20 s`, `12 s`: as exact as an estimate can be.
+pub fn words(time: Duration) -> String {
+    let s = time.as_secs();
+    match s {
+        0..60 => format!("{s} s"),
+        60..3600 => format!("{} min {:02} s", s / 60, s % 60),
+        3600..172_800 => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
+        _ => format!("{} d {} h", s / 86_400, s % 86_400 / 3600),
+    }
+}
+
+/// What repeats will be, in words.
+pub fn repeats_in_words(repeats: Repeats) -> String {
+    match repeats {
+        Repeats::Times(1) => "once".to_owned(),
+        Repeats::Times(n) => format!("{n} times"),
+        Repeats::Until(until) => format!(
+            "until the 95 % interval of the mean is within ± {} %, {} to {} times",
+            until.until.0 * 100.0,
+            until.at_least,
+            until.at_most
+        ),
+    }
+}

@@ -1,0 +1,387 @@
+//! The campaign file as it is written: TOML, every key known, every error with its place.
+//!
+//! What a file means (defaults, the suite's jobs, card classes) is worked out in `resolve`. Keys are documented here,
+//! once; `docs/CAMPAIGNS.md` shows them in use.
+
+use super::quantity::{Share, Size, Time};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, de};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use toml::Spanned;
+
+/// Why a text is not a campaign, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FileError {
+    /// What is wrong, and what to write instead.
+    pub message: String,
+    /// Bytes of the text it is about.
+    pub span: Option<Range<usize>>,
+}
+
+impl FileError {
+    pub(super) fn at<T>(place: &Spanned<T>, message: impl Into<String>) -> FileError {
+        FileError { message: message.into(), span: Some(place.span()) }
+    }
+}
+
+/// A campaign file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CampaignFile {
+    /// What to call it.
+    pub name: Spanned<String>,
+    /// Under which id its runs are stored; the name in lower case when left out.
+    pub id: Option<Spanned<String>>,
+    /// What it is for.
+    #[serde(default)]
+    pub about: String,
+    /// Where all offsets and the shuffled order come from; 1 when left out.
+    pub seed: Option<u64>,
+    /// How often each point is measured: a number, or until its mean is known well enough.
+    #[serde(default)]
+    pub repeats: Repeats,
+    /// In which order.
+    #[serde(default)]
+    pub order: Order,
+    /// Pause before each run.
+    pub cool_down: Option<Time>,
+    /// The cards.
+    #[serde(default)]
+    pub card: Vec<CardEntry>,
+    /// What lies between application and card.
+    #[serde(default)]
+    pub layer: Vec<LayerEntry>,
+    /// What is done to the storage before it is measured.
+    #[serde(default)]
+    pub preparation: Preparation,
+    /// What is measured.
+    #[serde(default)]
+    pub workload: Vec<Spanned<WorkloadEntry>>,
+    /// When to stop.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// How often each point is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Repeats {
+    /// So often.
+    Times(u32),
+    /// Until half the 95 % confidence interval of the mean is under a share of it.
+    Until(Until),
+}
+
+/// When a mean is known well enough.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Until {
+    /// Half the width of the interval, as a share of the mean.
+    pub until: Share,
+    /// At least so often; 3 when left out.
+    #[serde(default = "three")]
+    pub at_least: u32,
+    /// At most so often.
+    pub at_most: u32,
+}
+
+fn three() -> u32 {
+    3
+}
+
+/// More repeats than these are a slip of the hand.
+pub const MOST_REPEATS: u32 = 10_000;
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Repeats::Times(3)
+    }
+}
+
+impl Repeats {
+    /// The most there can be.
+    pub fn most(self) -> u32 {
+        match self {
+            Repeats::Times(n) => n,
+            Repeats::Until(until) => until.at_most,
+        }
+    }
+
+    fn sound<E: de::Error>(self) -> Result<Repeats, E> {
+        match self {
+            Repeats::Times(n) if !(1..=MOST_REPEATS).contains(&n) => {
+                Err(E::custom(format!("{n} repeats cannot be done: 1 to {MOST_REPEATS} can")))
+            }
+            Repeats::Until(Until { at_least, at_most, .. })
+                if at_least < 2 || at_most < at_least || at_most > MOST_REPEATS =>
+            {
+                let wanted =
+                    format!("2 ≤ at-least ≤ at-most ≤ {MOST_REPEATS} is wanted, because an interval needs two");
+                Err(E::custom(format!("at-least = {at_least} and at-most = {at_most} do not fit: {wanted}")))
+            }
+            sound => Ok(sound),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Repeats {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Repeats, D::Error> {
+        deserializer.deserialize_any(RepeatsVisitor)
+    }
+}
+
+struct RepeatsVisitor;
+
+impl<'de> de::Visitor<'de> for RepeatsVisitor {
+    type Value = Repeats;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number such as 10, or { until = \"2 %\", at-least = 3, at-most = 20 }")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Repeats, E> {
+        Repeats::Times(u32::try_from(number).unwrap_or(0)).sound()
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Repeats, A::Error> {
+        Repeats::Until(Until::deserialize(MapAccessDeserializer::new(map))?).sound()
+    }
+}
+
+/// In which order points are measured. Cards always come one after another, because somebody has to change them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All repeats of a workload, then the next workload, then the next layer: the fewest preparations.
+    #[default]
+    Blocked,
+    /// One repeat of each workload in turn, layer by layer: a drift of the card spreads over all workloads.
+    Interleaved,
+    /// All points of a card in an order drawn by the seed: a drift spreads over everything. Needs a new file system
+    /// each time the layer changes.
+    Shuffled,
+}
+
+/// One card, disk or folder.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CardEntry {
+    /// What to call it.
+    pub label: Option<Spanned<String>>,
+    /// Its serial number, CID or by-id name; `"ask"` to be asked for it.
+    pub id: Option<Spanned<String>>,
+    /// The node it appears as, where that is always the same.
+    pub device: Option<PathBuf>,
+    /// A folder instead of a device: measured as it is.
+    pub folder: Option<PathBuf>,
+    /// A price list (JSON) instead: a simulated card in virtual time.
+    pub simulate: Option<PathBuf>,
+    /// Tells one card in two settings apart, such as `"1-bit"` and `"4-bit"`.
+    pub variant: Option<String>,
+    /// Printed read speed, MB/s.
+    pub read: Option<Spanned<f64>>,
+    /// Printed write speed, MB/s.
+    pub write: Option<Spanned<f64>>,
+    /// Printed classes: `C10`, `U3`, `V30`, `A1`.
+    #[serde(default)]
+    pub classes: Vec<Spanned<String>>,
+    /// What it cost, in any words.
+    pub price: Option<String>,
+    /// Anything else worth knowing.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
+}
+
+/// One layer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LayerEntry {
+    /// `raw`, `as-is` (a folder, or whatever is mounted), or a file system: `vfat`, `exfat`, `ext4`, `f2fs`, `xfs`, `btrfs`.
+    pub fs: Spanned<String>,
+    /// What to call it; the file system when left out.
+    pub name: Option<Spanned<String>>,
+    /// Further options of the mkfs tool, one word each.
+    #[serde(default)]
+    pub mkfs: Vec<String>,
+    /// Mount options, such as `"noatime"`.
+    #[serde(default)]
+    pub mount: String,
+    /// Lets mkfs discard the card first.
+    #[serde(default)]
+    pub discard: bool,
+    /// Makes a partition table with one partition first: `mbr` or `gpt`.
+    pub partition: Option<Table>,
+    /// At most so many bytes a file, as FAT has it.
+    pub size: Option<Size>,
+}
+
+/// Kinds of partition tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Table {
+    /// The old one of PCs.
+    Mbr,
+    /// The one of UEFI.
+    Gpt,
+}
+
+/// What is done to the storage before it is measured.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Preparation {
+    /// Discards the whole card.
+    pub discard: Option<Discard>,
+    /// Overwrites the whole card.
+    pub fill: Option<Fill>,
+    /// How often: once a card, or before each layer.
+    #[serde(default)]
+    pub each: Each,
+    /// Uses up so much of a file system before it is measured.
+    pub fill_level: Option<Share>,
+    /// Empties the caches of the host before each run.
+    #[serde(default)]
+    pub drop_caches: bool,
+    /// Makes the file system anew before each run, rather than once for all runs through it.
+    #[serde(default)]
+    pub fresh: bool,
+}
+
+/// How a card is discarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discard {
+    /// Plainly; a card that takes none is an error.
+    Plain,
+    /// So that the data is gone.
+    Secure,
+    /// Plainly, where the card takes it.
+    WhereOffered,
+}
+
+/// What a card is overwritten with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fill {
+    /// 0xff: what erased flash reads as.
+    Ones,
+    /// 0x00.
+    Zeroes,
+    /// Bytes that do not compress.
+    Random,
+}
+
+/// How often the whole card is prepared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Each {
+    /// Once.
+    #[default]
+    Card,
+    /// Each time another layer begins.
+    Layer,
+}
+
+/// When to stop; a later run goes on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Begins no run that would end after so much time.
+    pub time: Option<Time>,
+    /// Leaves a card alone once so much was written to it by this campaign.
+    pub written: Option<Size>,
+    /// Gives a card up after so many failed runs on end; 3 when left out.
+    pub failures: Option<u32>,
+}
+
+/// What is measured: some of the standard suite, a job of one's own, or a fio job file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WorkloadEntry {
+    /// Phases of the standard suite by name, or `["all"]`.
+    #[serde(default)]
+    pub suite: Vec<Spanned<String>>,
+    /// Of the suite: how long each takes, `quick` or `standard`.
+    pub pace: Option<Pace>,
+    /// A fio job file.
+    pub fio: Option<Spanned<PathBuf>>,
+    /// The text of a fio job file.
+    pub fio_text: Option<Spanned<String>>,
+    /// What to call it: for everything but the suite.
+    pub name: Option<Spanned<String>>,
+    /// Bytes to work on.
+    pub size: Option<Size>,
+    /// A job of one's own begins with this: `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`.
+    pub rw: Option<Spanned<String>>,
+    /// Hundredths of a mix that are reads; 50 when left out.
+    pub rwmixread: Option<u32>,
+    /// Bytes an I/O.
+    pub bs: Option<Size>,
+    /// Longest measured time.
+    pub runtime: Option<Time>,
+    /// Unmeasured lead-in.
+    pub ramp_time: Option<Time>,
+    /// Goes on until the time is over; true when left out and a runtime is given.
+    pub time_based: Option<bool>,
+    /// I/Os in flight.
+    pub iodepth: Option<u32>,
+    /// Workers.
+    pub numjobs: Option<u32>,
+    /// Whether workers share one file or each has its own: `shared` or `own`.
+    pub files: Option<Files>,
+    /// Name of the file: workloads with one name work on one file. Its own name when left out.
+    pub file: Option<String>,
+    /// Removes the file after each run, so that each begins with a new one.
+    pub unlink: Option<bool>,
+    /// How I/O is issued; `psync` when left out.
+    pub ioengine: Option<Spanned<String>>,
+    /// Past the page cache; true when left out.
+    pub direct: Option<bool>,
+    /// `fsync` after so many writes.
+    pub fsync: Option<u32>,
+    /// `fdatasync` after so many writes.
+    pub fdatasync: Option<u32>,
+    /// `fsync` once all is written.
+    pub end_fsync: Option<bool>,
+    /// `fsync` when the file is closed.
+    pub fsync_on_close: Option<bool>,
+    /// Opens with O_SYNC.
+    pub sync: Option<bool>,
+    /// Writes the file in full before it is measured; otherwise its space is only reserved.
+    pub overwrite: Option<bool>,
+    /// Length of an interval over time.
+    pub tick: Option<Time>,
+}
+
+/// How long a workload of the suite takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// A first impression.
+    Quick,
+    /// As published comparisons do it.
+    Standard,
+}
+
+/// Which files workers use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Files {
+    /// One for all.
+    #[default]
+    Shared,
+    /// Each its own.
+    Own,
+}
+
+impl CampaignFile {
+    /// Reads a campaign file.
+    ///
+    /// # Errors
+    /// A [`FileError`] with the place of the word that was not understood.
+    pub fn parse(text: &str) -> Result<CampaignFile, FileError> {
+        toml::from_str(text).map_err(|error| FileError { message: error.message().to_owned(), span: error.span() })
+    }
+}

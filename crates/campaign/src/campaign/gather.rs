@@ -1,0 +1,270 @@
+//! From the store to what a campaign says: the runs that count, put together card by card, and all that follows.
+
+use super::estimate::repeats_in_words;
+use super::file::{Each, Order, Preparation};
+use super::journal::{Trust, counts};
+use super::spec::{Campaign, Card, Layer, Through};
+use hakaru_analysis::claims::{Given, check_claims, claims_of};
+use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared};
+use hakaru_model::finding::{BusLimit, Claim, LayerCost, Summary};
+use hakaru_model::record::{Outcome, RunRecord};
+use hakaru_store::{FindError, OutcomeKind, PointRow, Store};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Failed runs that are named one by one.
+const NAMED_FAILURES: usize = 20;
+
+/// What was measured of one card, before anything is concluded.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// What to call it.
+    pub name: String,
+    /// What it answers to.
+    pub key: String,
+    /// Host it was measured on.
+    pub host: String,
+    /// What is printed on it.
+    pub printed: Vec<Claim>,
+    /// What else is known of it.
+    pub facts: Vec<(String, String)>,
+    /// Name of the layer, all workloads through it, and what was done before.
+    pub layers: Vec<(String, Summary, Vec<Prepared>)>,
+}
+
+/// Puts together what is stored of a campaign, and `more` that comes from elsewhere, such as published figures.
+///
+/// # Errors
+/// When the database, or a record in it, cannot be read.
+pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result<CampaignSummary, FindError> {
+    let mut summary = empty(campaign);
+    let mut points = Points::default();
+    for row in store.points(&campaign.id)? {
+        match counts(campaign, &row) {
+            Some(Trust::Counts) => points.add(row),
+            Some(Trust::HalfDone) => fail(&mut summary, &row, store)?,
+            Some(Trust::OtherDefinition) | None => summary.other_definition += 1,
+        }
+    }
+    let several = points.hosts() > 1;
+    let mut cards = Vec::new();
+    for ((host, key), cells) in points.of_cards(campaign) {
+        let measured = measured(campaign, store, &host, &key, cells, several)?;
+        summary.runs += measured.layers.iter().map(|(_, summary, _)| summary.runs.len() as u64).sum::<u64>();
+        cards.push(measured);
+    }
+    cards.extend(more);
+    conclude(&mut summary, cards);
+    Ok(summary)
+}
+
+/// Stored runs of each card, layer and workload.
+#[derive(Default)]
+struct Points {
+    cards: BTreeMap<(String, String), Cells>,
+}
+
+/// Rows of each layer and workload, by their names; each repeat once.
+type Cells = BTreeMap<(String, String), BTreeMap<u32, PointRow>>;
+
+impl Points {
+    fn add(&mut self, row: PointRow) {
+        let cells = self.cards.entry((row.host.clone(), row.card.clone())).or_default();
+        let cell = cells.entry((row.layer.clone(), row.workload.clone())).or_default();
+        // The first one of a repeat counts; a second one can only come from another database.
+        cell.entry(row.repeat).or_insert(row);
+    }
+
+    fn hosts(&self) -> usize {
+        self.cards.keys().map(|(host, _)| host).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Cards in the order of the file, those that it does not name at the end.
+    fn of_cards(self, campaign: &Campaign) -> Vec<((String, String), Cells)> {
+        let place = |cells: &Cells| {
+            let label = label_of(cells);
+            campaign.cards.iter().position(|card| card.label == label).unwrap_or(usize::MAX)
+        };
+        let mut cards: Vec<_> = self.cards.into_iter().collect();
+        cards.sort_by_key(|(_, cells)| place(cells));
+        cards
+    }
+}
+
+fn label_of(cells: &Cells) -> String {
+    let newest = cells.values().flat_map(|rows| rows.values()).max_by_key(|row| row.started_unix_ms);
+    newest.map(|row| row.label.clone()).unwrap_or_default()
+}
+
+fn measured(
+    campaign: &Campaign,
+    store: &Store,
+    host: &str,
+    key: &str,
+    cells: Cells,
+    several_hosts: bool,
+) -> Result<Measured, FindError> {
+    let label = label_of(&cells);
+    let card = campaign.cards.iter().find(|card| card.label == label);
+    let name = if label.is_empty() { key } else { &label };
+    let mut layers = Vec::new();
+    for layer in &campaign.layers {
+        let mut parts = Vec::new();
+        let mut prepared = Vec::new();
+        for workload in &campaign.workloads {
+            let Some(rows) = cells.get(&(layer.name.clone(), workload.name.clone())) else { continue };
+            let records = rows.values().map(|row| store.run(&row.run)).collect::<Result<Vec<RunRecord>, _>>()?;
+            note_preparation(&mut prepared, &records);
+            parts.push(hakaru_analysis::summarize(&records));
+        }
+        if let Some(mut whole) = hakaru_analysis::join(parts) {
+            whole.scenario = campaign.name.clone();
+            layers.push((layer.name.clone(), whole, prepared));
+        }
+    }
+    Ok(Measured {
+        name: if several_hosts { format!("{name} on {host}") } else { name.to_owned() },
+        key: key.to_owned(),
+        host: host.to_owned(),
+        printed: card.map(|card| card.printed.clone()).unwrap_or_default(),
+        facts: card.map(|card| card.facts.clone()).unwrap_or_default(),
+        layers,
+    })
+}
+
+/// Keeps what was done before the first run, and the speed along the card wherever it was written down.
+fn note_preparation(prepared: &mut Vec<Prepared>, records: &[RunRecord]) {
+    for point in records.iter().filter_map(|record| record.campaign.as_ref()) {
+        if prepared.is_empty() {
+            prepared.clone_from(&point.prepared);
+        }
+        for step in point.prepared.iter().filter(|step| !step.speed.is_empty()) {
+            if let Some(known) = prepared.iter_mut().find(|known| known.what == step.what && known.speed.is_empty()) {
+                known.clone_from(step);
+            }
+        }
+    }
+}
+
+fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<(), FindError> {
+    let name = if row.label.is_empty() { &row.card } else { &row.label };
+    let because = match row.outcome {
+        OutcomeKind::Failed if summary.failed.len() < NAMED_FAILURES => match store.run(&row.run)?.outcome {
+            Outcome::Failed { error } => error,
+            other => format!("{other:?}"),
+        },
+        OutcomeKind::Interrupted => "it was stopped".to_owned(),
+        _ => "it failed".to_owned(),
+    };
+    let point = format!("{name}, {}, {}, repeat {}", row.layer, row.workload, row.repeat + 1);
+    summary.failed.push(FailedRun { run: row.run.clone(), point, because });
+    Ok(())
+}
+
+fn empty(campaign: &Campaign) -> CampaignSummary {
+    CampaignSummary {
+        id: campaign.id.clone(),
+        name: campaign.name.clone(),
+        about: campaign.about.clone(),
+        method: method(campaign),
+        layers: campaign.layers.iter().map(|layer| layer.name.clone()).collect(),
+        planned: Some(campaign.count()),
+        ..CampaignSummary::default()
+    }
+}
+
+/// How it was done, in words.
+fn method(campaign: &Campaign) -> Vec<(String, String)> {
+    let order = match campaign.order {
+        Order::Blocked => "all repeats of a workload, then the next workload, then the next layer",
+        Order::Interleaved => "one repeat of each workload in turn, layer by layer",
+        Order::Shuffled => "drawn by the seed",
+    };
+    let mut lines = vec![
+        ("Repeats".to_owned(), format!("each point {}", repeats_in_words(campaign.repeats))),
+        ("Order".to_owned(), order.to_owned()),
+    ];
+    let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = &campaign.preparation;
+    let often = if *each == Each::Layer { "before each layer" } else { "once a card" };
+    let mut prepared: Vec<String> = Vec::new();
+    prepared.extend(discard.map(|how| format!("discarded ({how:?}) {often}").to_lowercase()));
+    prepared.extend(fill.map(|with| format!("filled with {with:?} {often}").to_lowercase()));
+    prepared.extend(fill_level.map(|share| format!("{} % of each file system used up", share.0 * 100.0)));
+    prepared.extend(drop_caches.then(|| "caches of the host emptied before each run".to_owned()));
+    prepared.extend(fresh.then(|| "a fresh file system for each run".to_owned()));
+    if !prepared.is_empty() {
+        lines.push(("Preparation".to_owned(), prepared.join("; ")));
+    }
+    if campaign.cool_down.0 > 0 {
+        lines.push(("Pause before each run".to_owned(), campaign.cool_down.to_string()));
+    }
+    lines.extend(campaign.layers.iter().filter_map(layer_words));
+    lines.push(("Seed".to_owned(), campaign.seed.to_string()));
+    lines
+}
+
+fn layer_words(layer: &Layer) -> Option<(String, String)> {
+    let mut words = Vec::new();
+    if let Through::Fs(spec) = &layer.through {
+        words.push(format!("{}, made anew", spec.fs));
+        words.extend(spec.partition.map(|table| format!("in one partition ({table:?})").to_lowercase()));
+        words.extend((!spec.mkfs.is_empty()).then(|| format!("mkfs options {}", spec.mkfs.join(" "))));
+        words.extend((!spec.mount.is_empty()).then(|| format!("mount options {}", spec.mount)));
+    }
+    words.extend(layer.size.map(|size| format!("files of {size} at most")));
+    (!words.is_empty()).then(|| (format!("Layer {}", layer.name), words.join(", ")))
+}
+
+/// All that follows from what was measured.
+fn conclude(summary: &mut CampaignSummary, cards: Vec<Measured>) {
+    let rules = hakaru_analysis::default_rules();
+    for Measured { name, key, host, printed, facts, layers } in cards {
+        let raw = layers.iter().find(|(_, summary, _)| summary.target.filesystem.is_none()).or(layers.first());
+        let claims = raw.map(|(_, summary, _)| {
+            let mut all = claims_of(&summary.target);
+            all.extend(printed.iter().filter(|claim| !all.contains(claim)).copied().collect::<Vec<_>>());
+            check_claims(summary, &all, Given::default())
+        });
+        let costs = raw.map(|(of, raw, _)| {
+            let others = layers.iter().filter(|(layer, ..)| layer != of && raw.target.filesystem.is_none());
+            others.flat_map(|(layer, through, _)| costs(layer, raw, through)).collect()
+        });
+        let (claims, costs) = (claims.unwrap_or_default(), costs.unwrap_or_default());
+        let layers = layers.into_iter().map(|(layer, summary, prepared)| {
+            let advice = hakaru_analysis::advise(&summary, &rules);
+            LayerSummary { layer, summary, prepared, advice }
+        });
+        summary.cards.push(CardSummary { name, key, host, printed, facts, layers: layers.collect(), claims, costs });
+    }
+    let by_layer = by_layer(summary);
+    let limits: Vec<(String, BusLimit)> = by_layer
+        .iter()
+        .flat_map(|(layer, cards)| {
+            let cards: Vec<&Summary> = cards.iter().map(|(_, summary)| *summary).collect();
+            hakaru_analysis::bus_limit(&cards).into_iter().map(|limit| (layer.clone(), limit)).collect::<Vec<_>>()
+        })
+        .collect();
+    let rankings = hakaru_analysis::rank(&by_layer);
+    (summary.limits, summary.rankings) = (limits, rankings);
+}
+
+fn costs(layer: &str, raw: &Summary, through: &Summary) -> Vec<LayerCost> {
+    let costs = hakaru_analysis::layer_cost(raw, through);
+    costs.into_iter().map(|cost| LayerCost { layer: layer.to_owned(), ..cost }).collect()
+}
+
+/// The cards of each layer, with their places.
+fn by_layer(summary: &CampaignSummary) -> Vec<hakaru_analysis::campaign::Layer<'_>> {
+    let of_layer = |layer: &String| {
+        let cards = (0..).zip(&summary.cards).filter_map(|(place, card)| {
+            let found = card.layers.iter().find(|of| of.layer == *layer)?;
+            Some((place, &found.summary))
+        });
+        (layer.clone(), cards.collect::<Vec<_>>())
+    };
+    summary.layers.iter().map(of_layer).filter(|(_, cards)| !cards.is_empty()).collect()
+}
+
+/// The card of a campaign with that label.
+pub(super) fn card_named<'a>(campaign: &'a Campaign, label: &str) -> Option<&'a Card> {
+    campaign.cards.iter().find(|card| card.label == label)
+}

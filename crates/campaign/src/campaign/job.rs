@@ -1,0 +1,79 @@
+//! A job of one's own: from the keys of a workload to a job, with fio's meaning and defaults for measuring cards.
+
+use super::file::{FileError, Files, WorkloadEntry};
+use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, SizeSpec, Target};
+use hakaru_model::units::Bytes;
+use std::path::PathBuf;
+use toml::Spanned;
+
+const ENGINES: [IoEngine; 7] = [
+    IoEngine::Sync,
+    IoEngine::Psync,
+    IoEngine::Pvsync,
+    IoEngine::Pvsync2,
+    IoEngine::Libaio,
+    IoEngine::IoUring,
+    IoEngine::Mmap,
+];
+
+/// Makes the job. Direct I/O is on unless it is switched off, and a runtime is filled unless `time-based` says no: both
+/// are what nearly every measurement of a card wants, and fio's own defaults are the reverse.
+pub(super) fn job(name: &str, rw: &Spanned<String>, entry: &WorkloadEntry) -> Result<Job, FileError> {
+    let access = access(rw, entry.rwmixread)?;
+    let file = entry.file.as_deref().unwrap_or(name);
+    let target = match entry.files.unwrap_or_default() {
+        Files::Shared => Target::Paths(vec![PathBuf::from(format!("{file}.data"))]),
+        Files::Own => {
+            let format = format!("{file}.$jobnum");
+            Target::Formatted { directories: Vec::new(), format, nrfiles: 1 }
+        }
+    };
+    let mut job = Job::new(name, target, access);
+    job.block = PerOp::all(BlockSize::Fixed(entry.bs.map_or(Bytes(4096), |size| size.0)));
+    job.extent.size = entry.size.map(|size| SizeSpec::Bytes(size.0));
+    job.numjobs = entry.numjobs.unwrap_or(1);
+    job.group_reporting = true;
+    job.ioengine = entry.ioengine.as_ref().map_or(Ok(IoEngine::Psync), engine)?;
+    job.queue.iodepth = entry.iodepth.unwrap_or(1);
+    job.timing.runtime = entry.runtime.map(|time| time.0);
+    job.timing.ramp_time = entry.ramp_time.map_or_else(Default::default, |time| time.0);
+    job.timing.time_based = entry.time_based.unwrap_or(entry.runtime.is_some());
+    job.files.direct = entry.direct.unwrap_or(true);
+    job.files.overwrite = entry.overwrite.unwrap_or(false);
+    job.files.unlink = entry.unlink.unwrap_or(false);
+    job.durability.fsync_every = entry.fsync.unwrap_or(0);
+    job.durability.fdatasync_every = entry.fdatasync.unwrap_or(0);
+    job.durability.end_fsync = entry.end_fsync.unwrap_or(false);
+    job.durability.fsync_on_close = entry.fsync_on_close.unwrap_or(false);
+    job.durability.sync = entry.sync.unwrap_or(false);
+    if let Some(tick) = entry.tick {
+        job.measure.tick = tick.0;
+    }
+    Ok(job)
+}
+
+fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, FileError> {
+    let mix = read_percent.unwrap_or(50);
+    if mix > 100 {
+        return Err(FileError::at(rw, format!("rwmixread = {mix} is over 100 hundredths")));
+    }
+    Ok(match rw.get_ref().as_str() {
+        "read" => Access::only(Op::Read, false),
+        "write" => Access::only(Op::Write, false),
+        "randread" => Access::only(Op::Read, true),
+        "randwrite" => Access::only(Op::Write, true),
+        "rw" | "readwrite" => Access::mixed(mix, false),
+        "randrw" => Access::mixed(mix, true),
+        other => {
+            let known = "read, write, randread, randwrite, rw and randrw are";
+            return Err(FileError::at(rw, format!("rw = \"{other}\" is not known: {known}")));
+        }
+    })
+}
+
+fn engine(name: &Spanned<String>) -> Result<IoEngine, FileError> {
+    ENGINES.into_iter().find(|engine| engine.name() == name.get_ref()).ok_or_else(|| {
+        let known = ENGINES.map(IoEngine::name).join(", ");
+        FileError::at(name, format!("ioengine = \"{}\" is not known: {known} are", name.get_ref()))
+    })
+}

@@ -1,0 +1,229 @@
+//! What is stored of a campaign: a run is trusted when it came to its end, on this host, by the definition of today.
+//!
+//! There is no journal file: the store is the journal. A run and its point are stored in one transaction, so there is no
+//! moment at which a run is there and not known, or known and not there.
+
+use super::file::{Repeats, Until};
+use super::matrix::Point;
+use super::spec::{Campaign, Layer, Workload};
+use hakaru_analysis::stats::{self, Moments};
+use hakaru_model::finding::Summary;
+use hakaru_model::record::RunRecord;
+use hakaru_store::{FindError, OutcomeKind, PointRow, Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One card, layer and workload.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell {
+    /// What the card answers to.
+    pub card: String,
+    /// Layer.
+    pub layer: String,
+    /// Workload.
+    pub workload: String,
+}
+
+/// What is stored of one cell.
+#[derive(Clone, Debug, Default)]
+struct Stored {
+    series: String,
+    repeats: BTreeSet<u32>,
+    runs: Vec<String>,
+    /// Rates of each phase and operation, one value a run; read only when repeats depend on them.
+    rates: Option<BTreeMap<String, Vec<f64>>>,
+}
+
+/// What is stored of a campaign.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    cells: BTreeMap<Cell, Stored>,
+    /// Which card answers to a label.
+    keys: BTreeMap<String, String>,
+    /// Bytes that runs of each card moved.
+    moved: BTreeMap<String, u64>,
+    /// Seconds from the start of a run to that of the next of its cell, by workload.
+    paces: BTreeMap<String, Vec<f64>>,
+    /// Runs that do not count, because they were measured in another way.
+    other: u64,
+}
+
+/// Which stored runs count: ended well, here, and by the definition of today.
+pub(super) fn counts(campaign: &Campaign, row: &PointRow) -> Option<Trust> {
+    let layer = campaign.layers.iter().position(|layer| layer.name == row.layer);
+    let workload = campaign.workloads.iter().position(|workload| workload.name == row.workload);
+    let (Some(layer), Some(workload)) = (layer, workload) else { return None };
+    Some(match (campaign.definition(layer, workload) == row.definition, row.outcome) {
+        (false, _) => Trust::OtherDefinition,
+        (true, OutcomeKind::Completed) => Trust::Counts,
+        (true, _) => Trust::HalfDone,
+    })
+}
+
+/// Whether a stored run counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    Counts,
+    HalfDone,
+    OtherDefinition,
+}
+
+impl Journal {
+    /// Reads what is stored of a campaign and was measured on this host.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<Journal, StoreError> {
+        let mut journal = Journal::default();
+        let mut last: BTreeMap<Cell, i64> = BTreeMap::new();
+        for row in store.points(&campaign.id)?.into_iter().filter(|row| row.host == host) {
+            if !row.label.is_empty() {
+                journal.keys.insert(row.label.clone(), row.card.clone());
+            }
+            *journal.moved.entry(row.card.clone()).or_default() += row.bytes;
+            match counts(campaign, &row) {
+                Some(Trust::Counts) => {}
+                Some(Trust::OtherDefinition) => {
+                    journal.other += 1;
+                    continue;
+                }
+                Some(Trust::HalfDone) | None => continue,
+            }
+            let cell = Cell { card: row.card, layer: row.layer, workload: row.workload };
+            if let Some(before) = last.insert(cell.clone(), row.started_unix_ms) {
+                let seconds = (row.started_unix_ms - before) as f64 / 1e3;
+                journal.paces.entry(cell.workload.clone()).or_default().push(seconds);
+            }
+            let stored = journal.cells.entry(cell).or_default();
+            if stored.series.is_empty() {
+                stored.series = row.series;
+            }
+            // A repeat that is there twice (two databases put together) counts once.
+            if stored.repeats.insert(row.repeat) {
+                stored.runs.push(row.run);
+            }
+        }
+        Ok(journal)
+    }
+
+    /// Whether a repeat of a cell is stored.
+    pub fn has(&self, cell: &Cell, repeat: u32) -> bool {
+        self.cells.get(cell).is_some_and(|stored| stored.repeats.contains(&repeat))
+    }
+
+    /// How many repeats of a cell are stored.
+    pub fn repeats(&self, key: &str, layer: &Layer, workload: &Workload) -> u32 {
+        let (layer, workload) = (layer.name.clone(), workload.name.clone());
+        let cell = Cell { card: key.to_owned(), layer, workload };
+        self.cells.get(&cell).map_or(0, |stored| stored.repeats.len() as u32)
+    }
+
+    /// The series of a cell, once there is one.
+    pub fn series(&self, cell: &Cell) -> Option<String> {
+        self.cells.get(cell).map(|stored| stored.series.clone())
+    }
+
+    /// The card that a label stands for, once one was measured under it.
+    pub fn key_of(&self, label: &str) -> Option<&str> {
+        self.keys.get(label).map(String::as_str)
+    }
+
+    /// The label under which a card was measured.
+    pub fn label_of(&self, key: &str) -> Option<&str> {
+        self.keys.iter().find(|(_, known)| *known == key).map(|(label, _)| label.as_str())
+    }
+
+    /// Whether anything of a card is stored.
+    pub fn knows(&self, key: &str) -> bool {
+        self.cells.keys().any(|cell| cell.card == key)
+    }
+
+    /// A stored run of a card, if there is one.
+    pub fn a_run_of(&self, key: &str) -> Option<&str> {
+        let of_card = self.cells.iter().filter(|(cell, _)| cell.card == key);
+        of_card.flat_map(|(_, stored)| &stored.runs).next().map(String::as_str)
+    }
+
+    /// Runs that count.
+    pub fn done(&self) -> u64 {
+        self.cells.values().map(|stored| stored.repeats.len() as u64).sum()
+    }
+
+    /// Runs that do not count, because they were measured in another way.
+    pub fn other(&self) -> u64 {
+        self.other
+    }
+
+    /// Bytes that runs of a card moved, reads included.
+    pub fn moved(&self, key: &str) -> u64 {
+        self.moved.get(key).copied().unwrap_or(0)
+    }
+
+    /// Seconds a run of a workload took with all that belongs to it, by the median of those before.
+    pub fn pace(&self, workload: &str) -> Option<f64> {
+        stats::median(self.paces.get(workload)?)
+    }
+
+    /// Notes how long a run of a workload took.
+    pub fn note_pace(&mut self, workload: &str, seconds: f64) {
+        self.paces.entry(workload.to_owned()).or_default().push(seconds);
+    }
+
+    /// Notes a run that was stored and counts.
+    pub fn note(&mut self, cell: &Cell, label: &str, record: &RunRecord) {
+        self.keys.insert(label.to_owned(), cell.card.clone());
+        let bytes = record.phases.iter().flat_map(|p| &p.workers).flat_map(|w| w.ops.iter().map(|(_, op)| op.bytes));
+        *self.moved.entry(cell.card.clone()).or_default() += bytes.sum::<u64>();
+        let stored = self.cells.entry(cell.clone()).or_default();
+        if stored.series.is_empty() {
+            stored.series = record.series.clone();
+        }
+        if stored.repeats.insert(record.campaign.as_ref().map_or(record.repeat, |point| point.repeat)) {
+            stored.runs.push(record.id.clone());
+            if let Some(rates) = &mut stored.rates {
+                add_rates(rates, record);
+            }
+        }
+    }
+
+    /// Whether a point still has to be measured.
+    ///
+    /// # Errors
+    /// When stored runs, on which that depends, cannot be read.
+    pub fn is_open(&mut self, repeats: Repeats, cell: &Cell, point: &Point, store: &Store) -> Result<bool, FindError> {
+        if self.has(cell, point.repeat) {
+            return Ok(false);
+        }
+        match repeats {
+            Repeats::Times(_) => Ok(true),
+            Repeats::Until(until) => Ok(!self.is_known(until, cell, store)?),
+        }
+    }
+
+    fn is_known(&mut self, until: Until, cell: &Cell, store: &Store) -> Result<bool, FindError> {
+        let Some(stored) = self.cells.get_mut(cell) else { return Ok(false) };
+        if (stored.repeats.len() as u32) < until.at_least {
+            return Ok(false);
+        }
+        if stored.rates.is_none() {
+            let mut rates = BTreeMap::new();
+            for run in &stored.runs {
+                add_rates(&mut rates, &store.run(run)?);
+            }
+            stored.rates = Some(rates);
+        }
+        let close = |values: &Vec<f64>| {
+            let error = Moments::of(values).and_then(|m| stats::relative_error(&m, stats::LEVEL));
+            error.is_some_and(|error| error <= until.until.0)
+        };
+        Ok(stored.rates.iter().flatten().all(|(_, values)| close(values)))
+    }
+}
+
+/// The bandwidth of each phase and operation: with one block size it says the same as IOPS.
+fn add_rates(rates: &mut BTreeMap<String, Vec<f64>>, record: &RunRecord) {
+    let Summary { phases, .. } = hakaru_analysis::summarize(std::slice::from_ref(record));
+    for phase in phases {
+        let name = format!("{} {}", phase.phase, phase.op.name());
+        rates.entry(name).or_default().extend(phase.bandwidth.values.first());
+    }
+}

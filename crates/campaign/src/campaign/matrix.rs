@@ -1,0 +1,98 @@
+//! The points of a campaign, and the order in which they are measured.
+
+use super::file::Order;
+use super::spec::Campaign;
+use hakaru_model::rng::Rng;
+
+/// One point and repeat, by places in the campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Point {
+    /// Which card.
+    pub card: usize,
+    /// Which layer.
+    pub layer: usize,
+    /// Which workload.
+    pub workload: usize,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+}
+
+impl Campaign {
+    /// All points of a card in the order of the campaign, with as many repeats as there can be at most.
+    pub fn points_of(&self, card: usize) -> Vec<Point> {
+        let layers: Vec<usize> = self.layers_of(card).collect();
+        let workloads = 0..self.workloads.len();
+        let repeats = 0..self.repeats.most();
+        let mut points = Vec::new();
+        for &layer in &layers {
+            match self.order {
+                Order::Blocked | Order::Shuffled => {
+                    let cells = workloads.clone().flat_map(|workload| repeats.clone().map(move |r| (workload, r)));
+                    points.extend(cells.map(|(workload, repeat)| Point { card, layer, workload, repeat }));
+                }
+                Order::Interleaved => {
+                    let cells = repeats.clone().flat_map(|repeat| workloads.clone().map(move |w| (w, repeat)));
+                    points.extend(cells.map(|(workload, repeat)| Point { card, layer, workload, repeat }));
+                }
+            }
+        }
+        if self.order == Order::Shuffled {
+            shuffle(&mut points, Rng::fork(self.seed, card as u64));
+        }
+        points
+    }
+
+    /// How many points there are at most.
+    pub fn count(&self) -> u64 {
+        let cells: usize = (0..self.cards.len()).map(|card| self.layers_of(card).count() * self.workloads.len()).sum();
+        cells as u64 * u64::from(self.repeats.most())
+    }
+}
+
+/// Every order equally likely. Source: Fisher and Yates (1938), in the form of Durstenfeld (1964).
+fn shuffle<T>(items: &mut [T], mut rng: Rng) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, rng.below(last as u64 + 1) as usize);
+    }
+}
+
+/// Cuts points into stretches that one preparation serves: neighbours through the same layer, or single ones where each
+/// run wants a fresh file system.
+pub fn stretches(points: &[Point], fresh: bool) -> impl Iterator<Item = &[Point]> {
+    points.chunk_by(move |a, b| !fresh && (a.card, a.layer) == (b.card, b.layer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::campaign;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn places(points: &[Point]) -> Vec<(usize, usize, u32)> {
+        points.iter().map(|p| (p.layer, p.workload, p.repeat)).collect()
+    }
+
+    #[test]
+    fn blocked_points_need_the_fewest_preparations() {
+        let campaign = campaign("repeats = 2\norder = \"blocked\"");
+        let points = campaign.points_of(0);
+        assert_eq!(places(&points)[..5], [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]);
+        assert_eq!(stretches(&points, false).count(), 2);
+        assert_eq!(stretches(&points, true).count(), points.len());
+    }
+
+    #[test]
+    fn interleaved_points_take_turns() {
+        let points = campaign("repeats = 2\norder = \"interleaved\"").points_of(0);
+        assert_eq!(places(&points)[..4], [(0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1)]);
+    }
+
+    #[test]
+    fn shuffled_points_are_the_same_points_and_one_seed_one_order() {
+        let order = |seed: u32| campaign(&format!("repeats = 5\norder = \"shuffled\"\nseed = {seed}")).points_of(0);
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+        let set = |points: Vec<Point>| points.into_iter().collect::<BTreeSet<_>>();
+        assert_eq!(set(order(1)), set(campaign("repeats = 5").points_of(0)));
+    }
+}

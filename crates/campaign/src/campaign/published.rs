@@ -1,0 +1,255 @@
+//! Published tables beside what was measured: means and deviations from a CSV, as if they were stored results.
+//!
+//! The file has a head line and these columns, in any order, no field in quotes: `card`, `layer`, `workload`, `runs`, `bw_mean`, `bw_stdev`,
+//! `bw_unit`, `iops_mean`, `iops_stdev`, and perhaps `host`. What such a table does not say (percentiles, single runs) is
+//! not made up. Where bandwidth and IOPS contradict each other, that is said, and the figures stay as they were printed.
+
+use super::gather::{Measured, card_named};
+use super::spec::{Campaign, Workload};
+use hakaru_analysis::estimate::{estimate, published};
+use hakaru_analysis::stats::Moments;
+use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
+use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Summary, WorkloadShape};
+use hakaru_model::job::{Op, SizeSpec};
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// Why a table could not be read: the line, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct TableError {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A table that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Published {
+    /// Its cards.
+    pub cards: Vec<Measured>,
+    /// What is odd about its figures, in words.
+    pub notes: Vec<String>,
+    /// Rows of cards, layers or workloads that the campaign does not have.
+    pub foreign: u64,
+}
+
+/// One row.
+struct Row<'a> {
+    card: &'a str,
+    host: &'a str,
+    layer: &'a str,
+    runs: u32,
+    bandwidth: Estimate,
+    iops: Estimate,
+    unit: &'a str,
+    workload: &'a Workload,
+}
+
+/// Reads the rows that belong to a campaign; `source` is what to call the table.
+///
+/// # Errors
+/// A [`TableError`] at the first line that cannot be read.
+pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<Published, TableError> {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let head: Vec<&str> = lines.next().map(|(_, line)| line.split(',').map(str::trim).collect()).unwrap_or_default();
+    let mut found = Published::default();
+    let mut rows = Vec::new();
+    for (index, line) in lines {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let failed = |message: String| TableError { line: index + 1, message };
+        let columns = Columns { head: &head, cells: &cells };
+        match row(&columns, campaign).map_err(failed)? {
+            Some(row) => rows.push(row),
+            None => found.foreign += 1,
+        }
+    }
+    found.notes = units(&rows);
+    found.cards = cards(&rows, source, campaign);
+    Ok(found)
+}
+
+struct Columns<'c, 'a> {
+    head: &'c [&'a str],
+    cells: &'c [&'a str],
+}
+
+impl<'a> Columns<'_, 'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        let place = self.head.iter().position(|head| *head == name)?;
+        self.cells.get(place).copied().filter(|cell| !cell.is_empty())
+    }
+
+    fn needed(&self, name: &str) -> Result<&'a str, String> {
+        self.get(name).ok_or_else(|| format!("the column `{name}` is missing or empty"))
+    }
+
+    fn number(&self, name: &str) -> Result<Option<f64>, String> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+        number.map(Some).ok_or_else(|| format!("`{text}` in the column `{name}` is not a number of 0 or more"))
+    }
+}
+
+fn row<'a>(columns: &Columns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<Row<'a>>, String> {
+    let (card, layer) = (columns.needed("card")?, columns.needed("layer")?);
+    let name = columns.needed("workload")?;
+    let Some(workload) = campaign.workloads.iter().find(|workload| workload.name == name) else { return Ok(None) };
+    if card_named(campaign, card).is_none() || !campaign.layers.iter().any(|known| known.name == layer) {
+        return Ok(None);
+    }
+    let runs = columns.needed("runs")?.parse::<u32>().ok().filter(|n| *n > 0).ok_or("runs is a number over 0")?;
+    let unit = columns.needed("bw_unit")?;
+    let factor =
+        factor(unit).ok_or_else(|| format!("`{unit}` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are"))?;
+    let stated = |mean: &str, deviation: &str, factor: f64| -> Result<Estimate, String> {
+        let of = columns.number(mean)?.ok_or_else(|| format!("the column `{mean}` is missing or empty"))? * factor;
+        let deviation = columns.number(deviation)?.map(|d| d * factor);
+        let moments = deviation.and_then(|d| Moments::new(runs as usize, of, d));
+        let single = || estimate(&[of]).ok_or_else(|| format!("`{mean}` is not finite"));
+        moments.map_or_else(single, |moments| Ok(published(&moments)))
+    };
+    let bandwidth = stated("bw_mean", "bw_stdev", factor)?;
+    let iops = stated("iops_mean", "iops_stdev", 1.0)?;
+    let host = columns.get("host").unwrap_or_default();
+    Ok(Some(Row { card, host, layer, runs, bandwidth, iops, unit, workload }))
+}
+
+/// Bytes per second, as the unit is written.
+fn factor(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "B/s" => 1.0,
+        "KB/s" | "kB/s" => 1e3,
+        "MB/s" => 1e6,
+        "KiB/s" => 1024.0,
+        "MiB/s" => 1_048_576.0,
+        _ => return None,
+    })
+}
+
+/// Below this many IOPS, a rounded figure says too little to check a unit by.
+const TELLING_IOPS: f64 = 100.0;
+
+/// Decimal units that are binary ones by the IOPS beside them.
+fn units(rows: &[Row<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (unit, binary) in [("MB/s", 1_048_576.0 / 1e6), ("KB/s", 1.024), ("kB/s", 1.024)] {
+        let told = rows.iter().filter(|row| row.unit == unit && row.iops.mean >= TELLING_IOPS);
+        let ratios: Vec<f64> = told.filter_map(|row| Some(implied(row)? / row.bandwidth.mean)).collect();
+        let Some(ratio) = hakaru_analysis::stats::median(&ratios) else { continue };
+        if (ratio / binary - 1.0).abs() < 0.01 && (ratio - 1.0).abs() > 0.01 {
+            let real = unit.replace("MB", "MiB").replace("KB", "KiB").replace("kB", "KiB");
+            notes.push(format!(
+                "the published figures in {unit} are {real} by the IOPS beside them ({:.1} % more); they are shown as \
+                 they were printed",
+                (ratio - 1.0) * 100.0
+            ));
+        }
+    }
+    notes
+}
+
+/// The bandwidth that follows from IOPS and the size of an I/O.
+fn implied(row: &Row<'_>) -> Option<f64> {
+    let (job, op) = job_of(row.workload)?;
+    Some(row.iops.mean * job.block[op].max().0 as f64)
+}
+
+/// The first job of a workload, and what it does.
+fn job_of(workload: &Workload) -> Option<(&hakaru_model::job::Job, Op)> {
+    let job = workload.scenario.phases.first()?.jobs.first()?;
+    Op::ALL.into_iter().find(|&op| job.access.does(op)).map(|op| (job, op))
+}
+
+fn cards(rows: &[Row<'_>], source: &str, campaign: &Campaign) -> Vec<Measured> {
+    let mut cards: Vec<Measured> = Vec::new();
+    for row in rows {
+        let card = match cards.iter_mut().position(|known| known.key == row.card && known.host == row.host) {
+            Some(place) => &mut cards[place],
+            None => {
+                let card = card_named(campaign, row.card);
+                cards.push(Measured {
+                    name: row.card.to_owned(),
+                    key: row.card.to_owned(),
+                    host: row.host.to_owned(),
+                    printed: card.map(|card| card.printed.clone()).unwrap_or_default(),
+                    facts: card.map(|card| card.facts.clone()).unwrap_or_default(),
+                    layers: Vec::new(),
+                });
+                cards.last_mut().expect("one was just pushed")
+            }
+        };
+        let place = card.layers.iter().position(|(layer, ..)| layer == row.layer);
+        let place = place.unwrap_or_else(|| {
+            card.layers.push((row.layer.to_owned(), summary(row, source, campaign), Vec::new()));
+            card.layers.len() - 1
+        });
+        card.layers[place].1.phases.extend(phase(row));
+    }
+    cards
+}
+
+fn summary(row: &Row<'_>, source: &str, campaign: &Campaign) -> Summary {
+    let filesystem =
+        (row.layer != "raw").then(|| Filesystem { fs_type: row.layer.to_owned(), ..Filesystem::default() });
+    Summary {
+        series: format!("published-{}-{}", row.card, row.layer),
+        runs: vec!["published".to_owned()],
+        scenario: campaign.name.clone(),
+        started_unix_ms: 0,
+        origin: format!("published: {source}"),
+        target: Identity {
+            path: PathBuf::from(row.card),
+            kind: if row.layer == "raw" { TargetKind::BlockDevice } else { TargetKind::File },
+            filesystem,
+            device: Fact::Unknown("the published table does not say".to_owned()),
+            system_disk: false,
+            label: Some(row.card.to_owned()),
+        },
+        environment: Environment { hostname: row.host.to_owned(), ..Environment::default() },
+        phases: Vec::new(),
+        caveats: Vec::new(),
+        overhead_ns: None,
+    }
+}
+
+fn phase(row: &Row<'_>) -> Option<PhaseSummary> {
+    let (job, op) = job_of(row.workload)?;
+    let extent = match job.extent.size {
+        Some(SizeSpec::Bytes(size)) => Some(size),
+        _ => None,
+    };
+    let shape = WorkloadShape {
+        random: job.access.random,
+        read_percent: job.access.mix.read,
+        block: job.block[op].max(),
+        iodepth: if job.ioengine.is_synchronous() { 1 } else { job.queue.iodepth },
+        workers: job.numjobs,
+        sync_every: job.durability.fsync_every,
+        sync_open: job.durability.sync,
+        direct: job.files.direct,
+        extent,
+    };
+    let order = if job.access.random { "random" } else { "sequential" };
+    Some(PhaseSummary {
+        phase: row.workload.name.clone(),
+        op,
+        workload: format!("{order} {}, {}, queue depth {}", op.name(), shape.block, shape.iodepth),
+        bandwidth: row.bandwidth.clone(),
+        iops: row.iops.clone(),
+        latency: None,
+        sync: None,
+        timelines: Vec::new(),
+        sustained: None,
+        amplification: None,
+        errors: 0,
+        detail: PhaseDetail {
+            shape: Some(shape),
+            measured: job.timing.runtime.unwrap_or(Nanos(0)),
+            moved: Bytes(0),
+            stated_runs: row.bandwidth.values.is_empty().then_some(row.runs),
+            ..PhaseDetail::default()
+        },
+    })
+}

@@ -1,0 +1,169 @@
+//! Sizes, times and shares as people write them in a campaign file: `"16 GiB"`, `"90 s"`, `"2 %"`.
+
+use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
+use serde::{Deserialize, Deserializer, de};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A size: a text with its unit, or a number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub Bytes);
+
+/// A time: a text with its unit, or a number of seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time(pub Nanos);
+
+/// A share: a text with a percent sign, or a number of hundredths. Kept as a share of 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share(pub f64);
+
+/// What can be written as a text or as a number.
+trait Quantity: Sized {
+    const WHAT: &'static str;
+    fn of_text(text: &str) -> Result<Self, String>;
+    fn of_number(number: f64) -> Option<Self>;
+}
+
+impl Quantity for Size {
+    const WHAT: &'static str = "a size such as \"64 MiB\"";
+
+    fn of_text(text: &str) -> Result<Size, String> {
+        parse_size(text, SizeRules::Iec).map(Size).map_err(|e| e.to_string())
+    }
+
+    fn of_number(number: f64) -> Option<Size> {
+        (number.fract() == 0.0 && (0.0..9e18).contains(&number)).then_some(Size(Bytes(number as u64)))
+    }
+}
+
+impl Quantity for Time {
+    const WHAT: &'static str = "a time such as \"90 s\"";
+
+    fn of_text(text: &str) -> Result<Time, String> {
+        parse_time(text).map(Time)
+    }
+
+    fn of_number(number: f64) -> Option<Time> {
+        (0.0..9e9).contains(&number).then_some(Time(Nanos((number * 1e9) as u64)))
+    }
+}
+
+impl Quantity for Share {
+    const WHAT: &'static str = "a share such as \"2 %\"";
+
+    fn of_text(text: &str) -> Result<Share, String> {
+        let number = text.trim().strip_suffix('%').map(str::trim).unwrap_or_default();
+        let share = number.parse().ok().and_then(Share::of_number);
+        share.ok_or_else(|| format!("`{text}` is not a share: 0 to 100 with a percent sign are expected, such as 2 %"))
+    }
+
+    fn of_number(number: f64) -> Option<Share> {
+        (0.0..=100.0).contains(&number).then_some(Share(number / 100.0))
+    }
+}
+
+/// Units of time with their nanoseconds; the longer names first, so that `ms` is not taken for `m`.
+const UNITS: [(&str, f64); 9] = [
+    ("ms", 1e6),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("min", 6e10),
+    ("hours", 3.6e12),
+    ("hour", 3.6e12),
+    ("h", 3.6e12),
+    ("s", 1e9),
+    ("d", 8.64e13),
+];
+
+/// Reads `90 s`, `500 ms`, `1 h 30 min`.
+fn parse_time(text: &str) -> Result<Nanos, String> {
+    let wrong = || format!("`{text}` is not a time: a number with a unit is expected (ms, s, min, h, d), such as 90 s");
+    let mut rest = text.trim();
+    let mut total = 0.0;
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(wrong)?;
+        let number: f64 = rest[..end].parse().map_err(|_| wrong())?;
+        let unit = rest[end..].trim_start();
+        let (name, ns) = UNITS.iter().find(|(name, _)| word(unit) == *name).ok_or_else(wrong)?;
+        total += number * ns;
+        rest = unit[name.len()..].trim_start();
+    }
+    if total < 9e18 { Ok(Nanos(total.round() as u64)) } else { Err(wrong()) }
+}
+
+/// The letters a text begins with.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
+    &text[..end]
+}
+
+struct Visitor<T>(PhantomData<T>);
+
+impl<T: Quantity> de::Visitor<'_> for Visitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::WHAT)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        T::of_text(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        T::of_number(number).ok_or_else(|| E::invalid_value(de::Unexpected::Float(number), &self))
+    }
+}
+
+macro_rules! deserialize {
+    ($($name:ty),*) => {$(
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                deserializer.deserialize_any(Visitor(PhantomData))
+            }
+        }
+    )*};
+}
+
+deserialize!(Size, Time, Share);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        let seconds = |text: &str| parse_time(text).map(Nanos::as_secs_f64);
+        assert_eq!(seconds("90 s"), Ok(90.0));
+        assert_eq!(seconds("1h30min"), Ok(5400.0));
+        assert_eq!(seconds("500ms"), Ok(0.5));
+        assert_eq!(seconds("1.5 min"), Ok(90.0));
+        for wrong in ["", "90", "s", "5 m", "5 sm", "1..2 s", "9999999999 d"] {
+            assert!(seconds(wrong).unwrap_err().contains("such as 90 s"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn shares_have_a_percent_sign() {
+        assert_eq!(Share::of_text("2.5 %"), Ok(Share(0.025)));
+        assert!(Share::of_text("2").is_err() && Share::of_text("101 %").is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_quantity_or_an_error(text in ".{0,16}") {
+            let _ = (Size::of_text(&text), Time::of_text(&text), Share::of_text(&text));
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! From the file as it is written to a campaign that is sound: defaults, the suite's jobs, fio's job files, classes.
+//!
+//! Files and the fio dialect are handed in, because this room opens no job file and speaks no dialect.
+
+use super::file::{CampaignFile, CardEntry, FileError, LayerEntry, Pace, WorkloadEntry};
+use super::job;
+use super::spec::{Campaign, Card, FsSpec, Layer, Seat, Through, Workload};
+use crate::suite;
+use hakaru_device::prepare::FsType;
+use hakaru_model::finding::Claim;
+use hakaru_model::job::{IoEngine, Job, Phase, Scenario, Target};
+use hakaru_model::units::Nanos;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// What reading a campaign file needs from outside.
+pub struct Surroundings<'a> {
+    /// Reads a file that the campaign names; relative names are relative to the campaign file.
+    pub read_file: &'a dyn Fn(&Path) -> Result<String, String>,
+    /// Translates the text of a fio job file, with its name for messages.
+    pub fio: &'a dyn Fn(&str, &str) -> Result<Scenario, String>,
+}
+
+/// Reads a campaign file and checks it.
+///
+/// # Errors
+/// A [`FileError`] with the place of the word that is wrong.
+pub fn campaign(text: &str, around: &Surroundings<'_>) -> Result<Campaign, FileError> {
+    resolve(CampaignFile::parse(text)?, text, around)
+}
+
+/// Checks a file that was read, and perhaps changed since; `text` is what it was read from.
+///
+/// # Errors
+/// A [`FileError`] with the place of the word that is wrong.
+pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Result<Campaign, FileError> {
+    let written: toml::Table = toml::from_str(text).unwrap_or_default();
+    let id = match &file.id {
+        Some(id) => checked_id(id)?,
+        None => slug(file.name.get_ref()),
+    };
+    if id.is_empty() {
+        return Err(FileError::at(
+            &file.name,
+            "a name needs a letter or a digit, because its runs are stored under it",
+        ));
+    }
+    let mut cards = file.card.iter().enumerate().map(|(i, e)| card(i, e, around)).collect::<Result<Vec<_>, _>>()?;
+    if cards.is_empty() {
+        cards.push(card(0, &CardEntry::default(), around)?);
+    }
+    unique(cards.iter().map(|c| c.label.as_str()), file.card.iter().map(|e| e.label.as_ref()), "label")?;
+    let layers = layers(&file.layer, &written, &cards)?;
+    let workloads = workloads(&file, &written, around)?;
+    let campaign = Campaign {
+        id,
+        name: file.name.get_ref().clone(),
+        about: file.about,
+        seed: file.seed.unwrap_or(1),
+        repeats: file.repeats,
+        order: file.order,
+        cool_down: file.cool_down.map_or(Nanos(0), |time| time.0),
+        cards,
+        layers,
+        preparation: file.preparation,
+        workloads,
+        limits: file.limits,
+    };
+    match (0..campaign.cards.len()).find(|&card| campaign.layers_of(card).next().is_none()) {
+        Some(card) => {
+            let message =
+                format!("the card `{}` cannot be measured through any of the layers", campaign.cards[card].label);
+            Err(FileError { message, span: file.layer.first().map(|layer| layer.fs.span()) })
+        }
+        None => Ok(campaign),
+    }
+}
+
+/// Letters, digits and dashes of a name, in lower case.
+pub fn slug(name: &str) -> String {
+    let dashed: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-").chars().take(60).collect()
+}
+
+fn checked_id(id: &Spanned<String>) -> Result<String, FileError> {
+    let sound = id.get_ref().chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if sound && !id.get_ref().is_empty() && id.get_ref().len() <= 60 {
+        return Ok(id.get_ref().clone());
+    }
+    Err(FileError::at(id, "an id is 1 to 60 letters, digits, `-`, `_` or `.`"))
+}
+
+/// Fails at the first name that occurs twice.
+fn unique<'a>(
+    names: impl Iterator<Item = &'a str>,
+    places: impl Iterator<Item = Option<&'a Spanned<String>>>,
+    what: &str,
+) -> Result<(), FileError> {
+    let mut seen = std::collections::BTreeSet::new();
+    for (name, place) in names.zip(places.chain(std::iter::repeat(None))) {
+        if !seen.insert(name) {
+            let message = format!("the {what} \"{name}\" is there twice: results could not be told apart");
+            return Err(FileError { message, span: place.map(Spanned::span) });
+        }
+    }
+    Ok(())
+}
+
+fn card(index: usize, entry: &CardEntry, around: &Surroundings<'_>) -> Result<Card, FileError> {
+    let CardEntry { label, id, device, folder, simulate, variant, read, write, classes, price, facts } = entry;
+    let seat = match (device, folder, simulate) {
+        (node, None, None) => Seat::Reader { node: node.clone() },
+        (None, Some(folder), None) => Seat::Folder(folder.clone()),
+        (None, None, Some(file)) => Seat::Sim(Box::new(price_list(file, label.as_ref(), around)?)),
+        _ => {
+            let message = "device, folder and simulate exclude one another: name one of them".to_owned();
+            return Err(FileError { message, span: label.as_ref().map(Spanned::span) });
+        }
+    };
+    let mut printed: Vec<Claim> = classes.iter().map(class).collect::<Result<_, _>>()?;
+    for (speed, claim) in [(read, Claim::ReadSpeed as fn(f64) -> Claim), (write, Claim::WriteSpeed)] {
+        let Some(speed) = speed else { continue };
+        if !(speed.get_ref().is_finite() && *speed.get_ref() > 0.0) {
+            return Err(FileError::at(speed, "a printed speed is a number of MB/s over 0"));
+        }
+        printed.push(claim(*speed.get_ref()));
+    }
+    let id = id.as_ref().map(|id| id.get_ref().trim().to_owned()).filter(|id| !id.is_empty() && id != "ask");
+    let known = price.iter().map(|price| ("price".to_owned(), price.clone()));
+    Ok(Card {
+        label: label.as_ref().map_or_else(|| default_label(index, &seat), |label| label.get_ref().clone()),
+        id,
+        seat,
+        variant: variant.clone(),
+        printed,
+        facts: known.chain(facts.clone()).collect(),
+    })
+}
+
+fn default_label(index: usize, seat: &Seat) -> String {
+    match seat {
+        Seat::Reader { .. } => format!("card {}", index + 1),
+        Seat::Folder(folder) => folder.display().to_string(),
+        Seat::Sim(prices) => prices.name.clone(),
+    }
+}
+
+fn price_list(
+    file: &Path,
+    label: Option<&Spanned<String>>,
+    around: &Surroundings<'_>,
+) -> Result<hakaru_model::price::PriceList, FileError> {
+    let failed = |message: String| FileError { message, span: label.map(Spanned::span) };
+    let text = (around.read_file)(file).map_err(failed)?;
+    serde_json::from_str(&text).map_err(|error| failed(format!("{} is not a price list: {error}", file.display())))
+}
+
+/// A letter, the numbers that go with it, and the claim they make.
+type Class = (&'static str, &'static [u32], fn(u32) -> Claim);
+
+const CLASSES: [Class; 4] = [
+    ("C", &[2, 4, 6, 10], Claim::SpeedClass),
+    ("U", &[1, 3], Claim::UhsGrade),
+    ("V", &[6, 10, 30, 60, 90], Claim::VideoClass),
+    ("A", &[1, 2], Claim::AppClass),
+];
+
+/// `C10`, `U3`, `V30`, `A1`.
+fn class(text: &Spanned<String>) -> Result<Claim, FileError> {
+    let found = CLASSES.iter().find_map(|(letter, numbers, claim)| {
+        let number: u32 = text.get_ref().strip_prefix(letter)?.parse().ok()?;
+        numbers.contains(&number).then(|| claim(number))
+    });
+    found.ok_or_else(|| {
+        let known = "C2 to C10, U1, U3, V6 to V90, A1 and A2 are";
+        FileError::at(text, format!("`{}` is no class of SD cards: {known}", text.get_ref()))
+    })
+}
+
+/// The layers of the file, and those that its cards need and it does not name.
+fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Result<Vec<Layer>, FileError> {
+    let mut layers = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        layers.push(layer(entry, text_of(written, "layer", index, &["name"]))?);
+    }
+    unique(layers.iter().map(|l| l.name.as_str()), entries.iter().map(|e| e.name.as_ref().or(Some(&e.fs))), "layer")?;
+    // A reader gets the raw layer only where the file names no layer at all: it would be erased for it.
+    let raw = if entries.is_empty() { Through::Raw } else { Through::Simulated };
+    for (name, through) in [("as-is", Through::AsIs), ("raw", raw)] {
+        let taken = layers.iter().any(|known: &Layer| known.name == name);
+        let name = if taken { format!("{name} (implied)") } else { name.to_owned() };
+        let layer = Layer { name, through, size: None, text: String::new() };
+        let lacking = |card: &Card| layer.suits(card) && !layers.iter().any(|known| known.suits(card));
+        if cards.iter().any(lacking) {
+            layers.push(layer);
+        }
+    }
+    Ok(layers)
+}
+
+fn layer(entry: &LayerEntry, text: String) -> Result<Layer, FileError> {
+    let LayerEntry { fs, name, mkfs, mount, discard, partition, size } = entry;
+    let plain = mkfs.is_empty() && mount.is_empty() && !discard && partition.is_none();
+    let through = match (fs.get_ref().as_str(), FsType::parse(fs.get_ref())) {
+        ("raw" | "as-is", _) if !plain => {
+            let message = format!("{} takes no mkfs, mount, discard or partition: nothing is made there", fs.get_ref());
+            return Err(FileError::at(fs, message));
+        }
+        ("raw", _) => Through::Raw,
+        ("as-is", _) => Through::AsIs,
+        (_, Some(fs)) => Through::Fs(FsSpec {
+            fs,
+            mkfs: mkfs.clone(),
+            mount: mount.clone(),
+            discard: *discard,
+            partition: *partition,
+        }),
+        (other, None) => {
+            let known = FsType::ALL.map(FsType::name).join(", ");
+            return Err(FileError::at(fs, format!("fs = \"{other}\" is not known: raw, as-is, {known} are")));
+        }
+    };
+    let name = name.as_ref().unwrap_or(fs).get_ref().clone();
+    Ok(Layer { name, through, size: size.map(|size| size.0), text })
+}
+
+/// The table of a list in the file as it was written, keys in order, without those that only name it.
+fn text_of(written: &toml::Table, list: &str, index: usize, without: &[&str]) -> String {
+    let table = written.get(list).and_then(|list| list.get(index)).and_then(toml::Value::as_table);
+    let mut table = table.cloned().unwrap_or_default();
+    without.iter().for_each(|key| {
+        table.remove(*key);
+    });
+    let mut lines: Vec<String> = table.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    lines.sort();
+    lines.join("\n")
+}
+
+fn workloads(
+    file: &CampaignFile,
+    written: &toml::Table,
+    around: &Surroundings<'_>,
+) -> Result<Vec<Workload>, FileError> {
+    let mut all = Vec::new();
+    let mut places: Vec<std::ops::Range<usize>> = Vec::new();
+    for (index, entry) in file.workload.iter().enumerate() {
+        let text = text_of(written, "workload", index, &["name", "suite"]);
+        all.extend(workload(entry, text, around)?);
+        places.resize(all.len(), entry.span());
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for (workload, place) in all.iter().zip(&places) {
+        if !seen.insert(workload.name.clone()) {
+            let message = format!("the workload \"{}\" is there twice: name one of them otherwise", workload.name);
+            return Err(FileError { message, span: Some(place.clone()) });
+        }
+    }
+    if all.is_empty() {
+        let message = "there is no [[workload]]: `suite = [\"all\"]` is the standard suite";
+        return Err(FileError::at(&file.name, message));
+    }
+    Ok(all)
+}
+
+fn workload(
+    entry: &Spanned<WorkloadEntry>,
+    text: String,
+    around: &Surroundings<'_>,
+) -> Result<Vec<Workload>, FileError> {
+    let of = entry.get_ref();
+    let given = [!of.suite.is_empty(), of.rw.is_some(), of.fio.is_some(), of.fio_text.is_some()];
+    if given.iter().filter(|given| **given).count() != 1 {
+        let message = "a workload needs one of suite, rw, fio and fio-text";
+        return Err(FileError::at(entry, message));
+    }
+    if given[0] {
+        return suite_workloads(entry, text);
+    }
+    let name = |default: &str| of.name.as_ref().map_or_else(|| default.to_owned(), |name| name.get_ref().clone());
+    if let Some(rw) = &of.rw {
+        let name = name(rw.get_ref());
+        let job = job::job(&name, rw, of)?;
+        if job.extent.size.is_none() {
+            return Err(FileError::at(entry, "a workload of one's own needs a size, such as size = \"1 GiB\""));
+        }
+        return Ok(vec![Workload { scenario: single(&name, job), name, text }]);
+    }
+    only_fio(entry)?;
+    let (default, place, content) = match (&of.fio, &of.fio_text) {
+        (Some(path), _) => {
+            let stem = path.get_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let content = (around.read_file)(path.get_ref()).map_err(|message| FileError::at(path, message))?;
+            (stem, path.span(), content)
+        }
+        (None, text) => {
+            let text = text.as_ref().expect("one of the four was given");
+            ("fio".to_owned(), text.span(), text.get_ref().clone())
+        }
+    };
+    let name = name(&default);
+    let scenario = (around.fio)(&name, &content).map_err(|message| FileError { message, span: Some(place) })?;
+    Ok(vec![Workload { scenario: named(&name, scenario), name, text: format!("{text}\n{content}") }])
+}
+
+/// Whether a fio job file stands alone: keys beside it would seem to change it.
+fn only_fio(entry: &Spanned<WorkloadEntry>) -> Result<(), FileError> {
+    let of = entry.get_ref();
+    let beside = [of.bs.is_some(), of.runtime.is_some(), of.iodepth.is_some(), of.numjobs.is_some(), of.size.is_some()];
+    if beside.contains(&true) {
+        return Err(FileError::at(entry, "a fio job file says all of it itself: leave out everything but its name"));
+    }
+    Ok(())
+}
+
+fn suite_workloads(entry: &Spanned<WorkloadEntry>, text: String) -> Result<Vec<Workload>, FileError> {
+    let of = entry.get_ref();
+    let mut chosen = Vec::new();
+    for name in &of.suite {
+        match (name.get_ref().as_str(), suite::Workload::from_name(name.get_ref())) {
+            ("all", _) => chosen.extend(suite::Workload::ALL),
+            (_, Some(workload)) => chosen.push(workload),
+            (other, None) => {
+                let known = suite::Workload::ALL.map(suite::Workload::name).join(", ");
+                return Err(FileError::at(name, format!("the suite has no `{other}`: all, {known} are there")));
+            }
+        }
+    }
+    let pace = match of.pace.unwrap_or(Pace::Standard) {
+        Pace::Quick => suite::Pace::Quick,
+        Pace::Standard => suite::Pace::Standard,
+    };
+    let size = of.size.map_or(pace.size(), |size| size.0);
+    let workload = |workload: suite::Workload| {
+        let suite = suite::Suite { pace, workloads: vec![workload], size, seed: 1, ioengine: IoEngine::Psync };
+        let mut scenario = suite.scenario(&Target::Paths(vec![PathBuf::from("suite.data")]));
+        // As `bench` does it: all workloads share a file that was written in full.
+        scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| job.files.overwrite = true);
+        let name = workload.name().to_owned();
+        Workload { scenario: named(&name, scenario), text: format!("{text}\n{name}"), name }
+    };
+    Ok(chosen.into_iter().map(workload).collect())
+}
+
+fn single(name: &str, job: Job) -> Scenario {
+    named(name, Scenario { name: String::new(), seed: 1, phases: vec![Phase { name: String::new(), jobs: vec![job] }] })
+}
+
+/// The same under the name of the workload: its only phase is called so, several keep their own names behind it.
+fn named(name: &str, mut scenario: Scenario) -> Scenario {
+    scenario.name = name.to_owned();
+    match &mut scenario.phases[..] {
+        [only] => only.name = name.to_owned(),
+        many => many.iter_mut().for_each(|phase| phase.name = format!("{name}/{}", phase.name)),
+    }
+    scenario
+}

@@ -1,0 +1,479 @@
+//! Carrying a campaign out: card by card, stretch by stretch, run by run; whatever is stored is never repeated.
+
+use super::aim::aim;
+use super::estimate;
+use super::hands::{Answer, Hands, Progressed};
+use super::journal::{Cell, Journal};
+use super::matrix::{Point, stretches};
+pub use super::outcome::{CampaignError, End, Ended};
+use super::seat::{Bench, Found, Look};
+use super::spec::{Campaign, Card};
+use super::stage::{self, Setting, Stage, StageError};
+use crate::once::{Once, OnceError, Series, run_point};
+use hakaru_device::Roots;
+use hakaru_device::guard::Confirmation;
+use hakaru_device::prepare;
+use hakaru_engine::{ClockChoice, RunOptions};
+use hakaru_model::campaign::{CampaignPoint, Prepared};
+use hakaru_model::record::{Outcome, Overhead};
+use hakaru_store::Store;
+use rustix::fs::FlockOperation;
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// A card is given up after so many failed runs on end, unless the campaign says otherwise.
+pub const FAILURES: u32 = 3;
+
+/// Everything a campaign needs to be carried out.
+pub struct Run<'a> {
+    /// The campaign.
+    pub campaign: &'a Campaign,
+    /// Where its runs are.
+    pub store: &'a mut Store,
+    /// Where what is in progress is noted, and file systems are mounted: on a disk that is not under test.
+    pub state: &'a Path,
+    /// Set by somebody else to end it.
+    pub stop: &'a AtomicBool,
+    /// The person or script at the bench.
+    pub hands: &'a mut dyn Hands,
+}
+
+/// Carries a campaign out, or on from where it was.
+///
+/// # Errors
+/// [`CampaignError`] when nothing more can be done: what was stored until then stays.
+pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
+    let Run { campaign, store, state, stop, hands } = run;
+    let _lock = lock(state, &campaign.id)?;
+    let roots = Roots::live();
+    clean_up(state, &roots, hands);
+    let clock = ClockChoice::best();
+    let host = hakaru_device::environment(&roots, clock.name()).hostname;
+    let journal = Journal::read(campaign, store, &host)?;
+    let overhead = hakaru_engine::measure_overhead(clock);
+    let begun = Instant::now();
+    let mut runner = Runner {
+        campaign,
+        store,
+        state,
+        stop,
+        hands,
+        roots,
+        clock,
+        overhead,
+        journal,
+        begun,
+        stored: 0,
+        failures: Vec::new(),
+        skipped: Vec::new(),
+    };
+    let end = runner.all_cards()?;
+    let Runner { journal, stored, failures, skipped, .. } = runner;
+    Ok(Ended { end, stored, done: journal.done(), failures, skipped })
+}
+
+/// One process a campaign: two would measure each other.
+fn lock(state: &Path, id: &str) -> Result<File, CampaignError> {
+    let failed = |path: &Path, doing, source| CampaignError::State { path: path.to_owned(), doing, source };
+    std::fs::create_dir_all(state).map_err(|source| failed(state, "made", source))?;
+    let path = state.join(format!("campaign-{id}.lock"));
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|source| failed(&path, "written", source))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(_) => Err(CampaignError::Busy { id: id.to_owned() }),
+    }
+}
+
+/// Takes back what a run that was killed left behind, such as a mounted card.
+fn clean_up(state: &Path, roots: &Roots, hands: &mut dyn Hands) {
+    for journal in prepare::pending(state) {
+        // A journal that cannot be read or is in use belongs to somebody else, and is left to `recover`.
+        let Ok(recovery) = prepare::recover(&journal, roots) else { continue };
+        recovery.items.iter().for_each(|item| hands.note(&format!("left by an earlier run: {item}")));
+    }
+}
+
+/// How one card ended.
+enum CardEnd {
+    /// There is nothing more to do on it for now.
+    Done,
+    /// It is not there any more.
+    Gone,
+    Stopped,
+    TimeUp,
+}
+
+struct Runner<'a> {
+    campaign: &'a Campaign,
+    store: &'a mut Store,
+    state: &'a Path,
+    stop: &'a AtomicBool,
+    hands: &'a mut dyn Hands,
+    roots: Roots,
+    clock: &'static ClockChoice,
+    overhead: Option<Overhead>,
+    journal: Journal,
+    begun: Instant,
+    stored: u64,
+    failures: Vec<(String, String)>,
+    skipped: Vec<(String, String)>,
+}
+
+/// What is known of a card while it is measured.
+struct OnCard {
+    index: usize,
+    found: Found,
+    confirmation: Option<Confirmation>,
+    /// What was done to the whole of it.
+    whole: Vec<Prepared>,
+    /// Failed runs on end.
+    failed: u32,
+}
+
+impl Runner<'_> {
+    fn all_cards(&mut self) -> Result<End, CampaignError> {
+        let mut waiting: Vec<usize> = (0..self.campaign.cards.len()).collect();
+        while !waiting.is_empty() {
+            if self.stop.load(Relaxed) {
+                return Ok(End::Stopped);
+            }
+            let (place, found) = match self.next_card(&waiting)? {
+                Next::Card(place, found) => (place, found),
+                Next::Without(place) => {
+                    waiting.remove(place);
+                    continue;
+                }
+                Next::Stop => return Ok(End::Stopped),
+            };
+            let card = waiting[place];
+            match self.card(card, found)? {
+                CardEnd::Done => {
+                    waiting.remove(place);
+                }
+                // It stays first in the row, and is asked for again.
+                CardEnd::Gone => waiting[..=place].rotate_right(1),
+                CardEnd::Stopped => return Ok(End::Stopped),
+                CardEnd::TimeUp => return Ok(End::TimeUp),
+            }
+        }
+        Ok(if self.failures.is_empty() && self.skipped.is_empty() { End::Complete } else { End::Incomplete })
+    }
+
+    fn bench(&self) -> Bench<'_> {
+        Bench { campaign: self.campaign, journal: &self.journal, roots: &self.roots }
+    }
+
+    /// The first card that is there; where none is, the first one is asked for.
+    fn next_card(&mut self, waiting: &[usize]) -> Result<Next, CampaignError> {
+        let mut first_why = None;
+        for (place, &card) in waiting.iter().enumerate() {
+            if self.is_done(card)? {
+                return Ok(Next::Without(place));
+            }
+            match self.bench().look(&self.campaign.cards[card]) {
+                Look::Found(found) => return Ok(Next::Card(place, found)),
+                Look::NotThere(why) => {
+                    first_why.get_or_insert((place, why));
+                }
+            }
+        }
+        let Some((place, why)) = first_why else { return Ok(Next::Stop) };
+        Ok(self.ask(place, &self.campaign.cards[waiting[place]], why))
+    }
+
+    /// Whether everything of a card is stored already, as far as can be told without the card.
+    fn is_done(&mut self, card: usize) -> Result<bool, CampaignError> {
+        let label = &self.campaign.cards[card].label;
+        let Some(key) = self.journal.key_of(label).map(str::to_owned) else { return Ok(false) };
+        Ok(self.open_points(card, &key)?.is_empty())
+    }
+
+    fn ask(&mut self, place: usize, card: &Card, mut why: String) -> Next {
+        loop {
+            let seen = self.bench().seen(card);
+            let look = match self.hands.insert(card, &why, &seen) {
+                Answer::LookAgain => self.bench().look(card),
+                Answer::Here(node) => self.bench().take(card, &node),
+                Answer::Skip => {
+                    self.skipped.push((card.label.clone(), why));
+                    return Next::Without(place);
+                }
+                Answer::Stop => return Next::Stop,
+            };
+            match look {
+                Look::Found(found) => return Next::Card(place, found),
+                Look::NotThere(because) => why = because,
+            }
+            if self.stop.load(Relaxed) {
+                return Next::Stop;
+            }
+        }
+    }
+
+    fn cell(&self, key: &str, point: &Point) -> Cell {
+        Cell {
+            card: key.to_owned(),
+            layer: self.campaign.layers[point.layer].name.clone(),
+            workload: self.campaign.workloads[point.workload].name.clone(),
+        }
+    }
+
+    fn open_points(&mut self, card: usize, key: &str) -> Result<Vec<Point>, CampaignError> {
+        let mut open = Vec::new();
+        for point in self.campaign.points_of(card) {
+            let cell = self.cell(key, &point);
+            if self.journal.is_open(self.campaign.repeats, &cell, &point, self.store)? {
+                open.push(point);
+            }
+        }
+        Ok(open)
+    }
+
+    fn card(&mut self, index: usize, found: Found) -> Result<CardEnd, CampaignError> {
+        let card = &self.campaign.cards[index];
+        let points = self.open_points(index, &found.key)?;
+        if points.is_empty() {
+            return Ok(CardEnd::Done);
+        }
+        let confirmation = match self.leave_to_erase(index, &found) {
+            Ok(confirmation) => confirmation,
+            Err(why) => {
+                self.skipped.push((card.label.clone(), why));
+                return Ok(CardEnd::Done);
+            }
+        };
+        let whole = self.done_to_whole_card(&found.key)?;
+        let mut on = OnCard { index, found, confirmation, whole, failed: 0 };
+        for stretch in stretches(&points, self.campaign.preparation.fresh) {
+            match self.stretch(&mut on, stretch)? {
+                None => {}
+                Some(end) => return Ok(end),
+            }
+            if on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
+                self.skipped.push((card.label.clone(), format!("given up after {} failures on end", on.failed)));
+                return Ok(CardEnd::Done);
+            }
+        }
+        Ok(CardEnd::Done)
+    }
+
+    fn leave_to_erase(&mut self, index: usize, found: &Found) -> Result<Option<Confirmation>, String> {
+        let Some(disk) = found.disk.as_ref().filter(|_| self.campaign.erases(index)) else { return Ok(None) };
+        let candidate = disk.candidate(&self.roots)?;
+        let leave = self.hands.may_erase(&self.campaign.cards[index], &candidate);
+        leave.map(Some).ok_or_else(|| "there is no leave to erase it".to_owned())
+    }
+
+    /// What was done to the whole card before, so that it is not done again.
+    fn done_to_whole_card(&mut self, key: &str) -> Result<Vec<Prepared>, CampaignError> {
+        let Some(run) = self.journal.a_run_of(key) else { return Ok(Vec::new()) };
+        let prepared = self.store.run(run)?.campaign.map(|point| point.prepared).unwrap_or_default();
+        Ok(prepared.into_iter().filter(stage::of_whole_card).map(|p| Prepared { speed: Vec::new(), ..p }).collect())
+    }
+
+    /// Prepares, measures a stretch, gives the storage back. `Some` ends the card.
+    fn stretch(&mut self, on: &mut OnCard, points: &[Point]) -> Result<Option<CardEnd>, CampaignError> {
+        let layer = &self.campaign.layers[points[0].layer];
+        let whole = stage::each_layer(self.campaign) || !self.journal.knows(&on.found.key) && on.whole.is_empty();
+        let setting = Setting {
+            campaign: self.campaign,
+            card: &self.campaign.cards[on.index],
+            layer,
+            disk: on.found.disk.as_ref(),
+            confirmation: on.confirmation.as_ref(),
+            whole,
+            state: self.state,
+            roots: &self.roots,
+            stop: self.stop,
+            hands: &mut *self.hands,
+        };
+        let mut stage = match setting.set() {
+            Ok(stage) => stage,
+            Err(StageError::Stopped) => return Ok(Some(CardEnd::Stopped)),
+            Err(error) => return Ok(self.failed(on, &points[0], &error.to_string())),
+        };
+        let before: Vec<Prepared> = if whole { Vec::new() } else { on.whole.clone() };
+        let mut end = None;
+        for (at, point) in points.iter().enumerate() {
+            let prepared = [&before[..], stage.prepared()].concat();
+            // The speed along the card is kept once, with the first run after it was written.
+            let prepared = if at == 0 { prepared } else { without_speed(prepared) };
+            end = self.point(on, point, &mut stage, prepared)?;
+            if end.is_some() || on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
+                break;
+            }
+        }
+        if whole {
+            let done = stage.prepared().iter().filter(|p| stage::of_whole_card(p)).cloned().collect();
+            on.whole = without_speed(done);
+        }
+        stage.strike().iter().for_each(|trouble| self.hands.note(trouble));
+        Ok(end)
+    }
+
+    fn point(
+        &mut self,
+        on: &mut OnCard,
+        point: &Point,
+        stage: &mut Stage,
+        prepared: Vec<Prepared>,
+    ) -> Result<Option<CardEnd>, CampaignError> {
+        let cell = self.cell(&on.found.key, point);
+        // What was open as the card came may be known well enough by now.
+        if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
+            return Ok(None);
+        }
+        if let Some(end) = self.limit(point, &on.found.key) {
+            return Ok(Some(end));
+        }
+        self.announce(point);
+        if let Err(end) = self.wait(stage) {
+            return Ok(Some(end));
+        }
+        let begun = Instant::now();
+        let ran = self.measure(point, &cell, stage, prepared);
+        match ran {
+            Ok(()) => {
+                let seconds = begun.elapsed().as_secs_f64() + self.pause(stage).as_secs_f64();
+                self.journal.note_pace(&cell.workload, seconds);
+                on.failed = 0;
+                Ok(None)
+            }
+            Err(Trouble::Stopped) => Ok(Some(CardEnd::Stopped)),
+            Err(Trouble::Failed(why)) => Ok(self.failed(on, point, &why)),
+            Err(Trouble::Fatal(error)) => Err(error),
+        }
+    }
+
+    /// Whether a limit of the campaign forbids one more run.
+    fn limit(&mut self, point: &Point, key: &str) -> Option<CardEnd> {
+        let limits = self.campaign.limits;
+        if self.stop.load(Relaxed) {
+            return Some(CardEnd::Stopped);
+        }
+        let expected = estimate::run_seconds(self.campaign, point, &self.journal);
+        if limits.time.is_some_and(|limit| self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()) {
+            return Some(CardEnd::TimeUp);
+        }
+        let writes = self.campaign.workloads[point.workload].writes();
+        if limits.written.is_some_and(|limit| writes && self.journal.moved(key) >= limit.0.0) {
+            let label = self.campaign.cards[point.card].label.clone();
+            self.skipped.push((label, "as much was written to it as the limits allow".to_owned()));
+            return Some(CardEnd::Done);
+        }
+        None
+    }
+
+    fn announce(&mut self, point: &Point) {
+        let campaign = self.campaign;
+        let names = [
+            campaign.cards[point.card].label.clone(),
+            campaign.layers[point.layer].name.clone(),
+            campaign.workloads[point.workload].name.clone(),
+        ];
+        let left = Duration::try_from_secs_f64(estimate::left(campaign, &self.journal)).unwrap_or_default();
+        let number = self.journal.done() + 1;
+        self.hands.begins(&Progressed { point: *point, names, number, of: campaign.count(), left });
+    }
+
+    fn pause(&self, stage: &Stage) -> Duration {
+        if stage.is_real() { Duration::from_nanos(self.campaign.cool_down.0) } else { Duration::ZERO }
+    }
+
+    /// Lets the card cool down and empties the caches of the host.
+    fn wait(&mut self, stage: &mut Stage) -> Result<(), CardEnd> {
+        let until = Instant::now() + self.pause(stage);
+        while Instant::now() < until {
+            if self.stop.load(Relaxed) {
+                return Err(CardEnd::Stopped);
+            }
+            std::thread::sleep((until - Instant::now()).min(Duration::from_millis(100)));
+        }
+        if let (true, Err(error)) = (self.campaign.preparation.drop_caches, stage.drop_caches()) {
+            self.hands.note(&error.to_string());
+        }
+        Ok(())
+    }
+
+    /// One run, stored. Only what came to its end counts.
+    fn measure(&mut self, point: &Point, cell: &Cell, stage: &Stage, prepared: Vec<Prepared>) -> Result<(), Trouble> {
+        let workload = &self.campaign.workloads[point.workload];
+        // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
+        let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
+        let scenario = aim(&workload.scenario, stage.place(), stage.room(), seed);
+        let options = RunOptions {
+            clock: self.clock,
+            stop: self.stop,
+            direct_fallback: true,
+            replace_engines: true,
+            wall_clock: crate::now_unix_ms,
+        };
+        let series = Series { id: self.journal.series(cell), repeat: point.repeat };
+        let once = Once { scenario: &scenario, identity: stage.identity(), series, options, overhead: self.overhead };
+        let of = CampaignPoint {
+            campaign: self.campaign.id.clone(),
+            card: cell.card.clone(),
+            layer: cell.layer.clone(),
+            workload: cell.workload.clone(),
+            repeat: point.repeat,
+            definition: self.campaign.definition(point.layer, point.workload),
+            prepared,
+        };
+        let observer: &mut dyn Hands = self.hands;
+        let ran = match run_point(once, Some(of), Some(self.store), observer) {
+            Ok(ran) => ran,
+            Err(error @ OnceError::Store { .. }) => return Err(Trouble::Fatal(error.into())),
+            Err(error) => return Err(Trouble::Failed(error.to_string())),
+        };
+        match (&ran.record.outcome, &ran.error) {
+            (Outcome::Interrupted, _) => Err(Trouble::Stopped),
+            (_, Some(error)) => Err(Trouble::Failed(error.to_string())),
+            (Outcome::Failed { error }, None) => Err(Trouble::Failed(error.clone())),
+            (Outcome::Completed, None) => {
+                self.journal.note(cell, &self.campaign.cards[point.card].label, &ran.record);
+                self.stored += 1;
+                self.hands.stored(&ran.record);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes a failure; a card that is gone is asked for again.
+    fn failed(&mut self, on: &mut OnCard, point: &Point, why: &str) -> Option<CardEnd> {
+        let gone = on.found.disk.as_ref().is_some_and(|disk| !disk.is_there(&self.roots));
+        let Point { layer, workload, .. } = *point;
+        let card = &self.campaign.cards[on.index].label;
+        let what = format!("{card}, {}, {}", self.campaign.layers[layer].name, self.campaign.workloads[workload].name);
+        self.hands.note(&format!("{what}: {why}"));
+        if gone {
+            self.hands.note(&format!("{card} is not there any more; what was stored of it stays"));
+            return Some(CardEnd::Gone);
+        }
+        on.failed += 1;
+        self.failures.push((what, why.to_owned()));
+        None
+    }
+}
+
+/// What is done next.
+enum Next {
+    /// This place in the row of waiting cards, which is there.
+    Card(usize, Found),
+    /// Nothing more of this place in the row.
+    Without(usize),
+    Stop,
+}
+
+/// Why a run does not count.
+enum Trouble {
+    Stopped,
+    Failed(String),
+    Fatal(CampaignError),
+}
+
+fn without_speed(prepared: Vec<Prepared>) -> Vec<Prepared> {
+    prepared.into_iter().map(|p| Prepared { speed: Vec::new(), ..p }).collect()
+}

@@ -1,0 +1,184 @@
+//! A campaign that is sound: what the runner, the plan and the report work from. Made by `resolve`.
+
+use super::file::{Limits, Order, Preparation, Repeats, Table};
+use hakaru_device::prepare::FsType;
+use hakaru_model::finding::Claim;
+use hakaru_model::job::Scenario;
+use hakaru_model::price::PriceList;
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// A campaign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Campaign {
+    /// Its runs are stored under this id.
+    pub id: String,
+    /// What to call it.
+    pub name: String,
+    /// What it is for.
+    pub about: String,
+    /// Where all offsets and the shuffled order come from.
+    pub seed: u64,
+    /// How often each point is measured.
+    pub repeats: Repeats,
+    /// In which order.
+    pub order: Order,
+    /// Pause before each run.
+    pub cool_down: Nanos,
+    /// The cards, at least one.
+    pub cards: Vec<Card>,
+    /// The layers; each card has at least one of them.
+    pub layers: Vec<Layer>,
+    /// What is done to the storage before.
+    pub preparation: Preparation,
+    /// The workloads, at least one, each name once.
+    pub workloads: Vec<Workload>,
+    /// When to stop.
+    pub limits: Limits,
+}
+
+/// One card, disk, folder or simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// What to call it; each card has another label.
+    pub label: String,
+    /// Its serial number, CID or by-id name, where it was given.
+    pub id: Option<String>,
+    /// Where it is found.
+    pub seat: Seat,
+    /// Tells one card in two settings apart.
+    pub variant: Option<String>,
+    /// What is printed on it.
+    pub printed: Vec<Claim>,
+    /// Price and whatever else is known of it.
+    pub facts: Vec<(String, String)>,
+}
+
+/// Where a card is found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seat {
+    /// In a reader: at this node, or wherever its id turns up.
+    Reader {
+        /// The node.
+        node: Option<PathBuf>,
+    },
+    /// It is a folder, and always there.
+    Folder(PathBuf),
+    /// It is simulated.
+    Sim(Box<PriceList>),
+}
+
+/// One layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// What to call it; each layer has another name.
+    pub name: String,
+    /// What it is.
+    pub through: Through,
+    /// At most so many bytes a file.
+    pub size: Option<Bytes>,
+    /// As its author wrote it, for the sign of the definition.
+    pub text: String,
+}
+
+/// What lies between application and card.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Through {
+    /// Nothing.
+    Raw,
+    /// Nothing, for simulated cards only: a card in a reader is not erased because a simulated one stands beside it.
+    Simulated,
+    /// Whatever is there already.
+    AsIs,
+    /// A file system that is made for the purpose.
+    Fs(FsSpec),
+}
+
+/// A file system that is made for the purpose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FsSpec {
+    /// Which.
+    pub fs: FsType,
+    /// Further options of the mkfs tool.
+    pub mkfs: Vec<String>,
+    /// Mount options.
+    pub mount: String,
+    /// Lets mkfs discard first.
+    pub discard: bool,
+    /// Makes a partition table first.
+    pub partition: Option<Table>,
+}
+
+/// One workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// What to call it.
+    pub name: String,
+    /// What is done; the targets of its jobs are stand-ins until it is aimed at a place.
+    pub scenario: Scenario,
+    /// As its author wrote it, for the sign of the definition.
+    pub text: String,
+}
+
+impl Workload {
+    /// Whether it writes or trims.
+    pub fn writes(&self) -> bool {
+        self.scenario.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.access.destroys())
+    }
+}
+
+impl Layer {
+    /// Whether a card can be measured through it: folders as they are, simulations raw, cards in a reader raw or
+    /// through a file system.
+    pub fn suits(&self, card: &Card) -> bool {
+        match (&self.through, &card.seat) {
+            (Through::AsIs, seat) => matches!(seat, Seat::Folder(_)),
+            (Through::Raw, seat) => !matches!(seat, Seat::Folder(_)),
+            (Through::Simulated, seat) => matches!(seat, Seat::Sim(_)),
+            (Through::Fs(_), seat) => matches!(seat, Seat::Reader { .. }),
+        }
+    }
+}
+
+impl Campaign {
+    /// The layers a card is measured through, by their places.
+    pub fn layers_of(&self, card: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.layers.len()).filter(move |&layer| self.layers[layer].suits(&self.cards[card]))
+    }
+
+    /// Whether measuring a card destroys what is on it.
+    pub fn erases(&self, card: usize) -> bool {
+        let reader = matches!(self.cards[card].seat, Seat::Reader { .. });
+        let whole = self.preparation.fill.is_some() || self.preparation.discard.is_some();
+        let through = |layer: usize| match self.layers[layer].through {
+            Through::Fs(_) => true,
+            Through::Raw => self.workloads.iter().any(Workload::writes),
+            Through::AsIs | Through::Simulated => false,
+        };
+        reader && (whole || self.layers_of(card).any(through))
+    }
+
+    /// The sign of how a point is measured: it changes whenever its author changes the workload, the layer or the
+    /// preparation, and with nothing else.
+    pub fn definition(&self, layer: usize, workload: usize) -> String {
+        let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = &self.preparation;
+        let prepared = format!("{discard:?} {fill:?} {each:?} {fill_level:?} {drop_caches} {fresh}");
+        let text = format!("{}\n{}\n{prepared}", self.workloads[workload].text, self.layers[layer].text);
+        format!("{:016x}", fnv1a(text.as_bytes()))
+    }
+}
+
+/// A hash that is the same in every build. Source: Fowler, Noll and Vo, "FNV-1a", 64 bits.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_hash_is_the_published_one() {
+        // Test vectors of the authors.
+        assert_eq!(super::fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(super::fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}

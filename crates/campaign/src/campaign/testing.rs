@@ -1,0 +1,22 @@
+//! Campaigns for the tests of this room.
+
+use super::resolve::{Surroundings, campaign as resolve};
+use super::spec::Campaign;
+
+/// One card in a reader, raw and ext4, two workloads, with these keys on top.
+pub(super) fn campaign(top: &str) -> Campaign {
+    let text = format!(
+        "name = \"test\"\n{top}\n[[layer]]\nfs = \"raw\"\n[[layer]]\nfs = \"ext4\"\n\
+         [[workload]]\nsuite = [\"seq-write\", \"rand-read\"]\npace = \"quick\"\n"
+    );
+    parse(&text).unwrap()
+}
+
+/// Reads a campaign that names no other files.
+pub(super) fn parse(text: &str) -> Result<Campaign, super::file::FileError> {
+    let around = Surroundings {
+        read_file: &|path| Err(format!("{} is not there", path.display())),
+        fio: &|_, _| Err("fio is not spoken here".to_owned()),
+    };
+    resolve(text, &around)
+}

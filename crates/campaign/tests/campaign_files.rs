@@ -1,0 +1,162 @@
+//! Campaign files: what they mean, and what is said where they are wrong.
+
+use hakaru_campaign::campaign::file::{FileError, Repeats};
+use hakaru_campaign::campaign::ready::READY;
+use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+use hakaru_campaign::campaign::spec::{Campaign, Seat, Through};
+use hakaru_model::finding::Claim;
+use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::price::PriceList;
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::Path;
+
+fn fio(name: &str, text: &str) -> Result<Scenario, String> {
+    if text.contains("nonsense") {
+        return Err("line 1: `nonsense` is no option of fio".to_owned());
+    }
+    let job = Job::new(name, Target::Paths(vec!["/home/me/x".into()]), Access::only(Op::Write, true));
+    Ok(Scenario { name: name.into(), seed: 1, phases: vec![Phase { name: "x".into(), jobs: vec![job] }] })
+}
+
+fn read_file(path: &Path) -> Result<String, String> {
+    match path.to_str() {
+        Some("card.json") => Ok(serde_json::to_string(&PriceList::plain("plain", Bytes(1 << 30))).unwrap()),
+        Some("job.fio") => Ok("[x]\nrw=randwrite\n".to_owned()),
+        _ => Err(format!("{} cannot be read: no such file", path.display())),
+    }
+}
+
+fn parse(text: &str) -> Result<Campaign, FileError> {
+    campaign(text, &Surroundings { read_file: &read_file, fio: &fio })
+}
+
+#[test]
+fn all_ready_ones_are_sound() {
+    for ready in READY {
+        let campaign = parse(ready.text).unwrap_or_else(|error| panic!("{}: {error} {:?}", ready.name, error.span));
+        assert_eq!(campaign.id, ready.name);
+        assert!(!campaign.about.is_empty() && campaign.count() > 0, "{}", ready.name);
+    }
+}
+
+#[test]
+fn the_six_cards_are_measured_as_they_were() {
+    let text = READY.iter().find(|r| r.name == "article-a").unwrap().text;
+    let campaign = parse(text).unwrap();
+    assert_eq!((campaign.cards.len(), campaign.layers.len(), campaign.workloads.len()), (6, 2, 4));
+    assert_eq!((campaign.count(), campaign.repeats), (480, Repeats::Times(10)));
+    let kioxia = &campaign.cards[4];
+    assert_eq!(kioxia.printed[..2], [Claim::SpeedClass(10), Claim::UhsGrade(1)]);
+    assert!(kioxia.printed.contains(&Claim::WriteSpeed(30.0)) && campaign.erases(4));
+    let Through::Fs(vfat) = &campaign.layers[1].through else { panic!() };
+    assert_eq!(vfat.mkfs, ["-F", "32", "-s", "32"]);
+    let job = &campaign.workloads[2].scenario.phases[0].jobs[0];
+    assert_eq!((job.ioengine, job.timing.runtime), (IoEngine::Sync, Some(Nanos::from_secs(60))));
+    assert!(job.files.direct && job.timing.time_based && job.durability.fsync_on_close);
+    assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(16 << 30))));
+}
+
+#[test]
+fn defaults_are_those_of_a_measurement() {
+    let text = "name = \"My  Cards!\"\n[[workload]]\nsuite = [\"rand-read\"]\n[[workload]]\nfio = \"job.fio\"";
+    let campaign = parse(text).unwrap();
+    assert_eq!((campaign.id.as_str(), campaign.repeats, campaign.cards.len()), ("my-cards", Repeats::Times(3), 1));
+    // Without a layer a card in a reader is measured raw; reads alone erase nothing, a job file that writes does.
+    assert_eq!((campaign.layers[0].name.as_str(), campaign.erases(0)), ("raw", true));
+    assert_eq!(campaign.workloads[1].name, "job");
+    assert_eq!(campaign.workloads[1].scenario.phases[0].name, "job");
+    let reads = parse("name = \"x\"\n[[workload]]\nsuite = [\"rand-read\", \"seq-read\"]").unwrap();
+    assert!(!reads.erases(0));
+}
+
+#[test]
+fn folders_and_simulations_bring_their_layers() {
+    let text = "name = \"x\"\n[[card]]\nfolder = \"/mnt\"\n[[card]]\nsimulate = \"card.json\"\n[[layer]]\nfs = \"vfat\"\n\
+                [[card]]\nlabel = \"c\"\n[[workload]]\nsuite = [\"all\"]";
+    let campaign = parse(text).unwrap();
+    let layers =
+        |card| campaign.layers_of(card).map(|layer| campaign.layers[layer].name.clone()).collect::<Vec<String>>();
+    assert_eq!((layers(0), layers(1), layers(2)), (vec!["as-is".into()], vec!["raw".into()], vec!["vfat".into()]));
+    assert!(matches!(&campaign.cards[1].seat, Seat::Sim(prices) if prices.name == "plain"));
+    assert!(!campaign.erases(0) && !campaign.erases(1) && campaign.erases(2));
+}
+
+#[test]
+fn the_definition_changes_with_what_is_measured_and_with_nothing_else() {
+    let text = |size: &str, rest: &str| {
+        format!("name = \"x\"\n{rest}\n[[layer]]\nfs = \"raw\"\n[[workload]]\nsuite = [\"all\"]\nsize = \"{size}\"")
+    };
+    let definition = |text: &str| parse(text).unwrap().definition(0, 0);
+    let first = definition(&text("1 GiB", ""));
+    assert_eq!(first.len(), 16);
+    assert_eq!(first, definition(&text("1 GiB", "repeats = 7\norder = \"shuffled\"\nabout = \"more\"")));
+    assert_ne!(first, definition(&text("2 GiB", "")));
+    assert_ne!(first, definition(&text("1 GiB", "preparation = { fill = \"ones\" }")));
+    let campaign = parse(&text("1 GiB", "")).unwrap();
+    assert_ne!(campaign.definition(0, 0), campaign.definition(0, 1));
+}
+
+/// The message, and the words it points at.
+fn told(text: &str) -> String {
+    let Err(error) = parse(text) else { panic!("this is wrong, and was not noticed:\n{text}") };
+    let at = error.span.map_or("nowhere".to_owned(), |span| format!("`{}`", text[span].trim()));
+    format!("{}\n  at {at}", error.message)
+}
+
+#[test]
+fn what_is_wrong_is_pointed_at() {
+    let w = "[[workload]]\nsuite = [\"all\"]\n";
+    let cases = [
+        "name = ".to_owned(),
+        format!("name = \"x\"\nrepaets = 3\n{w}"),
+        format!("name = \"x\"\nrepeats = 0\n{w}"),
+        format!("name = \"x\"\nrepeats = \"many\"\n{w}"),
+        format!("name = \"x\"\nrepeats = {{ until = \"2 %\", at-least = 5, at-most = 4 }}\n{w}"),
+        format!("name = \"x\"\ncool-down = \"10\"\n{w}"),
+        format!("name = \"!\"\n{w}"),
+        format!("name = \"x\"\nid = \"a b\"\n{w}"),
+        "name = \"x\"\n".to_owned(),
+        format!("name = \"x\"\n[[layer]]\nfs = \"ntfs\"\n{w}"),
+        format!("name = \"x\"\n[[layer]]\nfs = \"raw\"\nmkfs = [\"-F\"]\n{w}"),
+        format!("name = \"x\"\n[[layer]]\nfs = \"ext4\"\n[[layer]]\nfs = \"ext4\"\n{w}"),
+        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\n[[card]]\nlabel = \"a\"\n{w}"),
+        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nclasses = [\"C10\", \"V31\"]\n{w}"),
+        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nread = -1.0\n{w}"),
+        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nfolder = \"/x\"\ndevice = \"/dev/x\"\n{w}"),
+        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nsimulate = \"none.json\"\n{w}"),
+        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\n[[layer]]\nfs = \"as-is\"\n{w}"),
+        "name = \"x\"\n[[workload]]\nsuite = [\"all\", \"fast\"]\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsuite = [\"all\"]\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nrw = \"write\"\nbs = \"1 MiB\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nrw = \"writes\"\nsize = \"1 GiB\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1G\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1 GiB\"\nioengine = \"warp\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nfio = \"gone.fio\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nfio-text = \"nonsense\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nfio-text = \"[x]\"\nbs = \"4 KiB\"\n".to_owned(),
+        format!("name = \"x\"\n{w}{w}"),
+    ];
+    let told: Vec<String> = cases.iter().map(|text| told(text)).collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn any_text_is_a_campaign_or_an_error(text in "(name|card|layer|workload|suite|=|\\[|\\]|\\{|\\}|\"|'|[a-z0-9. \n-]){0,60}") {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn damage_anywhere_is_an_error_and_no_panic(at in 0usize..2000, byte in "[ -~\n]") {
+        let mut text = READY[2].text.to_owned();
+        let at = (0..=at.min(text.len() - 1)).rev().find(|&i| text.is_char_boundary(i)).unwrap();
+        let end = (at + 1..=text.len()).find(|&i| text.is_char_boundary(i)).unwrap();
+        text.replace_range(at..end, &byte);
+        if let Err(error) = parse(&text) {
+            let span = error.span.unwrap_or(0..0);
+            proptest::prop_assert!(text.get(span).is_some());
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Campaigns on simulated cards and folders: every cell once, whatever happens in between.
+
+use hakaru_campaign::campaign::gather::gather;
+use hakaru_campaign::campaign::hands::{Answer, Hands, Seen};
+use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+use hakaru_campaign::campaign::runner::{CampaignError, End, Ended, Run, run};
+use hakaru_campaign::campaign::spec::{Campaign, Card};
+use hakaru_device::guard::{Candidate, Confirmation};
+use hakaru_engine::Observer;
+use hakaru_model::campaign::CampaignSummary;
+use hakaru_model::price::PriceList;
+use hakaru_model::record::RunRecord;
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_store::{PointRow, Store};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Hands that put nothing in, and stop after some runs.
+#[derive(Default)]
+struct Quiet<'a> {
+    stored: u32,
+    stop_after: Option<(u32, &'a AtomicBool)>,
+    notes: Vec<String>,
+    asked: Vec<String>,
+}
+
+impl Observer for Quiet<'_> {}
+
+impl Hands for Quiet<'_> {
+    fn insert(&mut self, wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
+        self.asked.push(wanted.label.clone());
+        Answer::Skip
+    }
+
+    fn may_erase(&mut self, _card: &Card, _candidate: &Candidate) -> Option<Confirmation> {
+        None
+    }
+
+    fn stored(&mut self, _record: &RunRecord) {
+        self.stored += 1;
+        if let Some((after, stop)) = self.stop_after
+            && self.stored >= after
+        {
+            stop.store(true, Relaxed);
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+}
+
+struct Bench {
+    home: tempfile::TempDir,
+    store: Store,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path().join("db")).unwrap();
+        Bench { home, store }
+    }
+
+    fn path(&self) -> &Path {
+        self.home.path()
+    }
+
+    fn run(&mut self, campaign: &Campaign, stop_after: Option<u32>) -> (Ended, Vec<String>) {
+        let stop = AtomicBool::new(false);
+        let mut hands = Quiet { stop_after: stop_after.map(|n| (n, &stop)), ..Quiet::default() };
+        let state = self.home.path().join("state");
+        let ended = run(Run { campaign, store: &mut self.store, state: &state, stop: &stop, hands: &mut hands });
+        (ended.unwrap(), hands.notes)
+    }
+
+    fn points(&self, campaign: &Campaign) -> Vec<PointRow> {
+        self.store.points(&campaign.id).unwrap()
+    }
+
+    fn summary(&self, campaign: &Campaign) -> CampaignSummary {
+        gather(campaign, &self.store, Vec::new()).unwrap()
+    }
+}
+
+/// Three cards whose ranks differ by workload.
+fn prices(path: &Path) -> Result<String, String> {
+    let mut card = PriceList::plain("", Bytes(64 << 30));
+    card.jitter_permille = 10;
+    match path.to_str().unwrap_or_default() {
+        "even.json" => {}
+        "sprinter.json" => (card.write_rate, card.write_seek) = (34_000_000, Nanos(4_000_000)),
+        "random.json" => (card.write_rate, card.write_seek) = (12_000_000, Nanos(500_000)),
+        other => return Err(format!("{other} is not there")),
+    }
+    card.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(serde_json::to_string(&card).unwrap())
+}
+
+fn parse(text: &str) -> Campaign {
+    let around = Surroundings { read_file: &prices, fio: &|_, _| Err("no fio here".to_owned()) };
+    campaign(text, &around).unwrap()
+}
+
+fn three_cards(top: &str) -> Campaign {
+    parse(&format!(
+        "name = \"three cards\"\n{top}\n[[card]]\nsimulate = \"even.json\"\n[[card]]\nsimulate = \"sprinter.json\"\n\
+         [[card]]\nsimulate = \"random.json\"\nread = 40\nclasses = [\"A1\"]\n\
+         [[workload]]\nsuite = [\"seq-write\", \"seq-read\", \"rand-write\", \"rand-read\"]\npace = \"quick\"\n"
+    ))
+}
+
+/// Cards of a phase from best to worst, with their ranks.
+fn ranks(summary: &CampaignSummary, phase: &str) -> Vec<(String, u32)> {
+    let ranking = summary.rankings.iter().find(|r| r.phase == phase).unwrap();
+    ranking.places.iter().map(|p| (summary.cards[p.card as usize].name.clone(), p.rank)).collect()
+}
+
+fn cells(points: &[PointRow]) -> BTreeSet<(String, String, String, u32)> {
+    points.iter().map(|p| (p.card.clone(), p.layer.clone(), p.workload.clone(), p.repeat)).collect()
+}
+
+#[test]
+fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
+    let mut bench = Bench::new();
+    let campaign = three_cards("repeats = 5");
+    let (ended, _) = bench.run(&campaign, None);
+    assert_eq!((ended.end, ended.stored, ended.done), (End::Complete, 60, 60));
+    let points = bench.points(&campaign);
+    assert_eq!((points.len(), cells(&points).len()), (60, 60));
+    let summary = bench.summary(&campaign);
+    assert_eq!((summary.runs, summary.planned, summary.failed.len()), (60, Some(60), 0));
+    let named = |list: &[(&str, u32)]| list.iter().map(|&(name, rank)| (name.to_owned(), rank)).collect::<Vec<_>>();
+    assert_eq!(ranks(&summary, "seq-write"), named(&[("sprinter", 1), ("even", 2), ("random", 3)]));
+    assert_eq!(ranks(&summary, "rand-write"), named(&[("random", 1), ("even", 2), ("sprinter", 3)]));
+    // All of them read alike.
+    assert!(ranks(&summary, "seq-read").iter().all(|(_, rank)| *rank == 1), "{:?}", ranks(&summary, "seq-read"));
+    assert_eq!(summary.cards[2].printed.len(), 2);
+    assert_eq!(summary.cards[2].claims.len(), 2);
+    // Repeats of one cell are one series, and each draws other offsets.
+    let of_cell: Vec<&PointRow> = points.iter().filter(|p| p.card == "even" && p.workload == "rand-read").collect();
+    assert!(of_cell.iter().all(|p| p.series == of_cell[0].series));
+    let seeds: BTreeSet<u64> = of_cell.iter().map(|p| bench.store.run(&p.run).unwrap().scenario.seed).collect();
+    assert_eq!(seeds.len(), 5);
+}
+
+#[test]
+fn what_was_stopped_goes_on_and_repeats_nothing() {
+    for order in ["blocked", "interleaved", "shuffled"] {
+        let mut bench = Bench::new();
+        let campaign = three_cards(&format!("repeats = 3\norder = \"{order}\""));
+        let (first, _) = bench.run(&campaign, Some(7));
+        assert_eq!((first.end, first.stored), (End::Stopped, 7));
+        let before = bench.points(&campaign);
+        let (second, _) = bench.run(&campaign, Some(20));
+        assert_eq!((second.end, second.stored, second.done), (End::Stopped, 20, 27));
+        let (third, _) = bench.run(&campaign, None);
+        assert_eq!((third.end, third.stored, third.done), (End::Complete, 9, 36));
+        let (again, _) = bench.run(&campaign, None);
+        assert_eq!((again.end, again.stored), (End::Complete, 0));
+        let points = bench.points(&campaign);
+        assert_eq!((points.len(), cells(&points).len()), (36, 36), "{order}");
+        assert!(before.iter().all(|row| points.contains(row)), "what was stored stays");
+    }
+}
+
+#[test]
+fn more_repeats_add_and_another_definition_begins_anew() {
+    let mut bench = Bench::new();
+    bench.run(&three_cards("repeats = 2"), None);
+    let (more, _) = bench.run(&three_cards("repeats = 3"), None);
+    assert_eq!((more.stored, more.done), (12, 36));
+    let other = three_cards("repeats = 2\npreparation = { drop-caches = true }");
+    let (anew, _) = bench.run(&other, Some(1));
+    assert_eq!((anew.stored, anew.done), (1, 1));
+    let summary = bench.summary(&other);
+    assert_eq!((summary.runs, summary.other_definition), (1, 36));
+}
+
+#[test]
+fn repeats_end_when_the_mean_is_known() {
+    let mut bench = Bench::new();
+    let campaign = three_cards("repeats = { until = \"5 %\", at-least = 3, at-most = 50 }");
+    let (ended, _) = bench.run(&campaign, Some(10));
+    assert_eq!(ended.end, End::Stopped);
+    let (ended, _) = bench.run(&campaign, None);
+    // One percent of spread is known within five after three runs.
+    assert_eq!((ended.end, ended.done), (End::Complete, 36));
+    let campaign = three_cards("repeats = { until = \"0.001 %\", at-least = 2, at-most = 4 }");
+    let (ended, _) = bench.run(&campaign, None);
+    assert_eq!((ended.end, ended.done), (End::Complete, 48));
+}
+
+#[test]
+fn a_card_that_is_not_there_is_asked_for_and_left_out() {
+    let mut bench = Bench::new();
+    let text = "name = \"x\"\nrepeats = 1\n[[card]]\nlabel = \"gone\"\nid = \"0x12345678\"\n[[card]]\n\
+                simulate = \"even.json\"\n[[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
+    let (ended, _) = bench.run(&parse(text), None);
+    assert_eq!((ended.end, ended.stored), (End::Incomplete, 1));
+    let (label, why) = &ended.skipped[0];
+    assert!(label == "gone" && why.contains("no disk answers to 0x12345678"), "{why}");
+}
+
+#[test]
+fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
+    let mut bench = Bench::new();
+    let folder = bench.path().join("folder");
+    std::fs::create_dir_all(folder.join(".hakaru-folders")).unwrap();
+    std::fs::write(folder.join(".hakaru-folders/left behind"), "by a run that was killed").unwrap();
+    std::fs::write(folder.join("precious"), "data").unwrap();
+    let text = format!(
+        "name = \"folders\"\nrepeats = 2\n[[card]]\nlabel = \"here\"\nfolder = \"{}\"\n\
+         [[workload]]\nname = \"own\"\nrw = \"randwrite\"\nsize = \"1 MiB\"\nnumjobs = 2\nfiles = \"own\"\ndirect = false\n\
+         [[workload]]\nname = \"read\"\nrw = \"read\"\nsize = \"2 MiB\"\nbs = \"64 KiB\"\ndirect = false\n",
+        folder.display()
+    );
+    let (ended, notes) = bench.run(&parse(&text), None);
+    assert_eq!((ended.end, ended.stored, notes), (End::Complete, 4, Vec::new()));
+    let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(left, [folder.join("precious")]);
+    let summary = bench.summary(&parse(&text));
+    assert_eq!((summary.cards[0].name.as_str(), summary.cards[0].layers[0].layer.as_str()), ("here", "as-is"));
+    assert_eq!(summary.cards[0].layers[0].summary.phases.len(), 2);
+}
+
+#[test]
+fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
+    let mut bench = Bench::new();
+    // An odd block does not fit the blocks of the card.
+    let text = "name = \"x\"\nrepeats = 1\n[[card]]\nsimulate = \"even.json\"\n\
+                [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 0\nsize = \"1 MiB\"\n\
+                [[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
+    let (ended, notes) = bench.run(&parse(text), None);
+    assert_eq!((ended.end, ended.stored, ended.failures.len()), (End::Incomplete, 1, 1));
+    assert!(ended.failures[0].0.contains("odd") && notes[0].contains("odd"), "{:?}", ended.failures);
+}
+
+#[test]
+fn two_processes_do_not_measure_each_other() {
+    let mut bench = Bench::new();
+    let campaign = three_cards("repeats = 1");
+    let state = bench.path().join("state");
+    std::fs::create_dir_all(&state).unwrap();
+    let held = std::fs::File::create(state.join("campaign-three-cards.lock")).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let (stop, mut hands) = (AtomicBool::new(false), Quiet::default());
+    let busy = run(Run { campaign: &campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands });
+    assert!(matches!(busy, Err(CampaignError::Busy { .. })));
+    drop(held);
+    assert_eq!(bench.run(&campaign, None).0.end, End::Complete);
+}
+
+#[test]
+fn the_same_store_gives_the_same_summary() {
+    let mut bench = Bench::new();
+    let campaign = three_cards("repeats = 2");
+    bench.run(&campaign, None);
+    assert_eq!(bench.summary(&campaign), bench.summary(&campaign));
+}
