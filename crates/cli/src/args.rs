@@ -29,6 +29,12 @@ enum Command {
     Show(cmd::show::Args),
     /// Write a report of stored runs
     Report(cmd::report::Args),
+    /// Compare two things: stored ones, or results in files
+    Compare(cmd::compare::Args),
+    /// Read results of fio, iozone, hdparm, dd and tables into the store
+    Import(cmd::import::Args),
+    /// Write stored records as lines of JSON
+    Export(cmd::export::Args),
     /// Tell what is known of a device or path, and of this host
     Info(cmd::info::Args),
     /// Undo what a preparation left behind that was cut short
@@ -58,6 +64,9 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::List(args) => cmd::list::main(&args, db),
         Command::Show(args) => cmd::show::main(&args, db),
         Command::Report(args) => cmd::report::main(&args, db),
+        Command::Compare(args) => cmd::compare::main(&args, db),
+        Command::Import(args) => cmd::import::main(&args, db),
+        Command::Export(args) => cmd::export::main(&args, db),
         Command::Info(args) => cmd::info::main(&args),
         Command::Recover(args) => cmd::recover::main(&args),
         Command::Fio { args } => Ok(cmd::fio::main(&args)),

@@ -1,8 +1,11 @@
 //! The subcommands.
 
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod erase;
+pub(crate) mod export;
 pub(crate) mod fio;
+pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod recover;

@@ -4,6 +4,9 @@ use super::{print, width};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
+use hakaru_dialects::fio::JobExtras;
+use hakaru_dialects::fio::output::{RunView, normal};
+use hakaru_model::record::{Origin, RunRecord};
 use std::path::Path;
 
 /// Which one.
@@ -14,6 +17,9 @@ pub(crate) struct Args {
     /// The raw record as JSON
     #[arg(long)]
     json: bool,
+    /// As the output of another program: an imported result of fio comes back figure by figure
+    #[arg(long, value_parser = ["fio"], conflicts_with = "json")]
+    format: Option<String>,
     /// All repeats of its series together
     #[arg(long)]
     series: bool,
@@ -31,7 +37,25 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         print(&(text + "\n"))?;
         return Ok(Exit::Ok);
     }
+    if args.format.is_some() {
+        records.iter().try_for_each(|record| print(&as_fio(record)))?;
+        return Ok(Exit::Ok);
+    }
     let summary = hakaru_analysis::summarize(&records);
     print(&hakaru_report::terminal_with(&summary, &super::findings(&summary), width(), true))?;
     Ok(Exit::Ok)
+}
+
+/// A record as fio would print it.
+fn as_fio(record: &RunRecord) -> String {
+    if let Origin::Imported { program, reported, .. } = &record.origin
+        && reported.blocks.iter().any(|block| block.name == "report")
+    {
+        return hakaru_dialects::import::fio::print(reported, program);
+    }
+    let jobs = record.scenario.phases.iter().map(|phase| vec![JobExtras::default(); phase.jobs.len()]);
+    let extras: Vec<Vec<JobExtras>> = jobs.collect();
+    let mut view = RunView::of(hakaru_dialects::fio::VERSION, &record.scenario, &extras, &record.phases);
+    view.shown_unix_ms = record.started_unix_ms;
+    normal(&view)
 }

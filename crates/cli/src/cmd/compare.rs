@@ -1,0 +1,212 @@
+//! `hakaru compare`: two things side by side, in figures, ratios and words.
+
+use super::{import, print, width};
+use crate::exit::Exit;
+use crate::place;
+use anyhow::{Context, Result, bail};
+use hakaru_analysis::compare::common_phases;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
+use hakaru_model::job::Scenario;
+use hakaru_model::record::RunRecord;
+use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
+use hakaru_store::{Filter, Store};
+use std::path::{Path, PathBuf};
+
+/// What to compare.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The first: ids of runs (each with its series), names of things, `latest`, or files and folders; several by commas
+    a: String,
+    /// The second, likewise: ratios are of this one to the first
+    b: String,
+    /// Write an HTML page as well
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Compares, and tells.
+pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    let (a, b) = (side(&args.a, db)?, side(&args.b, db)?);
+    let names = names(&a, &b, args);
+    let names = (names.0.as_str(), names.1.as_str());
+    let phases = common_phases(&a, &b);
+    if phases.is_empty() {
+        bail!("{} and {} have no workload in common, so there is nothing to compare", names.0, names.1);
+    }
+    let comparisons = hakaru_analysis::compare_summaries(&a, &b);
+    let mut text = String::new();
+    for (x, y) in &phases {
+        text += &table(x, y, names);
+        text.push('\n');
+    }
+    text += "What this proves\n\n";
+    text += &hakaru_report::comparison_terminal(&comparisons, names, width());
+    text += &caveats(&a, names.0);
+    text += &caveats(&b, names.1);
+    print(&text)?;
+    if let Some(path) = &args.output {
+        let page = hakaru_report::html_comparison(&a, &b, &comparisons);
+        std::fs::write(path, page)
+            .with_context(|| format!("cannot write the page to {}; name another with --output", path.display()))?;
+        print(&format!("\nReport: {}\n", path.display()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// All records that one side names, as one summary.
+fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
+    let mut records: Vec<RunRecord> = Vec::new();
+    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let path = Path::new(name);
+        let found = if path.exists() {
+            import::records_in(path)?
+        } else {
+            let store = place::open(db)?;
+            of_thing(&store, name)?.map_or_else(|| super::report::find(&store, name, true), Ok)?
+        };
+        if found.is_empty() {
+            bail!("no results were found in {name}");
+        }
+        for record in found {
+            if records.iter().all(|known| known.id != record.id) {
+                records.push(record);
+            }
+        }
+    }
+    if records.is_empty() {
+        bail!("`{names}` names nothing to compare");
+    }
+    tell_apart(&mut records);
+    let mut summary = hakaru_analysis::summarize(&records);
+    // Runs of different workloads do not repeat one another: what counts is how often the rarest was run.
+    let fewest = summary.phases.iter().map(|phase| phase.bandwidth.values.len()).min().unwrap_or(0) as u32;
+    for caveat in &mut summary.caveats {
+        if let Caveat::FewRuns { runs } = caveat {
+            *runs = fewest;
+        }
+    }
+    Ok(summary)
+}
+
+/// The runs of a thing by its name; `None` when nothing has that name.
+fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
+    let rows = store.runs(&Filter { target: Some(name.to_owned()), ..Filter::default() })?;
+    let ids: Vec<&str> = rows.iter().rev().filter(|row| row.target == name).map(|row| row.id.as_str()).collect();
+    let records = ids.iter().map(|id| store.run(id)).collect::<Result<Vec<_>, _>>()?;
+    Ok((!records.is_empty()).then_some(records))
+}
+
+/// Phases of different runs are told apart by their names: where one name stands for different jobs, it gets a number.
+fn tell_apart(records: &mut [RunRecord]) {
+    let mut known: Vec<(String, Scenario)> = Vec::new();
+    for record in records {
+        for index in 0..record.phases.len() {
+            let Some(asked) = record.scenario.phases.get(index).filter(|p| p.name == record.phases[index].name) else {
+                continue;
+            };
+            let base = asked.name.clone();
+            let alone = Scenario { name: String::new(), seed: 0, phases: vec![asked.clone()] };
+            let same = |(_, other): &&(String, Scenario)| import::same_jobs(other, &alone);
+            let name = match known.iter().find(same) {
+                Some((name, _)) => name.clone(),
+                None => {
+                    let before = known.iter().filter(|(_, other)| other.phases[0].name == base).count();
+                    let name = if before == 0 { base } else { format!("{base} ({})", before + 1) };
+                    known.push((name.clone(), alone));
+                    name
+                }
+            };
+            record.phases[index].name.clone_from(&name);
+            record.scenario.phases[index].name = name;
+        }
+    }
+}
+
+/// What the sides are called: by what was measured, and where that is the same, by what was typed.
+fn names(a: &Summary, b: &Summary, args: &Args) -> (String, String) {
+    let short =
+        |typed: &str| Path::new(typed).file_stem().map_or(typed.to_owned(), |s| s.to_string_lossy().into_owned());
+    let (x, y) = (a.target.display_name(), b.target.display_name());
+    let told = x != y && !x.is_empty() && !y.is_empty() && !args.a.contains(',') && !args.b.contains(',');
+    if told { (x, y) } else { (short(&args.a), short(&args.b)) }
+}
+
+/// One figure of both sides.
+struct Row {
+    name: String,
+    a: Option<f64>,
+    b: Option<f64>,
+    show: fn(f64) -> String,
+}
+
+/// The figures of one workload, each with its ratio.
+fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
+    let runs = |phase: &PhaseSummary| phase.bandwidth.values.len();
+    let mut out = format!("{} {}: {}\n", a.phase, a.op.name(), a.workload);
+    let ns = |v: f64| Nanos(v.round() as u64).to_string();
+    let rate = |v: f64| BytesPerSec(v).to_string();
+    let both = |of: fn(&PhaseSummary) -> Option<f64>| (of(a), of(b));
+    let mut rows = Vec::new();
+    let mut row = |name: &str, (a, b): (Option<f64>, Option<f64>), show: fn(f64) -> String| {
+        rows.push(Row { name: name.to_owned(), a, b, show });
+    };
+    row("bandwidth", both(|p| Some(p.bandwidth.mean)), rate);
+    row("IOPS", both(|p| Some(p.iops.mean)), |v| Iops(v).to_string());
+    row("latency, mean", both(|p| p.latency.as_ref().map(|l| l.mean_ns)), ns);
+    for (name, q) in [("P95", Quantile::P95), ("P99", Quantile::P99), ("P99.9", Quantile::P999)] {
+        let of = |p: &PhaseSummary| percentile(p.latency.as_ref(), &p.detail.latency_by_run, q);
+        row(&format!("latency, {name}"), (of(a), of(b)), ns);
+    }
+    row("fsync, mean", both(|p| p.sync.as_ref().map(|l| l.mean_ns)), ns);
+    for (name, q) in [("P95", Quantile::P95), ("P99", Quantile::P99), ("P99.9", Quantile::P999)] {
+        let of = |p: &PhaseSummary| percentile(p.sync.as_ref(), &p.detail.sync_by_run, q);
+        row(&format!("fsync, {name}"), (of(a), of(b)), ns);
+    }
+    row("moved in all", both(|p| Some(p.detail.moved.0 as f64).filter(|&n| n > 0.0)), |v| Bytes(v as u64).to_string());
+    row("bandwidth over time, least", both(|p| p.sustained.as_ref().map(|s| s.min.0)), rate);
+    row("bandwidth over time, most", both(|p| p.sustained.as_ref().map(|s| s.max.0)), rate);
+    row("bandwidth over time, deviation", both(|p| p.sustained.as_ref().map(|s| s.deviation.0)), rate);
+    let mut lines = vec![[String::new(), names.0.to_owned(), names.1.to_owned(), "ratio".to_owned()]];
+    lines.push(["runs".to_owned(), format!("n = {}", runs(a)), format!("n = {}", runs(b)), String::new()]);
+    for Row { name, a, b, show } in rows.into_iter().filter(|row| row.a.is_some() || row.b.is_some()) {
+        let cell = |value: Option<f64>| value.map_or("–".to_owned(), show);
+        let ratio = a.zip(b).filter(|(a, _)| *a > 0.0).map_or("–".to_owned(), |(a, b)| ratio(b / a));
+        lines.push([name, cell(a), cell(b), ratio]);
+    }
+    let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 4] = std::array::from_fn(widest);
+    for [name, a, b, ratio] in &lines {
+        let line = format!("  {name:<0$}  {a:>1$}  {b:>2$}  {ratio:>3$}", widths[0], widths[1], widths[2], widths[3]);
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// The merged percentile, or of results whose percentiles cannot be merged the mean of those of the runs.
+fn percentile(merged: Option<&LatencySummary>, by_run: &[(Quantile, Estimate)], q: Quantile) -> Option<f64> {
+    let merged =
+        merged.and_then(|l| l.quantiles.iter().find(|(other, _)| *other == q)).map(|(_, value)| value.0 as f64);
+    merged.or_else(|| by_run.iter().find(|(other, _)| *other == q).map(|(_, estimate)| estimate.mean))
+}
+
+/// `6.31x`, `0.43x`, `120x`.
+fn ratio(value: f64) -> String {
+    let decimals = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.decimals$}x")
+}
+
+fn caveats(summary: &Summary, name: &str) -> String {
+    if summary.caveats.is_empty() {
+        return String::new();
+    }
+    let lines: String = summary.caveats.iter().map(|caveat| format!("  {caveat}\n")).collect();
+    format!("\nCaveats of {name}\n{lines}")
+}

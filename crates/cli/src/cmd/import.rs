@@ -1,0 +1,345 @@
+//! `hakaru import`: everybody else's results, and our own records, into the store.
+//!
+//! What was read, what was not and why is shown. The same text twice is stored once.
+
+use super::print;
+use crate::exit::Exit;
+use crate::place;
+use anyhow::{Context, Result};
+use hakaru_dialects::import::{Found, ImportedRun, Source, csv, import, unknown_environment};
+use hakaru_model::job::{Job, Scenario};
+use hakaru_model::record::{FORMAT, Origin, RunRecord};
+use hakaru_store::{Filter, Store};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// What to read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files, folders, or `-` for standard input: outputs of fio, iozone, hdparm and dd, tables, and exported records
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// What to call the thing under test [default: the name of each file without the number of the run]
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// For tables (CSV): a TOML file that says which column holds what
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// Only tell what is found
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A text with its name, and when it was last changed.
+struct Text {
+    name: String,
+    text: String,
+    changed_unix_ms: i64,
+}
+
+/// Reads, tells, and stores.
+pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    let texts = read_all(&args.files)?;
+    let mapping = args.map.as_deref().map(read_mapping).transpose()?;
+    let (mut records, mut told) = (Vec::new(), String::new());
+    let own = own_records(&texts, &mut records, &mut told);
+    let found = find(&texts, &own, mapping.as_ref());
+    tell(&texts, &found, &mut told);
+    let foreign = records_of(&texts, &found, args.label.as_deref());
+    if args.dry_run {
+        print(&format!("{told}{} run(s) found; nothing was stored.\n", records.len() + foreign.len()))?;
+        return Ok(Exit::Ok);
+    }
+    let total = records.len() + foreign.len();
+    if total == 0 {
+        print(&format!("{told}No results were found.\n"))?;
+        return Ok(Exit::Failed);
+    }
+    let mut store = place::open(db)?;
+    records.extend(joined_to_series(&store, foreign)?);
+    let new = store.append_all(&records)?;
+    let there = total as u64 - new;
+    let rest = if there > 0 { format!(", {there} were there already") } else { String::new() };
+    print(&format!("{told}{new} run(s) imported{rest}.\n"))?;
+    Ok(Exit::Ok)
+}
+
+/// Runs in files, as records that are not stored: for comparing at once.
+pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
+    let texts = read_all(&[path.to_owned()])?;
+    let mut records = Vec::new();
+    let own = own_records(&texts, &mut records, &mut String::new());
+    let found = find(&texts, &own, None);
+    records.extend(records_of(&texts, &found, None));
+    Ok(records)
+}
+
+/// The texts of some paths; folders give their files, sorted.
+fn read_all(paths: &[PathBuf]) -> Result<Vec<Text>> {
+    let mut texts = Vec::new();
+    for path in paths {
+        if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            texts.push(Text {
+                name: "standard input".to_owned(),
+                text,
+                changed_unix_ms: hakaru_campaign::now_unix_ms(),
+            });
+        } else if path.is_dir() {
+            let mut files = Vec::new();
+            files_below(path, 0, &mut files)?;
+            files.sort();
+            texts.extend(files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?);
+        } else {
+            texts.push(read(path)?);
+        }
+    }
+    Ok(texts)
+}
+
+/// Regular files of a folder and those below; links are not followed, so that a loop of them cannot catch us.
+fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
+    let failed = || format!("cannot read the folder {}", folder.display());
+    for entry in std::fs::read_dir(folder).with_context(failed)? {
+        let entry = entry.with_context(failed)?;
+        let kind = entry.file_type().with_context(failed)?;
+        if kind.is_file() {
+            files.push(entry.path());
+        } else if kind.is_dir() && depth < 16 {
+            files_below(&entry.path(), depth + 1, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Text> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let changed = path.metadata().and_then(|meta| meta.modified()).ok();
+    let since = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Ok(Text {
+        name: path.display().to_string(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        changed_unix_ms: since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64),
+    })
+}
+
+/// Reads a mapping of the columns of a table.
+pub(crate) fn read_mapping(path: &Path) -> Result<csv::Mapping> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the mapping {}", path.display()))?;
+    toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
+}
+
+/// Records as `hakaru export` and `hakaru show --json` write them. Returns the places of the texts that hold them.
+fn own_records(texts: &[Text], records: &mut Vec<RunRecord>, told: &mut String) -> BTreeSet<usize> {
+    let mut own = BTreeSet::new();
+    for (index, Text { name, text, .. }) in texts.iter().enumerate() {
+        let trimmed = text.trim_start();
+        let lines = trimmed.starts_with("{\"format\":");
+        let pretty = trimmed.starts_with(['{', '[']) && text.contains("\"scenario\":") && text.contains("\"format\":");
+        if !lines && !pretty {
+            continue;
+        }
+        own.insert(index);
+        let before = records.len();
+        let lines = if lines { text.clone() } else { one_a_line(trimmed) };
+        for (number, record) in hakaru_store::import_lines(&lines) {
+            match record {
+                Ok(record) => records.push(record),
+                Err(error) => *told += &format!("{name}:{number}: not read: {error}\n"),
+            }
+        }
+        *told += &format!("{name}: {} record(s) of hakaru\n", records.len() - before);
+    }
+    own
+}
+
+/// Indented JSON as one object a line; what is no JSON stays as it is, for the reader of records to refuse.
+fn one_a_line(text: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(serde_json::Value::Array(all)) => all.iter().map(|one| one.to_string() + "\n").collect(),
+        Ok(one) => one.to_string(),
+        Err(_) => text.replace('\n', " "),
+    }
+}
+
+/// Everything that is not our own: tables by their mapping or their header, the rest by what it looks like.
+fn find(texts: &[Text], own: &BTreeSet<usize>, mapping: Option<&csv::Mapping>) -> Found {
+    let mut tables = Vec::new();
+    let mut sources = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let header = text.text.lines().next().unwrap_or_default();
+        let plain = csv::mapping_of_header(header);
+        let named = text.name.ends_with(".csv") || text.name == "standard input";
+        let table = mapping.filter(|_| named).cloned().or(plain).filter(|_| !own.contains(&index));
+        let is_other = own.contains(&index) || table.is_some();
+        tables.extend(table.map(|mapping| (index, mapping)));
+        sources.push(Source { name: &text.name, text: if is_other { "" } else { &text.text } });
+    }
+    let mut found = import(&sources);
+    for (index, mapping) in tables {
+        let (runs, unread) = csv::import(&texts[index].text, &mapping);
+        let source = |run| hakaru_dialects::import::FoundRun { source: index, run };
+        found.runs.extend(runs.into_iter().map(source));
+        found.unread.extend(unread.into_iter().map(|unread| (index, unread)));
+    }
+    found.runs.sort_by_key(|found| found.source);
+    found
+}
+
+/// What was read, what was not, and why.
+fn tell(texts: &[Text], found: &Found, told: &mut String) {
+    for one in &found.runs {
+        let ImportedRun { format, program, scenario, lines, figures, unread, caveats, .. } = &one.run;
+        let name = &texts[one.source].name;
+        let range = if lines.0 == lines.1 { lines.0.to_string() } else { format!("{}-{}", lines.0, lines.1) };
+        *told += &format!("{name}:{range}: {} of {program}, {}: {figures} figures\n", format.name(), scenario.name);
+        for unread in unread {
+            let text = if unread.text.is_empty() { String::new() } else { format!(" ({})", unread.text) };
+            *told += &format!("  line {}: {}{text}\n", unread.line, unread.why);
+        }
+        caveats.iter().for_each(|caveat| *told += &format!("  caveat: {caveat}\n"));
+    }
+    for (source, unread) in &found.unread {
+        *told += &format!("{}:{}: not read: {} ({})\n", texts[*source].name, unread.line, unread.why, unread.text);
+    }
+    for (text, other) in texts.iter().zip(&found.other_lines).filter(|(_, other)| **other > 0) {
+        *told += &format!("{}: {other} other line(s) passed over\n", text.name);
+    }
+}
+
+fn records_of(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<RunRecord> {
+    let record = |one: &hakaru_dialects::import::FoundRun| {
+        let text = &texts[one.source];
+        let named = label.map(str::to_owned).or_else(|| one.run.label.clone()).or_else(|| label_of(&text.name));
+        record_of(&one.run, text, named.as_deref())
+    };
+    found.runs.iter().map(record).collect()
+}
+
+/// The name of a file without folder, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
+fn label_of(name: &str) -> Option<String> {
+    let stem = Path::new(name).file_stem()?.to_str()?;
+    if name == "standard input" {
+        return None;
+    }
+    let bare = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let cut = bare.trim_end_matches(['-', '_', '.', ' ']);
+    Some(if bare != stem && cut != bare && !cut.is_empty() { cut } else { stem }.to_owned())
+}
+
+fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>) -> RunRecord {
+    let identity = run.identity(label);
+    let id = id_of(run, label);
+    RunRecord {
+        format: FORMAT,
+        series: id.clone(),
+        id,
+        repeat: 0,
+        started_unix_ms: run.started_unix_ms.unwrap_or(text.changed_unix_ms),
+        origin: Origin::Imported {
+            program: run.program.clone(),
+            source: text.name.clone(),
+            reported: Box::new(run.reported.clone()),
+        },
+        scenario: run.scenario.clone(),
+        target: identity,
+        environment: unknown_environment(),
+        phases: run.phases.clone(),
+        caveats: run.caveats.clone(),
+        outcome: run.outcome.clone(),
+        overhead: None,
+        campaign: None,
+    }
+}
+
+/// An id that follows from what was read, so that the same result is stored once (UUID version 8, RFC 9562).
+fn id_of(run: &ImportedRun, label: Option<&str>) -> String {
+    let content = serde_json::json!([label, run.program, run.scenario, run.phases, run.reported, run.started_unix_ms]);
+    let bytes = content.to_string();
+    // FNV-1a twice, from two starts: names of results, not a defence against forgers.
+    let hash = |start: u64| bytes.bytes().fold(start, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
+    let (a, b) = (hash(0xcbf2_9ce4_8422_2325), hash(0x9ae1_6a3b_2f90_404f));
+    format!(
+        "{:08x}-{:04x}-8{:03x}-{:04x}-{:012x}",
+        a >> 32,
+        (a >> 16) & 0xffff,
+        a & 0xfff,
+        0x8000 | (b >> 48) & 0x3fff,
+        b & 0xffff_ffff_ffff
+    )
+}
+
+/// Runs of one thing and one scenario repeat one another: they join the series that is there, or begin one.
+fn joined_to_series(store: &Store, records: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
+    let rows = store.runs(&Filter { imported: Some(true), ..Filter::default() })?;
+    let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    // Thing, jobs, series, runs so far.
+    let mut series: Vec<(String, Scenario, String, u32)> = Vec::new();
+    let mut looked_at: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut joined: Vec<RunRecord> = Vec::with_capacity(records.len());
+    for mut record in records {
+        if known.contains(record.id.as_str()) {
+            joined.push(store.run(&record.id)?);
+            continue;
+        }
+        if joined.iter().any(|other| other.id == record.id) {
+            continue;
+        }
+        let key = (record.target.display_name(), record.scenario.name.clone());
+        if looked_at.insert(key.clone()) {
+            for row in
+                rows.iter().filter(|row| (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series)
+            {
+                let runs = rows.iter().filter(|other| other.series == row.series).map(|other| other.repeat + 1).max();
+                series.push((key.0.clone(), store.run(&row.id)?.scenario, row.series.clone(), runs.unwrap_or(1)));
+            }
+        }
+        let same =
+            |entry: &&mut (String, Scenario, String, u32)| entry.0 == key.0 && same_jobs(&entry.1, &record.scenario);
+        match series.iter_mut().find(same) {
+            Some((_, _, id, runs)) if record.target.label.is_some() => {
+                (record.series, record.repeat) = (id.clone(), *runs);
+                *runs += 1;
+            }
+            _ => series.push((key.0, record.scenario.clone(), record.id.clone(), 1)),
+        }
+        joined.push(record);
+    }
+    Ok(joined)
+}
+
+/// Whether two scenarios ask for the same, whatever their files are called.
+pub(crate) fn same_jobs(a: &Scenario, b: &Scenario) -> bool {
+    let plain = |job: &Job| {
+        let mut job = job.clone();
+        job.target = hakaru_model::job::Target::Nothing;
+        job.options.clear();
+        job.seed = None;
+        job
+    };
+    a.phases.len() == b.phases.len()
+        && a.phases.iter().zip(&b.phases).all(|(a, b)| {
+            a.name == b.name
+                && a.jobs.len() == b.jobs.len()
+                && a.jobs.iter().zip(&b.jobs).all(|(a, b)| plain(a) == plain(b))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label_of;
+
+    #[test]
+    fn files_name_what_they_are_of() {
+        let of = |name| label_of(name).unwrap_or_default();
+        assert_eq!(of("logs/f2fs-blog-ext4-2.txt"), "f2fs-blog-ext4");
+        assert_eq!(of("pi5-1-seqrw-ssd.txt"), "pi5-1-seqrw-ssd");
+        assert_eq!(of("md5.txt"), "md5");
+        assert_eq!(of("7.txt"), "7");
+        assert_eq!(of("standard input"), "");
+    }
+}

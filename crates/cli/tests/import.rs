@@ -1,0 +1,142 @@
+//! Everybody else's results as a user meets them: imported, listed, shown, compared, exported.
+
+mod support;
+
+use hakaru_model::record::{Origin, RunRecord};
+use std::path::PathBuf;
+use std::process::Stdio;
+use support::{Home, hakaru, records, text};
+
+fn logs() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dialects/tests/logs")
+}
+
+fn log(name: &str) -> String {
+    logs().join(format!("{name}.txt")).display().to_string()
+}
+
+/// Runs it, and returns what it prints; anything on standard error fails the test.
+fn said(home: &Home, args: &[&str]) -> String {
+    let out = hakaru(home).args(args).output().unwrap();
+    assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
+    assert_eq!(text(&out.stderr), "", "{args:?}");
+    text(&out.stdout)
+}
+
+#[test]
+fn published_logs_are_stored_once_and_come_back_figure_by_figure() {
+    let home = Home::new();
+    let folder = logs().display().to_string();
+    let told = said(&home, &["import", &folder]);
+    assert!(told.ends_with("16 run(s) imported.\n"), "{told}");
+    let again = said(&home, &["import", &folder]);
+    assert!(again.ends_with("0 run(s) imported, 16 were there already.\n"), "{again}");
+    let stored = records(&home);
+    assert_eq!(stored.len(), 16);
+    for record in stored.iter().filter(|record| record.target.display_name().starts_with("pi5")) {
+        let Origin::Imported { source, .. } = &record.origin else { panic!("{:?}", record.origin) };
+        let original = std::fs::read_to_string(source).unwrap();
+        let shown = said(&home, &["show", &record.id, "--format", "fio"]);
+        let lines =
+            |text: &str| text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
+        let original = lines(&original[original.find(": (g=0)").and_then(|at| original[..at].rfind('\n')).unwrap()..]);
+        assert_eq!(lines(&shown), original, "{source}");
+    }
+    assert!(said(&home, &["list"]).contains("sdio-1bit"));
+    assert!(said(&home, &["show", "latest"]).contains("(imported)"));
+}
+
+#[test]
+fn runs_of_one_thing_are_one_series() {
+    let home = Home::new();
+    said(&home, &["import", &log("f2fs-blog-ext4-1")]);
+    said(&home, &["import", &log("f2fs-blog-ext4-2"), &log("f2fs-blog-f2fs-1"), &log("f2fs-blog-f2fs-2")]);
+    let all = records(&home);
+    let series = |label: &str| -> Vec<(String, u32)> {
+        let of = all.iter().filter(|r| r.target.label.as_deref() == Some(label));
+        of.map(|r| (r.series.clone(), r.repeat)).collect()
+    };
+    let ext4 = series("f2fs-blog-ext4");
+    assert!(ext4.len() == 2 && ext4[0].0 == ext4[1].0 && ext4[0].1 + ext4[1].1 == 1, "{ext4:?}");
+    let told = said(&home, &["compare", "f2fs-blog-ext4", "f2fs-blog-f2fs"]);
+    assert!(told.contains("n = 2") && told.contains("1.95x"), "{told}");
+}
+
+#[test]
+fn a_card_and_a_disk_are_compared_as_published() {
+    let home = Home::new();
+    for thing in ["microsd", "ssd"] {
+        let files: Vec<String> = ["1-seqrw", "2-randread", "3-fsync", "4-sustain"]
+            .iter()
+            .map(|experiment| log(&format!("pi5-{experiment}-{thing}")))
+            .collect();
+        let mut args = vec!["import", "--label", thing];
+        args.extend(files.iter().map(String::as_str));
+        said(&home, &args);
+    }
+    insta::assert_snapshot!(said(&home, &["compare", "microsd", "ssd"]));
+}
+
+#[test]
+fn files_are_compared_without_being_stored() {
+    let home = Home::new();
+    let page = home.path().join("bus.html");
+    let told = said(&home, &["compare", &log("sdio-1bit"), &log("sdio-4bit"), "--output", page.to_str().unwrap()]);
+    assert!(told.contains("1.42x"), "{told}");
+    assert!(std::fs::read_to_string(page).unwrap().contains("sdio-4bit"));
+    assert_eq!(records(&home).len(), 0);
+    let refused = hakaru(&home).args(["compare", &log("sdio-1bit"), &log("pi5-2-randread-ssd")]).output().unwrap();
+    assert!(!refused.status.success() && text(&refused.stderr).contains("no workload in common"));
+}
+
+#[test]
+fn records_travel_from_store_to_store() {
+    let (home, other) = (Home::new(), Home::new());
+    said(&home, &["import", &log("sdio-1bit"), &log("pi5-3-fsync-ssd")]);
+    let exported = said(&home, &["export"]);
+    assert_eq!(exported.lines().count(), 2);
+    let file = home.path().join("all.jsonl");
+    std::fs::write(&file, &exported).unwrap();
+    assert!(said(&other, &["import", file.to_str().unwrap()]).contains("2 record(s) of hakaru"));
+    let sorted = |home: &Home| {
+        let mut all: Vec<RunRecord> = records(home);
+        all.sort_by(|a, b| a.id.cmp(&b.id));
+        all
+    };
+    assert_eq!(sorted(&home), sorted(&other));
+    // The form people look at can be read back as well.
+    let third = Home::new();
+    let shown = said(&home, &["show", "latest", "--json"]);
+    std::fs::write(&file, shown).unwrap();
+    said(&third, &["import", file.to_str().unwrap()]);
+    assert_eq!(records(&third).len(), 1);
+}
+
+#[test]
+fn standard_input_and_tables_are_read() {
+    let home = Home::new();
+    let mut child = hakaru(&home).args(["import", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let result = b"268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s\n";
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), result).unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert!(text(&out.stdout).contains("dd of dd"), "{}", text(&out.stdout));
+    let (table, map) = (home.path().join("t.csv"), home.path().join("t.toml"));
+    std::fs::write(&table, "card,what,speed,io\nkingston,rr,7.7,1973\n").unwrap();
+    let columns = "bandwidth_unit = \"KB/s\"\n[columns]\ntarget = [\"card\"]\nworkload = \"what\"\nbandwidth = \"speed\"\niops = \"io\"\n[workloads.rr]\nrw = \"randread\"\nbs = \"4KiB\"\n";
+    std::fs::write(&map, columns).unwrap();
+    let told = said(&home, &["import", table.to_str().unwrap(), "--map", map.to_str().unwrap()]);
+    assert!(told.contains("one prefix off") && told.contains("1 run(s) imported"), "{told}");
+}
+
+#[test]
+fn nothing_is_said_to_be_nothing() {
+    let home = Home::new();
+    let file = home.path().join("prose.txt");
+    std::fs::write(&file, "There is no result in here.\n").unwrap();
+    let out = hakaru(&home).args(["import", file.to_str().unwrap()]).output().unwrap();
+    assert_eq!(out.status.code(), Some(1));
+    assert!(text(&out.stdout).contains("No results were found"), "{}", text(&out.stdout));
+    assert!(said(&home, &["import", "--dry-run", &log("sdio-1bit")]).contains("nothing was stored"));
+    let missing = hakaru(&home).args(["import", "/no/such/file"]).output().unwrap();
+    assert!(text(&missing.stderr).contains("/no/such/file"));
+}
