@@ -18,6 +18,7 @@ use anyhow::{Context, Result, bail};
 use compare::{Comparison, Difference, Speed};
 use jobs::{JOBS, Job, Judge};
 use run::{Format, Observation, Place, Program};
+use rustix::process::{getpriority_process, setpriority_process};
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::process::Command;
@@ -50,6 +51,8 @@ struct Options {
     with_itself: bool,
     /// A program that is ours already, which need not be built.
     ours: Option<PathBuf>,
+    /// Ours is built as for tests, not as for users.
+    dev: bool,
     /// Compare with the ratchet, and write nothing.
     check: bool,
 }
@@ -66,8 +69,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         true => Program { file: theirs.file.clone(), prefix: &[] },
         false => Program { file: our_binary(&options)?, prefix: &["fio"] },
     };
-    // Both programs are given the same head start over whatever else the host does; without root there is none.
-    let _ = rustix::process::setpriority_process(None, -15);
+    let _head_start = HeadStart::take();
     let place = Place::new(&workspace::target().join("parity"))?;
     let bench = Bench { theirs, ours, minor: minor(&version), place, with_itself: options.with_itself };
     let rows: Vec<Row> = JOBS.iter().filter(|job| options.wants(job)).map(|job| bench.row(job, &options)).collect();
@@ -88,7 +90,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let mut options = Options { json: true, text: true, only: None, with_itself: false, ours: None, check: false };
+    let mut options =
+        Options { json: true, text: true, only: None, with_itself: false, ours: None, dev: false, check: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
@@ -97,9 +100,12 @@ fn options(args: &[String]) -> Result<Options> {
             "--text" => options.json = false,
             "--self" => options.with_itself = true,
             "--check" => options.check = true,
+            "--dev" => options.dev = true,
             "--only" => options.only = Some(value()?.clone()),
             "--ours" => options.ours = Some(std::path::absolute(value()?)?),
-            _ => bail!("{arg} is not known; there are --json, --text, --self, --check, --only TEXT and --ours FILE"),
+            _ => bail!(
+                "{arg} is not known; there are --json, --text, --self, --check, --dev, --only TEXT and --ours FILE"
+            ),
         }
     }
     Ok(options)
@@ -108,6 +114,25 @@ fn options(args: &[String]) -> Result<Options> {
 impl Options {
     fn wants(&self, job: &Job) -> bool {
         self.only.as_ref().is_none_or(|only| format!("{}/{}", job.feature, job.name).contains(only.as_str()))
+    }
+}
+
+/// Puts us and the programs we run before whatever else the host does, until dropped; without root nothing happens.
+struct HeadStart {
+    before: i32,
+}
+
+impl HeadStart {
+    fn take() -> HeadStart {
+        let before = getpriority_process(None).unwrap_or(0);
+        let _ = setpriority_process(None, -15);
+        HeadStart { before }
+    }
+}
+
+impl Drop for HeadStart {
+    fn drop(&mut self) {
+        let _ = setpriority_process(None, self.before);
     }
 }
 
@@ -125,8 +150,9 @@ fn our_binary(options: &Options) -> Result<PathBuf> {
     if let Some(file) = &options.ours {
         return Ok(file.clone());
     }
-    workspace::run(workspace::cargo().args(["build", "--release", "--package", "hakaru"]))?;
-    Ok(workspace::target().join("release/hakaru"))
+    let (profile, folder) = if options.dev { ("dev", "debug") } else { ("release", "release") };
+    workspace::run(workspace::cargo().args(["build", "--profile", profile, "--package", "hakaru"]))?;
+    Ok(workspace::target().join(folder).join("hakaru"))
 }
 
 /// 33 of `fio-3.33`.
