@@ -126,7 +126,8 @@ impl Maker<'_> {
                 "--name=j --ioengine={engine} --rw=randread --bs=4k --size=256m --direct={d} --invalidate=0 --filename={file} {more}"
             )
         };
-        let batched = "--iodepth=32 --iodepth_batch=0";
+        // As `bench` does: whatever is free goes in one call, and whatever is done comes back in one.
+        let batched = "--iodepth=32 --iodepth_batch=0 --iodepth_batch_complete_max=32";
         let lean = "--iodepth=32 --iodepth_batch=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --fixedbufs=1 --registerfiles=1";
         self.contest(
             &format!("io_uring, randread 4k, depth 32, {place}"),

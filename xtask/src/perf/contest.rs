@@ -168,7 +168,8 @@ pub(crate) enum Figure {
 /// A ratio over the rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
-    pub(crate) median: f64,
+    /// The median of the rounds; of processor times, which kernels sample by the tick, the ratio of their sums.
+    pub(crate) middle: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
 }
@@ -189,8 +190,13 @@ impl Bound {
         let pairs = measured[self.ours].iter().zip(&measured[self.theirs]);
         let mut ratios: Vec<f64> = pairs.map(|(a, b)| self.figure.of(a) / self.figure.of(b).max(1e-9)).collect();
         ratios.sort_by(f64::total_cmp);
+        let sum = |who: usize| measured[who].iter().map(|score| self.figure.of(score)).sum::<f64>();
+        let middle = match self.figure {
+            Figure::Iops => median(&ratios),
+            Figure::UserNs | Figure::CpuNs => sum(self.ours) / sum(self.theirs).max(1e-9),
+        };
         Ratio {
-            median: median(&ratios),
+            middle,
             min: ratios.first().copied().unwrap_or(f64::NAN),
             max: ratios.last().copied().unwrap_or(f64::NAN),
         }
@@ -198,7 +204,7 @@ impl Bound {
 
     pub(crate) fn holds(&self, ratio: &Ratio) -> bool {
         // Held to two digits, as it is printed.
-        let shown = (ratio.median * 100.0).round() / 100.0;
+        let shown = (ratio.middle * 100.0).round() / 100.0;
         self.at_least.is_none_or(|least| shown >= least) && self.at_most.is_none_or(|most| shown <= most)
     }
 

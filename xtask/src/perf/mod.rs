@@ -81,7 +81,7 @@ fn verdicts(
     for (contest, measured) in results {
         for bound in &contest.bounds {
             let ratio = bound.ratio(contest, measured);
-            let text = format!("{}: {} is {:.2}, wanted {}", contest.name, bound.name, ratio.median, bound.wanted());
+            let text = format!("{}: {} is {:.2}, wanted {}", contest.name, bound.name, ratio.middle, bound.wanted());
             if bound.holds(&ratio) { held += 1 } else { missed.push(text) }
         }
     }

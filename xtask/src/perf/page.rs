@@ -54,7 +54,7 @@ pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
             text,
             "- {}: **{:.2}** ({:.2}–{:.2}), wanted {}: {verdict}",
             bound.name,
-            ratio.median,
+            ratio.middle,
             ratio.min,
             ratio.max,
             bound.wanted()
@@ -89,7 +89,7 @@ pub(crate) fn write(
     };
     let mut page = format!(
         "{BEGIN}\n\n{} rounds of {} s, each contestant once a round in turn, pinned to processor {}; ratios are taken round by \
-         round. Host: {}.\n\n",
+         round, those of processor times, which the kernel samples by its tick, over all rounds together. Host: {}.\n\n",
         wishes.rounds,
         wishes.seconds,
         bench.cpu,
