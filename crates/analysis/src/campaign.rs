@@ -1,7 +1,10 @@
 //! Campaigns: the workloads of one card put together, and the cards of one workload put in order.
 
 use crate::compare::{Rate, compare_family, has_rate, rate, rate_pair};
-use hakaru_model::campaign::{Pair, Place, Ranking};
+use hakaru_model::advice::UseRule;
+use hakaru_model::campaign::{CampaignSummary, LayerSummary, Pair, Place, Ranking, Weakness};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::Environment;
 use hakaru_model::finding::{PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
 
@@ -109,10 +112,101 @@ fn give_ranks(places: &mut [Place], pairs: &[Pair]) {
     }
 }
 
+/// Holds every layer of every card against the named one, as one family; a card without it has no costs.
+pub fn hold_against(summary: &mut CampaignSummary, layer: &str) {
+    let mut places = Vec::new();
+    for (card, of) in summary.cards.iter().enumerate() {
+        if let Some(reference) = of.layers.iter().position(|known| known.layer == layer) {
+            let others = (0..of.layers.len()).filter(|&other| other != reference);
+            places.extend(others.map(|other| (card, reference, other)));
+        }
+    }
+    let layers = |&(card, reference, other): &(usize, usize, usize)| {
+        let layers = &summary.cards[card].layers;
+        (layers[other].layer.as_str(), &layers[reference].summary, &layers[other].summary)
+    };
+    let costs = crate::layer_costs(&places.iter().map(layers).collect::<Vec<_>>());
+    summary.cards.iter_mut().for_each(|card| card.costs.clear());
+    for ((card, ..), costs) in places.into_iter().zip(costs) {
+        summary.cards[card].costs.extend(costs);
+    }
+    layer.clone_into(&mut summary.reference_layer);
+}
+
+/// Judges every card and layer by these rules.
+pub fn advise_all(summary: &mut CampaignSummary, rules: &[UseRule]) {
+    for layer in summary.cards.iter_mut().flat_map(|card| &mut card.layers) {
+        layer.advice = crate::advise(&layer.summary, rules);
+    }
+}
+
+/// So many runs of a point tell how much its runs differ.
+pub const ENOUGH_RUNS: u32 = 5;
+
+/// What the design cannot prove, as far as the results show it; what only the plan knows is for whoever has the plan.
+pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
+    let mut found = Vec::new();
+    let layers = || summary.cards.iter().flat_map(|card| &card.layers);
+    let phases: Vec<&PhaseSummary> = layers().flat_map(|layer| &layer.summary.phases).collect();
+    let of = phases.len() as u64;
+    let points = |wanted: &dyn Fn(&PhaseSummary) -> bool| phases.iter().filter(|phase| wanted(phase)).count() as u64;
+    let few = points(&|phase| runs_of(phase) < ENOUGH_RUNS);
+    if few > 0 {
+        found.push(Weakness::FewRepeats { points: few, of, wanted: ENOUGH_RUNS });
+    }
+    let means_only = points(&|phase| phase.detail.stated_runs.is_some());
+    if means_only > 0 {
+        found.push(Weakness::MeansOnly { points: means_only, of });
+    }
+    let simulated = |layer: &LayerSummary| layer.summary.caveats.contains(&Caveat::Simulated);
+    let real: Vec<&LayerSummary> = layers().filter(|layer| !simulated(layer)).collect();
+    if summary.cards.len() > 1 && !real.is_empty() {
+        found.push(Weakness::OneSpecimen);
+    }
+    let writes = real.iter().flat_map(|layer| &layer.summary.phases).any(|phase| phase.op != Op::Read);
+    if writes && real.iter().all(|layer| layer.prepared.is_empty()) {
+        found.push(Weakness::Unprepared);
+    }
+    found.extend(changes(&real));
+    found
+}
+
+/// Runs behind a phase, whether their values are known or only stated.
+pub fn runs_of(phase: &PhaseSummary) -> u32 {
+    let values = phase.bandwidth.values.len().min(u32::MAX as usize) as u32;
+    phase.detail.stated_runs.filter(|_| values == 0).unwrap_or(values)
+}
+
+/// A circumstance that has to be the same for all points, and how it is read.
+type Circumstance = (&'static str, fn(&Environment) -> Option<String>);
+
+const CIRCUMSTANCES: &[Circumstance] = &[
+    ("the host", |e| Some(e.hostname.clone())),
+    ("the board", |e| e.board.known().cloned()),
+    ("the kernel", |e| Some(e.kernel.clone())),
+    ("the CPU governor", |e| e.governor.known().cloned()),
+];
+
+fn changes(layers: &[&LayerSummary]) -> Vec<Weakness> {
+    let values = |read: fn(&Environment) -> Option<String>| {
+        let mut values: Vec<String> = Vec::new();
+        for value in layers.iter().filter_map(|layer| read(&layer.summary.environment)).filter(|v| !v.is_empty()) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
+    };
+    let all = CIRCUMSTANCES.iter().map(|&(what, read)| (what, values(read)));
+    let changed = all.filter(|(_, values)| values.len() > 1);
+    changed.map(|(what, values)| Weakness::Changed { what: what.to_owned(), values }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{read_series, suite};
+    use hakaru_model::campaign::CardSummary;
 
     #[test]
     fn workloads_of_a_card_are_put_together() {
@@ -126,6 +220,70 @@ mod tests {
         assert_eq!((names, joined.runs.len()), (vec!["seq-write", "rand-read"], 10));
         assert_eq!(joined.caveats, whole.caveats);
         assert_eq!(join(Vec::new()), None);
+    }
+
+    fn campaign(cards: Vec<Vec<(&str, Summary)>>) -> CampaignSummary {
+        let layer = |(name, summary): (&str, Summary)| LayerSummary {
+            layer: name.to_owned(),
+            summary,
+            prepared: Vec::new(),
+            advice: Vec::new(),
+        };
+        let card = |(i, layers): (usize, Vec<(&str, Summary)>)| CardSummary {
+            name: format!("card {i}"),
+            key: i.to_string(),
+            host: "pi4".to_owned(),
+            printed: Vec::new(),
+            facts: Vec::new(),
+            layers: layers.into_iter().map(layer).collect(),
+            claims: Vec::new(),
+            costs: Vec::new(),
+        };
+        let cards = cards.into_iter().enumerate().map(card).collect();
+        CampaignSummary { cards, ..CampaignSummary::default() }
+    }
+
+    #[test]
+    fn layers_of_all_cards_are_one_family() {
+        let card = |i| vec![("f2fs", read_series(i, 30e6, 0.01)), ("ext4", read_series(i + 9, 40e6, 0.01))];
+        let mut summary = campaign(vec![card(1), card(2), vec![("ext4", read_series(3, 40e6, 0.01))]]);
+        hold_against(&mut summary, "ext4");
+        let costs: Vec<usize> = summary.cards.iter().map(|card| card.costs.len()).collect();
+        assert_eq!((costs, summary.reference_layer.as_str()), (vec![1, 1, 0], "ext4"));
+        let cost = &summary.cards[0].costs[0];
+        assert_eq!((cost.layer.as_str(), cost.phase.as_str(), cost.op), ("f2fs", "seq-read", Op::Read));
+        assert!((cost.comparison.ratio - 0.75).abs() < 0.02);
+        assert!(cost.comparison.p_adjusted > cost.comparison.p_value, "corrected for both cards");
+        // Once more, against the other one.
+        hold_against(&mut summary, "f2fs");
+        assert_eq!(summary.cards[0].costs[0].layer, "ext4");
+    }
+
+    #[test]
+    fn a_design_is_told_its_weaknesses() {
+        let mut other = read_series(2, 30e6, 0.01);
+        other.environment.kernel = "Linux 6.13".to_owned();
+        let mut first = read_series(1, 30e6, 0.01);
+        first.environment.kernel = "Linux 6.12".to_owned();
+        first.phases[0].bandwidth.values.truncate(3);
+        let summary = campaign(vec![vec![("raw", first)], vec![("raw", other)]]);
+        let values = vec!["Linux 6.12".to_owned(), "Linux 6.13".to_owned()];
+        let expected = [
+            Weakness::FewRepeats { points: 1, of: 2, wanted: 5 },
+            Weakness::OneSpecimen,
+            Weakness::Changed { what: "the kernel".to_owned(), values },
+        ];
+        assert_eq!(weaknesses(&summary), expected);
+        // What writes and was not prepared has a past.
+        assert!(weaknesses(&campaign(vec![vec![("raw", suite(5))]])).contains(&Weakness::Unprepared));
+        assert_eq!(weaknesses(&CampaignSummary::default()), []);
+    }
+
+    #[test]
+    fn every_layer_is_judged_by_the_rules_given() {
+        let mut summary = campaign(vec![vec![("raw", suite(5))]]);
+        advise_all(&mut summary, &crate::default_rules()[..2]);
+        assert_eq!(summary.cards[0].layers[0].advice.len(), 2);
     }
 
     #[test]

@@ -35,6 +35,6 @@ pub use compare::{compare, compare_all, compare_family, compare_summaries};
 pub use estimate::estimate;
 pub use figures::figure;
 pub use findings::findings;
-pub use limits::{bus_limit, layer_cost};
+pub use limits::{bus_limit, layer_cost, layer_costs};
 pub use steady::steady_state;
 pub use summarize::summarize;

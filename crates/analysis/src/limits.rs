@@ -115,18 +115,36 @@ fn one_host(found: &[(&Summary, &PhaseSummary)]) -> bool {
 /// What a layer costs, workload by workload: raw against layer, as one family.
 pub fn layer_cost(raw: &Summary, layer: &Summary) -> Vec<LayerCost> {
     let name = layer.target.filesystem.as_ref().map_or_else(|| "raw".to_owned(), |fs| fs.fs_type.clone());
-    // Phases without a value on either side are left out, so that comparisons and phases stay in step.
-    let mut phases = common_phases(raw, layer);
-    phases.retain(|(a, b)| has_rate(a) && has_rate(b));
-    let pairs: Vec<_> = phases.iter().map(|(a, b)| rate_pair(a, b)).collect();
+    layer_costs(&[(&name, raw, layer)]).pop().unwrap_or_default()
+}
+
+/// What layers cost, each with its name, the reference and itself: all workloads of all of them as one family, so that
+/// the number of cards and layers makes no false alarms.
+pub fn layer_costs(layers: &[(&str, &Summary, &Summary)]) -> Vec<Vec<LayerCost>> {
+    let phases: Vec<Vec<(&PhaseSummary, &PhaseSummary)>> = layers
+        .iter()
+        .map(|(_, reference, layer)| {
+            // Phases without a value on either side are left out, so that comparisons and phases stay in step.
+            let mut phases = common_phases(reference, layer);
+            phases.retain(|(a, b)| has_rate(a) && has_rate(b));
+            phases
+        })
+        .collect();
+    let pairs: Vec<_> = phases.iter().flatten().map(|(a, b)| rate_pair(a, b)).collect();
+    let mut compared = compare_family(&pairs).into_iter();
     let amplification = |phase: &PhaseSummary| phase.amplification.as_ref().map(|e| e.mean);
-    let cost = |(comparison, (a, b)): (_, &(&PhaseSummary, &PhaseSummary))| LayerCost {
-        layer: name.clone(),
-        comparison,
-        amplification_raw: amplification(a),
-        amplification_layer: amplification(b),
+    let costs_of = |((name, ..), phases): (&(&str, _, _), &Vec<(&PhaseSummary, &PhaseSummary)>)| {
+        let cost = |((a, b), comparison): (&(&PhaseSummary, &PhaseSummary), _)| LayerCost {
+            layer: (*name).to_owned(),
+            phase: a.phase.clone(),
+            op: a.op,
+            comparison,
+            amplification_raw: amplification(a),
+            amplification_layer: amplification(b),
+        };
+        phases.iter().zip(compared.by_ref()).map(cost).collect()
     };
-    compare_family(&pairs).into_iter().zip(&phases).map(cost).collect()
+    layers.iter().zip(&phases).map(costs_of).collect()
 }
 
 #[cfg(test)]

@@ -83,8 +83,69 @@ pub struct CampaignSummary {
     pub failed: Vec<FailedRun>,
     /// Runs of the same points that were measured in another way and do not count.
     pub other_definition: u64,
+    /// What its design cannot prove.
+    #[serde(default)]
+    pub weaknesses: Vec<Weakness>,
     /// What else limits the worth of the figures, in words.
     pub notes: Vec<String>,
+    /// The card that the others are held against: its place in `cards`.
+    #[serde(default)]
+    pub reference: u32,
+    /// The layer that the others are held against, in [`CardSummary::costs`]; empty when there is but one.
+    #[serde(default)]
+    pub reference_layer: String,
+}
+
+/// What the design of a campaign cannot prove, however exactly its points were measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "weakness")]
+pub enum Weakness {
+    /// Points are missing.
+    #[error("{runs} of {planned} planned runs are there: what is missing may change the order of the cards")]
+    Unfinished {
+        /// Runs that count.
+        runs: u64,
+        /// Runs that were planned.
+        planned: u64,
+    },
+    /// Some points have too few runs to tell their spread.
+    #[error("{points} of {of} points have fewer than {wanted} runs: how much their runs differ is hardly known")]
+    FewRepeats {
+        /// Such points.
+        points: u64,
+        /// All points.
+        of: u64,
+        /// Runs that would do.
+        wanted: u32,
+    },
+    /// One specimen of each model.
+    #[error("one specimen of each card was measured: how much specimens of one model differ is not known")]
+    OneSpecimen,
+    /// Repeats came one right after another.
+    #[error(
+        "all repeats of a workload came one right after another: a drift of the card or the host is in the differences \
+         between workloads and layers"
+    )]
+    Blocked,
+    /// Nothing brought the cards to one state.
+    #[error("nothing brought the cards to one state before: what was written to them earlier is in the figures")]
+    Unprepared,
+    /// The circumstances were not the same for all points.
+    #[error("{what} was not the same for all points: {}", .values.join("; "))]
+    Changed {
+        /// Which circumstance.
+        what: String,
+        /// What it was, each once.
+        values: Vec<String>,
+    },
+    /// Published figures.
+    #[error("of {points} of {of} points only mean and deviation are known: no percentiles, no single runs")]
+    MeansOnly {
+        /// Such points.
+        points: u64,
+        /// All points.
+        of: u64,
+    },
 }
 
 /// All that a campaign says of one card.
@@ -104,7 +165,7 @@ pub struct CardSummary {
     pub layers: Vec<LayerSummary>,
     /// What its registers and its packaging promise, beside what was measured.
     pub claims: Vec<ClaimCheck>,
-    /// What each layer costs against the bare card.
+    /// What each other layer costs against [`CampaignSummary::reference_layer`].
     pub costs: Vec<LayerCost>,
 }
 

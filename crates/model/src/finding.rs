@@ -442,6 +442,10 @@ pub enum Limit {
 pub struct LayerCost {
     /// Name of the layer, such as `vfat`.
     pub layer: String,
+    /// Phase that was compared.
+    pub phase: String,
+    /// Which operation of it.
+    pub op: Op,
     /// Raw (`a`) against the layer (`b`): the ratio is what is left.
     pub comparison: Comparison,
     /// Bytes of the device per byte of the application on the bare device.

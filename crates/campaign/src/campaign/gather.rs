@@ -1,12 +1,12 @@
 //! From the store to what a campaign says: the runs that count, put together card by card, and all that follows.
 
 use super::estimate::repeats_in_words;
-use super::file::{Each, Order, Preparation};
+use super::file::{Each, Order, Preparation, Repeats};
 use super::journal::{Trust, counts};
 use super::spec::{Campaign, Card, Layer, Through};
 use hakaru_analysis::claims::{Given, check_claims, claims_of};
-use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared};
-use hakaru_model::finding::{BusLimit, Claim, LayerCost, Summary};
+use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared, Weakness};
+use hakaru_model::finding::{BusLimit, Claim, Summary};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_store::{FindError, OutcomeKind, PointRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,8 +52,12 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
         summary.runs += measured.layers.iter().map(|(_, summary, _)| summary.runs.len() as u64).sum::<u64>();
         cards.push(measured);
     }
+    let all_measured = more.is_empty();
     cards.extend(more);
     conclude(&mut summary, cards);
+    if all_measured {
+        summary.weaknesses.extend(weaknesses_of_plan(campaign, summary.runs));
+    }
     Ok(summary)
 }
 
@@ -224,17 +228,18 @@ fn conclude(summary: &mut CampaignSummary, cards: Vec<Measured>) {
             all.extend(printed.iter().filter(|claim| !all.contains(claim)).copied().collect::<Vec<_>>());
             check_claims(summary, &all, Given::default())
         });
-        let costs = raw.map(|(of, raw, _)| {
-            let others = layers.iter().filter(|(layer, ..)| layer != of && raw.target.filesystem.is_none());
-            others.flat_map(|(layer, through, _)| costs(layer, raw, through)).collect()
-        });
-        let (claims, costs) = (claims.unwrap_or_default(), costs.unwrap_or_default());
+        let claims = claims.unwrap_or_default();
         let layers = layers.into_iter().map(|(layer, summary, prepared)| {
             let advice = hakaru_analysis::advise(&summary, &rules);
             LayerSummary { layer, summary, prepared, advice }
         });
-        summary.cards.push(CardSummary { name, key, host, printed, facts, layers: layers.collect(), claims, costs });
+        let (layers, costs) = (layers.collect(), Vec::new());
+        summary.cards.push(CardSummary { name, key, host, printed, facts, layers, claims, costs });
     }
+    if let Some(layer) = reference_layer(summary) {
+        hakaru_analysis::campaign::hold_against(summary, &layer);
+    }
+    summary.weaknesses = hakaru_analysis::campaign::weaknesses(summary);
     let by_layer = by_layer(summary);
     let limits: Vec<(String, BusLimit)> = by_layer
         .iter()
@@ -247,9 +252,28 @@ fn conclude(summary: &mut CampaignSummary, cards: Vec<Measured>) {
     (summary.limits, summary.rankings) = (limits, rankings);
 }
 
-fn costs(layer: &str, raw: &Summary, through: &Summary) -> Vec<LayerCost> {
-    let costs = hakaru_analysis::layer_cost(raw, through);
-    costs.into_iter().map(|cost| LayerCost { layer: layer.to_owned(), ..cost }).collect()
+/// The bare device where any card was measured through it, else the first layer; `None` when there is but one.
+fn reference_layer(summary: &CampaignSummary) -> Option<String> {
+    let layers = || summary.cards.iter().flat_map(|card| &card.layers);
+    let first = layers().next()?;
+    layers().find(|of| of.layer != first.layer)?;
+    let raw = layers().find(|of| of.summary.target.filesystem.is_none());
+    Some(raw.unwrap_or(first).layer.clone())
+}
+
+/// What only the plan knows of the weaknesses of a design.
+fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
+    let mut found = Vec::new();
+    let planned = campaign.count();
+    // Repeats that end when the mean is known have no number that is missing.
+    if matches!(campaign.repeats, Repeats::Times(_)) && runs < planned {
+        found.push(Weakness::Unfinished { runs, planned });
+    }
+    let several = campaign.repeats.most() > 1 && campaign.workloads.len() > 1;
+    if campaign.order == Order::Blocked && several && runs > 0 {
+        found.push(Weakness::Blocked);
+    }
+    found
 }
 
 /// The cards of each layer, with their places.
