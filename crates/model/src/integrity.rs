@@ -15,6 +15,8 @@ pub const FORMAT: u32 = 1;
 pub struct Verification {
     /// Number of this form; see [`FORMAT`].
     pub format: u32,
+    /// Unique, and sorts by time (UUID version 7).
+    pub id: String,
     /// Version of hakaru.
     pub version: String,
     /// Wall clock at its beginning, milliseconds since 1970 UTC.
@@ -51,7 +53,10 @@ pub enum Scope {
         of: Bytes,
     },
     /// Samples all over a device.
-    Samples,
+    Samples {
+        /// Whether what was there before was put back afterwards.
+        restored: bool,
+    },
     /// Files in the free space of a file system: offsets count along them, and not along the device.
     FreeSpace {
         /// The folder they were in.

@@ -58,16 +58,21 @@ struct Prepared<'a> {
 
 impl Prepared<'_> {
     fn new(record: &RunRecord) -> Result<Prepared<'_>, AppendError> {
-        for id in [&record.id, &record.series] {
-            let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-            if id.is_empty() || id.len() > ID_MAX || !id.chars().all(known) {
-                return Err(AppendError::BadId { id: id.clone() });
-            }
-        }
+        check_id(&record.id)?;
+        check_id(&record.series)?;
         let body = export(record)?;
         import(&body).map_err(AppendError::Unreadable)?;
         Ok(Prepared { record, body })
     }
+}
+
+/// An id is typed and printed, so it has to be short and plain.
+pub(crate) fn check_id(id: &str) -> Result<(), AppendError> {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if id.is_empty() || id.len() > ID_MAX || !id.chars().all(known) {
+        return Err(AppendError::BadId { id: id.to_owned() });
+    }
+    Ok(())
 }
 
 impl Store {
@@ -98,10 +103,15 @@ impl Store {
             }
         }
         transaction.commit().map_err(failed)?;
+        self.settle();
+        Ok(new)
+    }
+
+    /// Makes sure that what was committed survives a power cut.
+    pub(crate) fn settle(&self) {
         // With synchronous=NORMAL a commit alone may be lost with the power; a checkpoint syncs the log first. Should
         // it fail (a reader in between, a full disk) the commit still stands, and the next checkpoint makes up for it.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        Ok(new)
     }
 }
 

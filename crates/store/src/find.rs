@@ -37,6 +37,28 @@ pub enum FindError {
     /// It is there, and this build cannot read it.
     #[error(transparent)]
     Unreadable(#[from] ImportError),
+    /// A verification that a newer build stored.
+    #[error(
+        "verification {id} has format {found}, and this build reads formats up to {newest}: a newer hakaru stored it, \
+         so use that version or a later one"
+    )]
+    Newer {
+        /// Its id.
+        id: String,
+        /// Its format.
+        found: u32,
+        /// The newest format known.
+        newest: u32,
+    },
+    /// A verification that has lost its form.
+    #[error("verification {id} is damaged: {source}")]
+    Damaged {
+        /// Its id.
+        id: String,
+        /// What the JSON reader says.
+        #[source]
+        source: serde_json::Error,
+    },
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -2,6 +2,7 @@
 //!
 //! What was measured lies in the table `record` as the JSON text of a [`RunRecord`]; triggers forbid to update or
 //! delete it. The tables `run` and `phase` follow from it and can be built anew at any time ([`Store::rebuild`]).
+//! Beside it, in the same way, lie verifications of whole devices.
 //! There are no statistics here: whoever wants a mean reads the records and computes it.
 //!
 //! [`RunRecord`]: hakaru_model::record::RunRecord
@@ -16,11 +17,12 @@ mod migrate;
 mod open;
 mod points;
 mod rows;
+mod verified;
 
 pub use append::{AppendError, Appended};
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::FindError;
-pub use open::{OpenError, Store, default_path};
+pub use open::{Journal, OpenError, Store, default_path};
 pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
 

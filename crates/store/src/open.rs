@@ -17,6 +17,17 @@ const BUSY: Duration = Duration::from_secs(10);
 pub struct Store {
     pub(crate) connection: Connection,
     path: PathBuf,
+    journal: Journal,
+}
+
+/// How the database survives a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Journal {
+    /// A write-ahead log: readers and one writer do not wait for each other.
+    WriteAhead,
+    /// A rollback journal, because the file system lets no memory be shared (9p, some network file systems): just as
+    /// safe, but readers and writers wait for each other.
+    Rollback,
 }
 
 /// Why a database could not be opened.
@@ -140,6 +151,11 @@ impl Store {
         &self.path
     }
 
+    /// How it survives a crash.
+    pub fn journal(&self) -> Journal {
+        self.journal
+    }
+
     /// Names the action and the file for whatever SQLite refuses.
     pub(crate) fn failed(&self, action: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError + use<> {
         let path = self.path.clone();
@@ -149,15 +165,37 @@ impl Store {
 
 fn open_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
     create_folder(path)?;
+    match open_with(path, busy, Journal::WriteAhead) {
+        Err(OpenError::CannotOpen { source, .. }) if shares_no_memory(&source) => {
+            open_with(path, busy, Journal::Rollback)
+        }
+        opened => opened,
+    }
+}
+
+/// Whether it may be the index of the write-ahead log, in memory that processes share, that cannot be had.
+///
+/// Where that cannot even be made, SQLite merely says that it cannot open something, so a second try has to tell.
+fn shares_no_memory(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    let maybe = [ErrorCode::CannotOpen, ErrorCode::SystemIoFailure, ErrorCode::FileLockingProtocolFailed];
+    code.is_some_and(|code| maybe.contains(&code))
+}
+
+fn open_with(path: &Path, busy: Duration, journal: Journal) -> Result<Store, OpenError> {
     let explain = |source| explain(path, busy, source);
     // Without SQLITE_OPEN_URI: a file may be called `file:x?mode=memory` and is still a file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
     connection.busy_timeout(busy).map_err(explain)?;
+    if journal == Journal::Rollback {
+        // A connection that keeps the file for itself alone needs no shared memory, even where a log is there.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(explain)?;
+    }
     check_is_ours(&connection, path, busy)?;
-    configure(&connection, busy).map_err(explain)?;
+    let journal = configure(&connection, busy, journal).map_err(explain)?;
     let rebuild = migrate::migrate(&mut connection).map_err(explain)?;
-    let mut store = Store { connection, path: path.to_owned() };
+    let mut store = Store { connection, path: path.to_owned(), journal };
     if rebuild {
         store.rebuild().map_err(|source| OpenError::Rebuild { path: path.to_owned(), source: source.into() })?;
     }
@@ -198,11 +236,22 @@ fn check_is_ours(connection: &Connection, path: &Path, busy: Duration) -> Result
 /// A write-ahead log, so that readers and one writer do not wait for each other.
 ///
 /// With such a log `synchronous=NORMAL` cannot damage the database, and [`Store::append`] syncs it at its end. Where
-/// the file system has no shared memory, SQLite stays with its older journal, which is only safe with `FULL`.
-fn configure(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+/// the file system has no shared memory, the older journal is used, which is only safe with `FULL`.
+fn configure(connection: &Connection, busy: Duration, wanted: Journal) -> rusqlite::Result<Journal> {
     connection.pragma_update(None, "foreign_keys", true)?;
-    let mode = write_ahead(connection, busy)?;
-    connection.pragma_update(None, "synchronous", if mode == "wal" { "NORMAL" } else { "FULL" })
+    let journal = match wanted {
+        Journal::WriteAhead if write_ahead(connection, busy)? == "wal" => Journal::WriteAhead,
+        Journal::WriteAhead => Journal::Rollback,
+        Journal::Rollback => {
+            connection.query_row("PRAGMA journal_mode=DELETE", [], |_| Ok(()))?;
+            connection.pragma_update(None, "locking_mode", "NORMAL")?;
+            Journal::Rollback
+        }
+    };
+    connection.pragma_update(None, "synchronous", if journal == Journal::WriteAhead { "NORMAL" } else { "FULL" })?;
+    // Only a use shows whether the log can be had; it also gives back what an exclusive connection kept.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(journal)
 }
 
 /// Switches the journal. SQLite does not wait by itself for another process that is switching it at the same moment.

@@ -100,3 +100,24 @@ fn a_name_that_looks_like_a_uri_is_a_name() {
     drop(Store::open(&path).unwrap());
     assert!(path.exists());
 }
+
+#[test]
+fn without_shared_memory_the_older_journal_is_used() {
+    // On 9p and the like the index of the log cannot be had; here a link that SQLite does not follow is in its place.
+    let dir = tempfile::tempdir().unwrap();
+    let fresh = dir.path().join("fresh.db");
+    let used = dir.path().join("used.db");
+    drop(Store::open(&used).unwrap());
+    for path in [fresh, used] {
+        std::os::unix::fs::symlink("/nowhere/at/all", path.with_extension("db-shm")).unwrap();
+        for _ in 0..2 {
+            let store = Store::open(&path).unwrap();
+            assert_eq!(store.journal(), Journal::Rollback);
+            let text = |sql: &str| store.connection.query_row(sql, [], |r| r.get::<_, rusqlite::types::Value>(0));
+            assert_eq!(text("PRAGMA journal_mode").unwrap(), rusqlite::types::Value::Text("delete".into()));
+            assert_eq!(text("PRAGMA synchronous").unwrap(), rusqlite::types::Value::Integer(2));
+            // Nobody keeps the file for themselves.
+            assert_eq!(Store::open(&path).unwrap().count().unwrap(), 0);
+        }
+    }
+}

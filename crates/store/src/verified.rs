@@ -1,0 +1,117 @@
+//! Verifications: appended, listed and found again like runs, and like them never changed.
+
+use crate::append::check_id;
+use crate::{AppendError, ExportError, FindError, Store};
+use hakaru_model::facts::Fact;
+use hakaru_model::integrity::{FORMAT, Scope, Verification};
+use rusqlite::params;
+use std::path::PathBuf;
+
+/// A body has at least this of its form, whatever build wrote it.
+#[derive(serde::Deserialize)]
+struct Head {
+    format: u32,
+}
+
+/// The JSON text of a verification. Odd bytes of paths are replaced, because JSON cannot carry them.
+fn text(verification: &Verification) -> Result<String, ExportError> {
+    if let Ok(text) = serde_json::to_string(verification) {
+        return Ok(text);
+    }
+    let mut printable = verification.clone();
+    let mut paths = vec![&mut printable.target.path];
+    paths.extend(printable.target.filesystem.as_mut().map(|fs| &mut fs.mount_point));
+    if let Fact::Known(device) = &mut printable.target.device {
+        paths.push(&mut device.node);
+    }
+    if let Scope::FreeSpace { folder } = &mut printable.scope {
+        paths.push(folder);
+    }
+    for path in paths {
+        *path = PathBuf::from(path.to_string_lossy().into_owned());
+    }
+    serde_json::to_string(&printable).map_err(|source| ExportError { id: verification.id.clone(), source })
+}
+
+fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
+    let damaged = |source| FindError::Damaged { id: id.to_owned(), source };
+    let head: Head = serde_json::from_str(body).map_err(damaged)?;
+    if head.format > FORMAT {
+        return Err(FindError::Newer { id: id.to_owned(), found: head.format, newest: FORMAT });
+    }
+    serde_json::from_str(body).map_err(damaged)
+}
+
+impl Store {
+    /// Appends a verification. When this returns, it survives a power cut.
+    ///
+    /// # Errors
+    /// [`AppendError`]; nothing is stored then. An id that is there already is refused by the database.
+    pub fn append_verification(&mut self, verification: &Verification) -> Result<(), AppendError> {
+        check_id(&verification.id)?;
+        let body = text(verification)?;
+        let sql = "INSERT INTO verification (id, format, body) VALUES (?1, ?2, ?3)";
+        let appended = self.connection.execute(sql, params![verification.id, verification.format, body]);
+        appended.map_err(self.failed("store a verification"))?;
+        self.settle();
+        Ok(())
+    }
+
+    /// The verification with that id, or the only one whose id begins so.
+    ///
+    /// # Errors
+    /// [`FindError`]: none, several, or one that this build cannot read.
+    pub fn verification(&self, id_or_prefix: &str) -> Result<Verification, FindError> {
+        let found = self.verifications_from(id_or_prefix).map_err(self.failed("look for a verification"))?;
+        let not_found = || FindError::NotFound {
+            what: "verification",
+            prefix: id_or_prefix.to_owned(),
+            path: self.path().to_owned(),
+        };
+        match &found[..] {
+            [] => Err(not_found()),
+            _ if id_or_prefix.is_empty() => Err(not_found()),
+            [(id, body)] => parse(id, body),
+            [(id, body), ..] if id == id_or_prefix => parse(id, body),
+            many => Err(FindError::Ambiguous {
+                what: "verifications",
+                prefix: id_or_prefix.to_owned(),
+                count: many.len() as u64,
+                candidates: many.iter().take(10).map(|(id, _)| id.clone()).collect(),
+            }),
+        }
+    }
+
+    /// The verification that was stored last; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`FindError`] when it cannot be read.
+    pub fn latest_verification(&self) -> Result<Option<Verification>, FindError> {
+        Ok(self.verifications(1)?.pop())
+    }
+
+    /// So many verifications at most, the newest first.
+    ///
+    /// # Errors
+    /// [`FindError`] when one cannot be read.
+    pub fn verifications(&self, limit: u32) -> Result<Vec<Verification>, FindError> {
+        let newest = self.newest_verifications(limit).map_err(self.failed("list the verifications"))?;
+        newest.iter().map(|(id, body)| parse(id, body)).collect()
+    }
+
+    fn newest_verifications(&self, limit: u32) -> rusqlite::Result<Vec<(String, String)>> {
+        let sql = "SELECT id, body FROM verification ORDER BY seq DESC LIMIT ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    }
+
+    fn verifications_from(&self, prefix: &str) -> rusqlite::Result<Vec<(String, String)>> {
+        let sql = "SELECT id, body FROM verification WHERE id >= ?1 AND id < ?2 ORDER BY id";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        // Ids are ASCII, so that everything that begins with the prefix sorts below the prefix and this character.
+        let rows = statement.query_map(params![prefix, format!("{prefix}\u{10FFFF}")], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        rows.collect()
+    }
+}

@@ -1,0 +1,92 @@
+//! Verifications are kept like runs: appended, found by their ids, never changed, and read by every later build.
+//!
+//! `HAKARU_WRITE_FIXTURES=1 cargo test -p hakaru-store --test verified` writes the fixture if it is missing.
+
+mod support;
+
+use hakaru_model::integrity::*;
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_store::{FindError, Store};
+use support::{fixtures, id, record};
+
+fn verification(n: u64) -> Verification {
+    let run = record(n);
+    let point = SpeedPoint { offset: Bytes(0), len: Bytes(4 << 20), elapsed: Nanos(200_000_000) };
+    let map = SpeedMap { points: vec![point] };
+    let verdict = Verdict {
+        claimed: Bytes(64 << 30),
+        capacity: Capacity::Wraps { real: Bytes(8 << 30) },
+        good: Bytes(8 << 30),
+        bad: vec![Span {
+            offset: Bytes(0),
+            len: Bytes(56 << 30),
+            state: BlockState::Overwritten { distance: Bytes(8 << 30) },
+        }],
+        bad_bytes: Bytes(56 << 30),
+        write_speed: map.clone(),
+        read_speed: map,
+    };
+    Verification {
+        format: FORMAT,
+        id: id(n),
+        version: "0.1.0".to_owned(),
+        started_unix_ms: run.started_unix_ms,
+        elapsed: Nanos::from_secs(3600),
+        target: run.target,
+        environment: run.environment,
+        scope: if n.is_multiple_of(2) { Scope::Whole } else { Scope::FreeSpace { folder: "/mnt/card".into() } },
+        seed: u64::MAX - n,
+        completed: true,
+        verdict,
+    }
+}
+
+#[test]
+fn what_is_appended_is_found_and_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.db");
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.latest_verification().unwrap(), None);
+    assert!(matches!(store.verification("01"), Err(FindError::NotFound { .. })));
+    for n in [1, 2, 3] {
+        store.append_verification(&verification(n)).unwrap();
+    }
+    assert_eq!(store.latest_verification().unwrap(), Some(verification(3)));
+    assert_eq!(store.verifications(2).unwrap(), [verification(3), verification(2)]);
+    assert_eq!(store.verification(&id(2)).unwrap(), verification(2));
+    assert!(matches!(store.verification(&id(2)[..8]), Err(FindError::Ambiguous { count: 3, .. })));
+    assert!(matches!(store.verification(""), Err(FindError::NotFound { .. })));
+    // The same id again, and an id that nobody could type.
+    assert!(store.append_verification(&verification(2)).is_err());
+    assert!(store.append_verification(&Verification { id: "a b".to_owned(), ..verification(4) }).is_err());
+    drop(store);
+    assert_eq!(Store::open(&path).unwrap().verifications(9).unwrap().len(), 3);
+}
+
+#[test]
+fn paths_that_json_cannot_carry_are_no_reason_to_lose_one() {
+    use std::os::unix::ffi::OsStringExt;
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path().join("x.db")).unwrap();
+    let folder = std::path::PathBuf::from(std::ffi::OsString::from_vec(b"/mnt/\xff".to_vec()));
+    store.append_verification(&Verification { scope: Scope::FreeSpace { folder }, ..verification(1) }).unwrap();
+    let found = store.latest_verification().unwrap().unwrap();
+    assert_eq!(found.scope, Scope::FreeSpace { folder: "/mnt/\u{FFFD}".into() });
+}
+
+#[test]
+fn databases_of_schema_3_are_opened() {
+    let path = fixtures().join("schema-3.db");
+    if std::env::var_os("HAKARU_WRITE_FIXTURES").is_some() && !path.exists() {
+        let mut store = Store::open(&path).unwrap();
+        store.append(&record(1)).unwrap();
+        store.append_verification(&verification(1)).unwrap();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let copy = dir.path().join("old.db");
+    std::fs::copy(&path, &copy).unwrap();
+    let mut store = Store::open(&copy).unwrap();
+    assert_eq!(store.latest_verification().unwrap(), Some(verification(1)));
+    assert_eq!(store.count().unwrap(), 1);
+    store.append_verification(&verification(2)).unwrap();
+}
