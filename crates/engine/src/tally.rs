@@ -192,6 +192,7 @@ impl Tally {
                 bytes,
                 short,
                 issued: ios + refused[op as usize],
+                runtime: None,
                 slat: latency(slat, slat_histogram),
                 clat: latency(clat, clat_histogram),
                 lat: latency(lat, lat_histogram),

@@ -472,6 +472,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             len: Bytes(u64::from(len)),
             errno: errno.raw_os_error(),
             at: Nanos(self.clock.nanos(now.saturating_sub(self.measuring_since))),
+            mismatches: Vec::new(),
         });
     }
 

@@ -530,6 +530,9 @@ pub struct Rate {
 pub struct ErrorPolicy {
     /// Goes on after errors of these operations; otherwise the first ends the job.
     pub continue_on: PerOp<bool>,
+    /// Goes on after data that is not as it was written.
+    #[serde(default)]
+    pub continue_on_mismatch: bool,
 }
 
 /// What is recorded.

@@ -4,6 +4,7 @@
 
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
+use crate::job::rules::Verify;
 use crate::job::{
     Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, PerOp, Phase,
     Queue, Rate, Scenario, SizeSpec, Target,
@@ -112,12 +113,43 @@ pub struct WorkerPlan {
     pub rate: Rate,
     /// After an error.
     pub errors: ErrorPolicy,
+    /// Checks what it writes or reads.
+    #[serde(default)]
+    pub verify: Option<Box<VerifyPlan>>,
     /// What is recorded.
     pub measure: Measure,
     /// Processors it may run on; empty for any.
     pub cpus_allowed: Vec<u32>,
     /// Seed of everything random in it besides the stream.
     pub seed: u64,
+}
+
+/// How a worker checks data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyPlan {
+    /// By which rules; the interval is given wherever blocks differ in size.
+    pub rules: Verify,
+    /// Seed that headers carry: the same for all clones of a job, because they may share a file.
+    pub seed: u64,
+    /// How often all is written, and checked each time.
+    pub loops: u32,
+}
+
+impl VerifyPlan {
+    fn of(job: &Job, seed: u64) -> Option<Box<VerifyPlan>> {
+        let mut rules = job.rules.verify.clone()?;
+        let written = if job.access.does(Op::Write) { &job.block.write } else { &job.block.read };
+        // A block that may be cut, or read back in other pieces than it was written in, needs headers in each.
+        rules.interval = rules.interval.or((written.min() != written.max()).then_some(written.min()));
+        rules.interval = rules.interval.map(|interval| interval.min(written.min()));
+        let seed = Rng::fork(seed, 0x5eed).next_u64();
+        Some(Box::new(VerifyPlan { rules, seed, loops: job.extent.loops }))
+    }
+
+    /// Bytes of the smallest piece that carries a header, in blocks of this size.
+    pub fn piece(&self, block: u64) -> u64 {
+        self.rules.interval.map_or(block, |interval| interval.0.clamp(1, block.max(1)))
+    }
 }
 
 /// Why a scenario does not fit its target.
@@ -326,6 +358,7 @@ impl Resolver {
             buffers: job.buffers.clone(),
             rate: job.rate.clone(),
             errors: job.errors,
+            verify: VerifyPlan::of(job, seed),
             measure: job.measure.clone(),
             cpus_allowed: job.cpus_allowed.clone(),
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
@@ -606,8 +639,34 @@ fn check(job: &Job) -> Result<(), PlanError> {
     if job.timing.time_based && job.timing.runtime.is_none() {
         return Err(PlanError::Endless { job: job.name.clone() });
     }
+    if let Some(verify) = &job.rules.verify {
+        check_verify(job, verify)?;
+    }
     if job.measure.tick.0 == 0 {
         return bad("tick", "0".to_owned(), "an interval takes time");
+    }
+    Ok(())
+}
+
+/// A header has to fit into each piece it stands in.
+fn check_verify(job: &Job, verify: &Verify) -> Result<(), PlanError> {
+    let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
+    let smallest = [Op::Read, Op::Write].into_iter().filter(|&op| job.access.does(op)).map(|op| job.block[op].min().0);
+    let block = smallest.min().unwrap_or(0);
+    let piece = verify.interval.map_or(block, |interval| interval.0.min(block));
+    let header = verify.method.header_bytes() as u64;
+    if piece < header + u64::from(verify.offset) {
+        return match (verify.offset, verify.interval) {
+            (0, None) => bad("bs", block.to_string(), "the header of each block does not fit: use a larger bs"),
+            (0, Some(_)) => bad("verify_interval", piece.to_string(), "the header does not fit: use a larger one"),
+            (offset, _) => {
+                bad("verify_offset", offset.to_string(), "the header goes past the end of its block: use a smaller one")
+            }
+        };
+    }
+    if job.ioengine.works_on_names() || matches!(job.ioengine, IoEngine::Falloc | IoEngine::Ftruncate) {
+        let method = verify.method.name().to_owned();
+        return bad("verify", method, "this ioengine moves no data that could be checked");
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::caveat::Caveat;
 use crate::facts::{DiskStats, Environment, Identity};
 use crate::histogram::Histogram;
 use crate::job::{Op, PerOp, Scenario};
+use crate::mismatch::Mismatch;
 use crate::reported::Reported;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -150,6 +151,10 @@ pub struct OpRecord {
     pub short: u64,
     /// I/Os issued during the measured time, errors included.
     pub issued: u64,
+    /// Measured time of this operation, where it is not all of the worker's: what is read back to be verified has a
+    /// time of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<Nanos>,
     /// Creation to submission; empty for synchronous engines.
     pub slat: Latency,
     /// Submission to completion.
@@ -376,7 +381,7 @@ impl ErrorRecord {
 /// One I/O that the device refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoError {
-    /// `read`, `write`, `trim`, `fsync`, `open`, …
+    /// `read`, `write`, `trim`, `fsync`, `verify`, …
     pub action: String,
     /// Which file.
     pub file: String,
@@ -388,6 +393,9 @@ pub struct IoError {
     pub errno: i32,
     /// When, counted from the start of measurement.
     pub at: Nanos,
+    /// What was not as it was written, where that is the error; at most some dozen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<Mismatch>,
 }
 
 /// Why a worker ended.

@@ -3,6 +3,7 @@
 //! Nothing is remembered but a few numbers: random jobs visit each block once a pass by a permutation that is computed,
 //! not stored.
 
+mod front;
 mod general;
 mod permutation;
 mod skew;
@@ -11,6 +12,7 @@ mod turns;
 
 pub use self::permutation::Permutation;
 
+use self::front::Front;
 use self::general::GeneralStream;
 use crate::job::rules::{FileTurns, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
@@ -79,6 +81,7 @@ pub struct RequestStream(Kind);
 enum Kind {
     Plain(PlainStream),
     General(Box<GeneralStream>),
+    Front(Box<Front>),
 }
 
 /// One operation of one size in one region, each block once or one after another.
@@ -166,6 +169,7 @@ impl RequestStream {
             Kind::Plain(plain) if plain.endless => u64::MAX,
             Kind::Plain(plain) => plain.left.saturating_mul(u64::from(plain.len)),
             Kind::General(general) => general.bytes_left(),
+            Kind::Front(front) => front.bytes_left(),
         }
     }
 
@@ -175,7 +179,22 @@ impl RequestStream {
         match &mut self.0 {
             Kind::Plain(plain) => plain.next(),
             Kind::General(general) => general.next_steered(steer),
+            Kind::Front(front) => front.next(),
         }
+    }
+
+    /// These requests and no others.
+    pub fn listed(requests: Vec<Request>) -> RequestStream {
+        RequestStream(Kind::Front(Box::new(Front::new(requests, None))))
+    }
+
+    /// Puts requests in front of those still to come: what was written is read back between two writes.
+    pub fn put_in_front(&mut self, requests: Vec<Request>) {
+        if let Kind::Front(front) = &mut self.0 {
+            return front.add(requests);
+        }
+        let rest = std::mem::replace(self, RequestStream::listed(Vec::new()));
+        self.0 = Kind::Front(Box::new(Front::new(requests, Some(rest))));
     }
 }
 
@@ -188,6 +207,7 @@ impl Iterator for RequestStream {
         match &mut self.0 {
             Kind::Plain(plain) => plain.next(),
             Kind::General(general) => general.next(),
+            Kind::Front(front) => front.next(),
         }
     }
 }
@@ -294,6 +314,20 @@ mod tests {
         let mut stream = plan(Access::mixed(50, true), 1024, 1 << 20, None).requests();
         let ops: Vec<Op> = (0..20).filter_map(|_| stream.next_steered(|_| Op::Write)).map(|r| r.op).collect();
         assert_eq!(ops, [Op::Write; 20]);
+    }
+
+    #[test]
+    fn what_is_put_in_front_comes_first() {
+        let mut stream = plan(Access::only(Op::Write, false), 1024, 1 << 20, Some(3 * 1024)).requests();
+        let read = |offset| Request { op: Op::Read, region: 0, offset, len: 1024 };
+        assert_eq!(stream.next().map(|r| r.offset), Some(4096));
+        stream.put_in_front(vec![read(1), read(2)]);
+        assert_eq!(stream.bytes_left(), 4 * 1024);
+        assert_eq!(stream.next(), Some(read(1)));
+        stream.put_in_front(vec![read(3)]);
+        let rest: Vec<(Op, u64)> = stream.map(|r| (r.op, r.offset)).collect();
+        assert_eq!(rest, [(Op::Read, 2), (Op::Read, 3), (Op::Write, 5120), (Op::Write, 6144)]);
+        assert_eq!(RequestStream::listed(vec![read(7)]).collect::<Vec<_>>(), [read(7)]);
     }
 
     #[test]

@@ -197,6 +197,7 @@ fn errors_of_the_device_are_counted_and_told() {
         len: Bytes(4096),
         errno: 5,
         at: Nanos(1),
+        mismatches: Vec::new(),
     };
     run.phases[0].workers[0].errors.push(error);
     run.phases[0].workers[0].errors.total = 40;

@@ -212,6 +212,7 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
             len: Bytes(4096),
             errno: numbers.errno,
             at: Nanos(0),
+            mismatches: Vec::new(),
         });
     }
     WorkerRecord {

@@ -63,16 +63,35 @@ pub struct Verify {
     pub dump: bool,
     /// Bytes that carry one header each (`verify_interval`); `None` for whole blocks.
     pub interval: Option<Bytes>,
+    /// Where in these bytes the header stands (`verify_offset`).
+    #[serde(default)]
+    pub offset: u32,
+    /// What data is filled with, over and over, beside the header (`verify_pattern`); empty for random bytes.
+    #[serde(default)]
+    pub fill: Vec<PatternPart>,
     /// Checks after so many writes rather than at the end (`verify_backlog`); 0 waits for the end.
     pub backlog: u64,
     /// Blocks checked at once then (`verify_backlog_batch`); 0 means as many as `backlog`.
     pub backlog_batch: u64,
     /// Threads that check beside the worker (`verify_async`); 0 checks in the worker.
     pub async_threads: u32,
+    /// Processors these may run on (`verify_async_cpus`); empty for any.
+    #[serde(default)]
+    pub async_cpus: Vec<u32>,
     /// Keeps a file from which an interrupted run can be verified (`verify_state_save`).
     pub save_state: bool,
+    /// Checks only what such a file says was written (`verify_state_load`).
+    #[serde(default)]
+    pub load_state: bool,
     /// Checks that blocks carry the number of the write that made them (`verify_write_sequence`).
     pub write_sequence: bool,
+    /// Checks that blocks carry the seed of the job that wrote them (`verify_header_seed`).
+    #[serde(default = "yes")]
+    pub header_seed: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Verify {
@@ -85,11 +104,16 @@ impl Verify {
             fatal: false,
             dump: false,
             interval: None,
+            offset: 0,
+            fill: Vec::new(),
             backlog: 0,
             backlog_batch: 0,
             async_threads: 0,
+            async_cpus: Vec::new(),
             save_state: true,
+            load_state: false,
             write_sequence: true,
+            header_seed: true,
         }
     }
 }
@@ -104,14 +128,95 @@ pub enum VerifyMethod {
     Crc32c,
     /// The header, and a CRC-32 of the data.
     Crc32,
+    /// The header, and a CRC-64 of the data.
+    Crc64,
+    /// The header, and a CRC-16 of the data.
+    Crc16,
+    /// The header, and a CRC-7 of the data.
+    Crc7,
     /// The header, and an MD5 of the data.
     Md5,
+    /// The header, and a SHA-1 of the data.
+    Sha1,
     /// The header, and a SHA-256 of the data.
     Sha256,
-    /// The header, and an xxHash of the data.
+    /// The header, and a SHA-512 of the data.
+    Sha512,
+    /// The header, and a SHA3-224 of the data.
+    #[serde(rename = "sha3-224")]
+    Sha3_224,
+    /// The header, and a SHA3-256 of the data.
+    #[serde(rename = "sha3-256")]
+    Sha3_256,
+    /// The header, and a SHA3-384 of the data.
+    #[serde(rename = "sha3-384")]
+    Sha3_384,
+    /// The header, and a SHA3-512 of the data.
+    #[serde(rename = "sha3-512")]
+    Sha3_512,
+    /// The header, and an xxHash (of 32 bits) of the data.
     Xxhash,
     /// This pattern over and over, and no header.
     Pattern(Vec<PatternPart>),
+    /// The header, and this pattern over and over.
+    PatternHeader(Vec<PatternPart>),
+    /// Nothing: everything is read back, and nothing compared.
+    Null,
+}
+
+impl VerifyMethod {
+    /// Bytes of the header without its checksum.
+    pub const HEADER: usize = 40;
+
+    /// Its name in the field, as the `verify` option has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            VerifyMethod::Header => "meta",
+            VerifyMethod::Crc32c => "crc32c",
+            VerifyMethod::Crc32 => "crc32",
+            VerifyMethod::Crc64 => "crc64",
+            VerifyMethod::Crc16 => "crc16",
+            VerifyMethod::Crc7 => "crc7",
+            VerifyMethod::Md5 => "md5",
+            VerifyMethod::Sha1 => "sha1",
+            VerifyMethod::Sha256 => "sha256",
+            VerifyMethod::Sha512 => "sha512",
+            VerifyMethod::Sha3_224 => "sha3-224",
+            VerifyMethod::Sha3_256 => "sha3-256",
+            VerifyMethod::Sha3_384 => "sha3-384",
+            VerifyMethod::Sha3_512 => "sha3-512",
+            VerifyMethod::Xxhash => "xxhash",
+            VerifyMethod::Pattern(_) => "pattern",
+            VerifyMethod::PatternHeader(_) => "pattern_hdr",
+            VerifyMethod::Null => "null",
+        }
+    }
+
+    /// Bytes of its checksum; 0 where it has none.
+    pub fn checksum_bytes(&self) -> usize {
+        use VerifyMethod::*;
+        match self {
+            Header | Pattern(_) | PatternHeader(_) | Null => 0,
+            Crc7 => 1,
+            Crc16 => 2,
+            Crc32c | Crc32 | Xxhash => 4,
+            Crc64 => 8,
+            Md5 => 16,
+            Sha1 => 20,
+            Sha3_224 => 28,
+            Sha256 | Sha3_256 => 32,
+            Sha3_384 => 48,
+            Sha512 | Sha3_512 => 64,
+        }
+    }
+
+    /// Bytes of the header with its checksum; 0 for methods without one.
+    pub fn header_bytes(&self) -> usize {
+        match self {
+            VerifyMethod::Pattern(_) | VerifyMethod::Null => 0,
+            _ => Self::HEADER + self.checksum_bytes(),
+        }
+    }
 }
 
 /// One part of a pattern.

@@ -78,6 +78,7 @@ fn phase_record(n: u64) -> PhaseRecord {
         len: Bytes(4096),
         errno: 5,
         at: Nanos(77),
+        mismatches: Vec::new(),
     });
     let disk = DiskStats { name: "mmcblk0".into(), write_ios: 600, write_sectors: 9600, ..Default::default() };
     PhaseRecord {

@@ -196,7 +196,8 @@ fn the_rest_of_what_works() {
     assert!(job.files.pre_read && job.files.unlink && job.files.overwrite && !job.files.allow_create);
     assert!(!job.files.invalidate, "what was read on purpose is not dropped");
     assert_eq!(job.cpus_allowed, [0, 2]);
-    assert_eq!(job.errors, ErrorPolicy { continue_on: PerOp { read: true, write: false, trim: false } });
+    let continue_on = PerOp { read: true, write: false, trim: false };
+    assert_eq!(job.errors, ErrorPolicy { continue_on, continue_on_mismatch: false });
     assert_eq!((job.extent.loops, job.extent.number_ios), (3, Some(99)));
     assert_eq!(
         (job.extent.offset, job.extent.offset_increment),

@@ -264,8 +264,18 @@ fn total(worker: &mut WorkerRecord) {
         }
         let OpRecord { clat, lat, slat, .. } = std::mem::take(&mut worker.ops[op]);
         let ios = if ios == 0 { clat.stat.count.max(lat.stat.count) } else { ios };
-        worker.ops[op] =
-            OpRecord { ios, issued: ios, bytes, clat, lat, slat, bw_samples: bw, iops_samples: iops, short: 0 };
+        worker.ops[op] = OpRecord {
+            ios,
+            issued: ios,
+            bytes,
+            clat,
+            lat,
+            slat,
+            bw_samples: bw,
+            iops_samples: iops,
+            short: 0,
+            runtime: None,
+        };
     }
 }
 

@@ -218,6 +218,7 @@ fn errors(report: &Block) -> ErrorRecord {
             len: Bytes(0),
             errno: i32::try_from(first).unwrap_or(i32::MAX),
             at: Nanos(0),
+            mismatches: Vec::new(),
         });
     }
     errors
@@ -230,6 +231,7 @@ fn operation(block: &Block, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpRep
     let record = OpRecord {
         ios,
         issued: ios,
+        runtime: None,
         bytes: sums.moved(ios, size),
         short: sums.short,
         slat: of("slat"),

@@ -1,0 +1,106 @@
+//! How data that was read back differs from what was written.
+//!
+//! What was found, as it was found. How it is found, and in which words it is told, is not here.
+
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// One checked piece of a block that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// Where in the file the piece begins.
+    pub offset: Bytes,
+    /// How long it is.
+    pub len: Bytes,
+    /// How it differs.
+    #[serde(flatten)]
+    pub difference: Difference,
+    /// Where both contents were saved, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<Saved>,
+}
+
+/// Files with the content of a piece.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saved {
+    /// As it was read.
+    pub received: PathBuf,
+    /// As it should have been.
+    pub expected: PathBuf,
+}
+
+/// How a piece differs from what was written: the first thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "difference")]
+pub enum Difference {
+    /// It does not begin as a header does: nothing of what was written is there.
+    Magic {
+        /// What stands there.
+        found: u32,
+        /// What should.
+        wanted: u32,
+    },
+    /// It was written by another method.
+    Method {
+        /// Name of the method that wrote it, or its number where that is not known.
+        found: String,
+        /// Name of the method it is checked by.
+        wanted: String,
+    },
+    /// It was written as a piece of another length.
+    Length {
+        /// That length.
+        found: u64,
+        /// The length it is checked with.
+        wanted: u64,
+    },
+    /// Its header is damaged.
+    Header {
+        /// Checksum of the header.
+        found: u32,
+        /// The one it should have.
+        wanted: u32,
+    },
+    /// It was written to another place.
+    Offset {
+        /// That place.
+        found: u64,
+        /// The place it was found at.
+        wanted: u64,
+    },
+    /// It was written by a job with another seed.
+    Seed {
+        /// That seed.
+        found: u64,
+        /// The seed of this job.
+        wanted: u64,
+    },
+    /// It is the content of another write to the same place: a later one was lost, or somebody else wrote.
+    Sequence {
+        /// Number of that write.
+        found: u64,
+        /// Number of the last write to that place.
+        wanted: u64,
+    },
+    /// Its data is damaged.
+    Checksum {
+        /// Name of the method.
+        method: String,
+        /// Checksum as it was written, in hexadecimal.
+        written: String,
+        /// Checksum of what was read.
+        computed: String,
+    },
+    /// Its data is not the pattern.
+    Pattern {
+        /// Name of the method.
+        method: String,
+        /// The first byte that differs, counted from the start of the piece.
+        at: u64,
+        /// That byte.
+        found: u8,
+        /// What it should be.
+        wanted: u8,
+    },
+}

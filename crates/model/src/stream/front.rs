@@ -1,0 +1,36 @@
+//! Requests that somebody else thought of, and after them those of the plan.
+
+use super::{Request, RequestStream};
+use std::collections::VecDeque;
+
+/// A queue of requests in front of a stream.
+#[derive(Clone, Debug)]
+pub(super) struct Front {
+    queue: VecDeque<Request>,
+    queued_bytes: u64,
+    rest: Option<RequestStream>,
+}
+
+impl Front {
+    pub(super) fn new(requests: Vec<Request>, rest: Option<RequestStream>) -> Front {
+        let mut front = Front { queue: VecDeque::new(), queued_bytes: 0, rest };
+        front.add(requests);
+        front
+    }
+
+    pub(super) fn add(&mut self, requests: Vec<Request>) {
+        self.queued_bytes += requests.iter().map(|r| u64::from(r.len)).sum::<u64>();
+        self.queue.extend(requests);
+    }
+
+    pub(super) fn bytes_left(&self) -> u64 {
+        self.rest.as_ref().map_or(0, RequestStream::bytes_left).saturating_add(self.queued_bytes)
+    }
+
+    #[cold]
+    pub(super) fn next(&mut self) -> Option<Request> {
+        let Some(request) = self.queue.pop_front() else { return self.rest.as_mut()?.next() };
+        self.queued_bytes -= u64::from(request.len);
+        Some(request)
+    }
+}
