@@ -19,6 +19,8 @@ pub(crate) struct Published {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
+    /// A worker ended that ends the others.
+    pub(crate) ended: AtomicBool,
     pub(crate) progress: Vec<Published>,
     pub(crate) gate: Gate,
 }
@@ -26,7 +28,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(workers: usize) -> Shared {
         let progress = (0..workers).map(|_| Published::default()).collect();
-        Shared { stop: AtomicBool::new(false), progress, gate: Gate::default() }
+        Shared { stop: AtomicBool::new(false), ended: AtomicBool::new(false), progress, gate: Gate::default() }
     }
 }
 

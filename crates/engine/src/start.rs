@@ -10,6 +10,7 @@ use crate::backend::mmap::MmapBackend;
 use crate::backend::null::NullBackend;
 use crate::backend::posixaio::PosixaioBackend;
 use crate::backend::splice::SpliceBackend;
+use crate::backend::stdio::StdioBackend;
 use crate::backend::uring::RingBackend;
 use crate::backend::vsync::VsyncBackend;
 use crate::clock::{Clock, ClockChoice, CounterClock, KernelClock};
@@ -193,6 +194,7 @@ fn plain(
         IoEngine::Pvsync => timed(around, FileBackend::new(opened, slots, Vectored), clock),
         IoEngine::Pvsync2 => timed(around, FileBackend::new(opened, slots, Vectored2(flags(plan))), clock),
         IoEngine::Vsync => timed(around, VsyncBackend::new(opened, VectoredSlots::new(slots), depth), clock),
+        IoEngine::Stdio => timed(around, StdioBackend::new(opened, slots, plan.writes), clock),
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(none)?;
             timed(around, SpliceBackend::new(opened, slots, pipe), clock)

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// How often a worker looks up from its I/O: to publish its progress and to hear whether it should stop.
 const GLANCE: u64 = 20_000_000;
 
+/// The same where the first worker to end ends the others: what they do until they hear of it was not done beside it.
+const QUICK_GLANCE: u64 = 1_000_000;
+
 /// One I/O that is on its way.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
@@ -114,6 +117,8 @@ pub(crate) struct Worker<'a, B, C> {
     measuring_since: u64,
     in_ramp: bool,
     usage_at_start: Usage,
+    /// Nanoseconds between looks up from I/O.
+    glance: u64,
     next_event: u64,
     next_tick: u64,
     end: u64,
@@ -152,6 +157,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             measuring_since: 0,
             in_ramp: plan.ramp_time.0 > 0,
             usage_at_start: Usage::default(),
+            glance: if plan.exit.ends.is_some() { QUICK_GLANCE } else { GLANCE },
             next_event: 0,
             next_tick: 0,
             end: u64::MAX,
@@ -171,13 +177,17 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         self.begin();
         let stop = if B::QUEUED { self.drive_queue() } else { self.drive_synchronous() };
         let last = self.clock.now();
+        if self.plan.exit.ends.is_some() {
+            self.around.shared.ended.store(true, Relaxed);
+        }
         self.close(last, stop)
     }
 
     /// Sleeps through `startdelay` in short naps, so that a stop is heard.
     fn wait_for_start(&mut self) {
         let until = self.clock.now() + self.clock.ticks(self.plan.startdelay.0);
-        while self.clock.now() < until && !self.around.shared.stop.load(Relaxed) {
+        let shared = self.around.shared;
+        while self.clock.now() < until && !shared.stop.load(Relaxed) && !shared.ended.load(Relaxed) {
             self.clock.sleep_until(until.min(self.clock.now() + self.clock.ticks(GLANCE)));
         }
     }
@@ -204,7 +214,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     fn due_next(&self, now: u64) -> u64 {
-        self.end.min(self.next_tick).min(now + self.clock.ticks(GLANCE))
+        self.end.min(self.next_tick).min(now + self.clock.ticks(self.glance))
     }
 
     /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
@@ -534,6 +544,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if self.around.shared.stop.load(Relaxed) {
             return Some(StopReason::Stopped);
         }
+        if self.around.shared.ended.load(Relaxed) {
+            return Some(StopReason::Ended);
+        }
         if self.in_ramp && now >= self.end {
             self.in_ramp = false;
             self.tally.restart();
@@ -585,14 +598,49 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             self.measuring_since = last;
         }
         // A write is not over before it is flushed, so the last flush belongs to the measured time.
-        let end = self.final_syncs(last, stop);
+        let synced = self.final_syncs(last, stop);
+        let used = hakaru_sys::thread::usage();
+        let (end, stop) = self.finish_files(synced, stop);
         let measured = Nanos(self.clock.nanos(end - self.measuring_since));
         // A piece of an interval is kept, but is no sample, even where it is all there is: fio counts none either.
         self.tally.close_interval(measured, false);
         self.publish();
-        let used = hakaru_sys::thread::usage();
         let whole = Nanos(self.clock.nanos(end - self.begun));
         self.record(measured, whole, stop, used)
+    }
+
+    /// Closes the files, with all in them that has to be. Returns the end of the measured time, and why it ended.
+    fn finish_files(&mut self, last: u64, stop: StopReason) -> (u64, StopReason) {
+        let goes_on = stop == StopReason::Ended && self.plan.exit.finish_writing;
+        let written = if goes_on { self.write_the_rest() } else { Ok(()) };
+        let before = if self.plan.time_close { self.clock.now() } else { 0 };
+        let answer = written.and(self.backend.close());
+        let end = if self.plan.time_close { last + (self.clock.now() - before) } else { last };
+        match answer {
+            Ok(()) => (end, stop),
+            Err(errno) => {
+                self.note_error("close", 0, 0, 0, errno, end);
+                (end, StopReason::Error)
+            }
+        }
+    }
+
+    /// Does what is left of the stream, unmeasured and one I/O at a time.
+    fn write_the_rest(&mut self) -> Result<(), Errno> {
+        while !self.around.shared.stop.load(Relaxed) {
+            let Some(request) = self.stream.next() else { break };
+            self.fill_write(0, &request);
+            if B::QUEUED {
+                self.backend.prepare(0, &request);
+                self.backend.submit(0)?;
+                let mut landed = Ok(0);
+                self.backend.reap(1, 1, None, |_, result| landed = result)?;
+                landed?;
+            } else {
+                self.backend.transfer(&request)?;
+            }
+        }
+        Ok(())
     }
 
     fn final_syncs(&mut self, last: u64, stop: StopReason) -> u64 {

@@ -5,11 +5,19 @@ mod common;
 use common::{MIB, go, on_file, only, scenario, write_seq};
 use hakaru_engine::RunError;
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::{Access, IoEngine, Op};
+use hakaru_model::job::rules::ExitScope;
+use hakaru_model::job::{Access, Fallocate, IoEngine, Op};
 use hakaru_model::record::{Outcome, StopReason};
 
-const ENGINES: [IoEngine; 6] =
-    [IoEngine::Sync, IoEngine::Psync, IoEngine::Pvsync, IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring];
+const ENGINES: [IoEngine; 7] = [
+    IoEngine::Sync,
+    IoEngine::Psync,
+    IoEngine::Pvsync,
+    IoEngine::Pvsync2,
+    IoEngine::Stdio,
+    IoEngine::Libaio,
+    IoEngine::IoUring,
+];
 
 #[test]
 fn every_engine_reads_and_writes_every_block_once() {
@@ -96,4 +104,35 @@ fn final_flushes_are_part_of_the_measured_time() {
     let worker = only(&report);
     assert_eq!(worker.sync.stat.count, 1);
     assert!(worker.runtime.0 >= worker.sync.stat.max);
+}
+
+/// Two workers with files of their own, one with a thousandth of the work of the other.
+fn unequal(dir: &std::path::Path, finish_writing: bool) -> hakaru_model::job::Scenario {
+    let jobs = [("short", MIB / 16), ("long", 64 * MIB)].map(|(name, size)| {
+        let mut job = on_file(&dir.join(name), IoEngine::Sync, write_seq(), 4096, size);
+        job.files.fallocate = Fallocate::None;
+        job.rules.exit.ends = Some(ExitScope::Phase);
+        job.rules.exit.finish_writing = finish_writing;
+        job
+    });
+    let mut s = scenario(Vec::new());
+    s.phases = vec![hakaru_model::job::Phase { name: "w".into(), jobs: jobs.into() }];
+    s
+}
+
+#[test]
+fn the_first_to_end_ends_the_others_who_may_complete_their_files() {
+    for finish in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let report = go(&unequal(dir.path(), finish));
+        let [short, long] = &report.phases[0].workers[..] else { panic!("two workers") };
+        assert_eq!((short.stop, short.ops.write.bytes), (StopReason::Done, MIB / 16));
+        let size = dir.path().join("long").metadata().unwrap().len();
+        // Nothing keeps a host from running the long one first and whole.
+        if long.stop == StopReason::Ended {
+            assert!(long.ops.write.bytes < 64 * MIB);
+            assert_eq!(size, if finish { 64 * MIB } else { long.ops.write.bytes });
+        }
+        assert_eq!(report.outcome, Outcome::Completed);
+    }
 }

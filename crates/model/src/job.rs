@@ -127,6 +127,8 @@ pub enum IoEngine {
     IoUring,
     /// Threads that call `pread`/`pwrite`, one at a time for each file, as the C library's `aio_read` does.
     Posixaio,
+    /// `fread`/`fwrite`: small neighbours are gathered in a buffer of the process.
+    Stdio,
     /// Loads and stores in a mapping of the file.
     Mmap,
     /// `splice` between the file and a pipe.
@@ -155,7 +157,7 @@ pub enum IoEngine {
 
 impl IoEngine {
     /// Every one of them.
-    pub const ALL: [IoEngine; 20] = [
+    pub const ALL: [IoEngine; 21] = [
         IoEngine::Sync,
         IoEngine::Psync,
         IoEngine::Pvsync,
@@ -164,6 +166,7 @@ impl IoEngine {
         IoEngine::Libaio,
         IoEngine::IoUring,
         IoEngine::Posixaio,
+        IoEngine::Stdio,
         IoEngine::Mmap,
         IoEngine::Splice,
         IoEngine::Falloc,
@@ -189,6 +192,7 @@ impl IoEngine {
             IoEngine::Libaio => "libaio",
             IoEngine::IoUring => "io_uring",
             IoEngine::Posixaio => "posixaio",
+            IoEngine::Stdio => "stdio",
             IoEngine::Mmap => "mmap",
             IoEngine::Splice => "splice",
             IoEngine::Falloc => "falloc",

@@ -4,7 +4,7 @@
 
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::Verify;
+use crate::job::rules::{ExitRules, Verify};
 use crate::job::{
     Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, PerOp, Phase,
     Queue, Rate, Scenario, SizeSpec, Target,
@@ -116,6 +116,12 @@ pub struct WorkerPlan {
     /// Checks what it writes or reads.
     #[serde(default)]
     pub verify: Option<Box<VerifyPlan>>,
+    /// What its end means for the others, and theirs for it.
+    #[serde(default)]
+    pub exit: ExitRules,
+    /// The time of closing its files counts.
+    #[serde(default)]
+    pub time_close: bool,
     /// What is recorded.
     pub measure: Measure,
     /// Processors it may run on; empty for any.
@@ -344,6 +350,7 @@ impl Resolver {
                 percent_random: job.rules.percentage_random.filter(|percent| *percent != PerOp::all(100)),
                 turns: job.rules.turns.clone(),
                 zones: job.rules.zones.clone(),
+                course: job.rules.course,
             },
             max_block,
             alignment: logical.max(4096),
@@ -359,6 +366,8 @@ impl Resolver {
             rate: job.rate.clone(),
             errors: job.errors,
             verify: VerifyPlan::of(job, seed),
+            exit: job.rules.exit,
+            time_close: job.rules.files.time_close,
             measure: job.measure.clone(),
             cpus_allowed: job.cpus_allowed.clone(),
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),

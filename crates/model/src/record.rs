@@ -409,6 +409,8 @@ pub enum StopReason {
     Time,
     /// The observer or the user ended it.
     Stopped,
+    /// Another worker ended, and its job is told to end the others.
+    Ended,
     /// The device answered with an error.
     Error,
 }

@@ -14,7 +14,7 @@ pub use self::permutation::Permutation;
 
 use self::front::Front;
 use self::general::GeneralStream;
-use crate::job::rules::{FileTurns, Zones};
+use crate::job::rules::{Course, FileTurns, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,9 @@ pub struct StreamPlan {
     /// Whether I/O keeps to zones.
     #[serde(default)]
     pub zones: Zones,
+    /// How a sequential job goes through its regions.
+    #[serde(default)]
+    pub course: Course,
 }
 
 /// The requests of a worker; see [`StreamPlan::requests`].
@@ -142,7 +145,7 @@ impl StreamPlan {
     /// The short way, for those jobs that can take it.
     fn plain(&self, op: Op, len: u32, align: u64) -> Option<PlainStream> {
         let [region] = self.regions[..] else { return None };
-        if self.zones != Zones::None || self.percent_random.is_some() {
+        if self.zones != Zones::None || self.percent_random.is_some() || self.course != Course::Forward {
             return None;
         }
         let Access { random, every_block_once, stride, run_length, ref distribution, .. } = self.access;
@@ -246,6 +249,7 @@ mod tests {
             percent_random: None,
             turns: FileTurns::default(),
             zones: Zones::None,
+            course: Course::Forward,
         }
     }
 
@@ -273,6 +277,28 @@ mod tests {
         let offsets: Vec<u64> =
             plan(access, 1024, 8 * 1024, Some(4 * 1024)).requests().map(|r| r.offset - 4096).collect();
         assert_eq!(offsets, [7168, 5120, 3072, 1024]);
+    }
+
+    #[test]
+    fn a_course_backwards_leaves_nothing_out() {
+        let mut p = plan(Access::only(Op::Read, false), 1024, 3 * 1024, Some(4 * 1024));
+        p.course = Course::Backward;
+        let offsets: Vec<u64> = p.requests().map(|r| r.offset - 4096).collect();
+        assert_eq!(offsets, [2048, 1024, 0, 2048]);
+    }
+
+    #[test]
+    fn an_interleaved_course_comes_to_each_block_once_a_pass() {
+        for (blocks, step) in [(7, 3), (6, 3), (8, 17), (1, 2)] {
+            let mut p = plan(Access::only(Op::Read, false), 1024, blocks * 1024, Some(2 * blocks * 1024));
+            p.course = Course::Interleaved { step: Bytes(step * 1024) };
+            let order: Vec<u64> = p.requests().map(|r| r.offset / 1024 - 4).collect();
+            for pass in order.chunks(blocks as usize) {
+                assert_eq!(pass.iter().collect::<HashSet<_>>().len() as u64, blocks, "{blocks} by {step}: {order:?}");
+            }
+            let ahead = order.windows(2).filter(|w| w[1] == w[0] + step).count() as u64;
+            assert!(blocks <= step || ahead >= 2 * blocks - 2 * step, "{blocks} by {step}: {order:?}");
+        }
     }
 
     #[test]
@@ -371,7 +397,7 @@ mod tests {
         #[test]
         fn requests_stay_inside_their_region(
             len in 16_384u64..1 << 22, stride in -9000i64..9000, random: bool, once: bool, run in 1u32..5, seed: u64,
-            percent in 0u32..101, zoned: bool,
+            percent in 0u32..101, zoned: bool, course in 0u64..40,
         ) {
             let mut access = Access::mixed(30, random);
             access.stride = if random { 0 } else { stride };
@@ -382,6 +408,11 @@ mod tests {
             p.align = 512;
             p.seed = seed;
             p.percent_random = Some(PerOp::all(percent)).filter(|_| random);
+            p.course = match course {
+                0..20 => Course::Forward,
+                20..30 => Course::Backward,
+                steps => Course::Interleaved { step: Bytes(512 * (steps - 29)) },
+            };
             if zoned {
                 p.zones = Zones::Strided { range: Bytes(20_000), size: Bytes(8192), skip: Bytes(512) };
             }

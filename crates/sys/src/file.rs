@@ -1,6 +1,6 @@
-//! What files and devices need beyond safe system calls: dropping caches and discarding.
+//! What files and devices need beyond safe system calls: dropping caches, discarding, and closing with an answer.
 
-use rustix::fd::{AsFd, AsRawFd};
+use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 
 /// `_IO(0x12, 97)`: writes back and drops the page cache of a block device.
@@ -27,6 +27,17 @@ pub fn discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Errno> {
     // SAFETY: the request reads two 64-bit numbers from the pointer, which outlives the call.
     let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKDISCARD as _, range.as_ptr()) };
     if answer == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// Closes a file and tells how that went.
+///
+/// # Errors
+/// What the file system could not write before, such as EIO, ENOSPC or EDQUOT. The file is closed all the same.
+pub fn close(file: OwnedFd) -> Result<(), Errno> {
+    // SAFETY: the descriptor is owned here, given away by the conversion, and closed this once.
+    let answer = unsafe { libc::close(file.into_raw_fd()) };
+    // Linux has closed it even when it was interrupted.
+    if answer == 0 || last_errno() == Errno::INTR { Ok(()) } else { Err(last_errno()) }
 }
 
 /// The error of the last call of this thread.

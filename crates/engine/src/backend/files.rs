@@ -175,4 +175,14 @@ impl<K: Call> Backend for FileBackend<K> {
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         sync_file(&self.files[region as usize], kind)
     }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        close_all(&mut self.files)
+    }
+}
+
+/// Closes files, and tells the first error: some file systems only notice then that they could not write. The others
+/// are closed without being asked.
+pub(crate) fn close_all(files: &mut Vec<OwnedFd>) -> Result<(), Errno> {
+    files.drain(..).try_for_each(hakaru_sys::file::close)
 }

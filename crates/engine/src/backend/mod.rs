@@ -9,6 +9,7 @@ pub(crate) mod mmap;
 pub(crate) mod null;
 pub(crate) mod posixaio;
 pub(crate) mod splice;
+pub(crate) mod stdio;
 pub(crate) mod uring;
 pub(crate) mod vsync;
 
@@ -73,4 +74,11 @@ pub(crate) trait Backend {
 
     /// Flushes one file.
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno>;
+
+    /// Closes all files. Nothing is asked for afterwards.
+    ///
+    /// A backend that does not say otherwise closes them as it is dropped.
+    fn close(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
 }

@@ -29,6 +29,8 @@ pub struct Rules {
     pub files: FileRules,
     /// Zones of the files.
     pub zones: Zones,
+    /// How a sequential job goes through its part of a file.
+    pub course: Course,
     /// Errors that count for nothing.
     pub ignore_errors: IgnoredErrors,
     /// How random a random job is, in hundredths: the rest of its I/Os follow one another (`percentage_random`).
@@ -237,6 +239,8 @@ pub struct ExitRules {
     pub ends: Option<ExitScope>,
     /// Ends all others when the job ends with an error (`exitall_on_error`).
     pub on_error: bool,
+    /// Who is ended by another goes on, unmeasured, until all is written, so that what comes later finds whole files.
+    pub finish_writing: bool,
 }
 
 /// How far the end of a job reaches.
@@ -362,6 +366,8 @@ pub struct FileRules {
     pub advice: AccessAdvice,
     /// Writes with RWF_ATOMIC, so that a block is written whole or not at all (`atomic`).
     pub atomic: bool,
+    /// The time of closing the files counts.
+    pub time_close: bool,
 }
 
 /// What the kernel is told of the order of I/O (`fadvise_hint`).
@@ -377,6 +383,23 @@ pub enum AccessAdvice {
     Random,
     /// Sequential, whatever it does.
     Sequential,
+}
+
+/// How a sequential job goes through its part of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Course {
+    /// Each block behind the one before, but for what [`Access::stride`](super::Access::stride) leaves out.
+    #[default]
+    Forward,
+    /// Each block in front of the one before, from the end.
+    Backward,
+    /// From one block to the one this many bytes further on; past the end it begins again, one block later than the
+    /// last time, so that a pass comes to each block once.
+    Interleaved {
+        /// Bytes from the start of a block to the start of the next.
+        step: Bytes,
+    },
 }
 
 /// Whether I/O keeps to zones (`zonemode`).

@@ -5,14 +5,21 @@ use super::skew::Skew;
 use super::strided::Strided;
 use super::turns::Turns;
 use super::{Region, Request, StreamPlan, next_in_line};
-use crate::job::rules::Zones;
+use crate::job::rules::{Course, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 
 /// Where the next I/O of a region goes.
 #[derive(Clone, Debug)]
 enum Walk {
-    Sequential { next: PerOp<u64> },
+    Sequential {
+        next: PerOp<u64>,
+    },
+    /// Behind the block that comes next.
+    Backward {
+        behind: u64,
+    },
+    Interleaved(Interleaved),
     EachOnce(Permutation),
     Independent(Skew),
     Strided(Box<Strided>),
@@ -58,18 +65,46 @@ struct Run {
     offset: u64,
 }
 
+/// Blocks a step apart, lane by lane.
+#[derive(Clone, Copy, Debug)]
+struct Interleaved {
+    step: u64,
+    /// Where this lane began, counted from the start of the region.
+    lane: u64,
+    next: u64,
+}
+
+impl Interleaved {
+    fn next(&mut self, region: Region, len: u64) -> u64 {
+        if self.next >= region.len {
+            self.lane += len;
+            self.lane = if self.lane >= self.step.min(region.len) { 0 } else { self.lane };
+            self.next = self.lane;
+        }
+        let at = self.next;
+        self.next = at.saturating_add(self.step);
+        region.offset + at
+    }
+}
+
 impl Walk {
     fn new(plan: &StreamPlan, region: Region, slots: u64, rng: Rng) -> Walk {
-        let StreamPlan { access, zones, align, .. } = plan;
+        let StreamPlan { access, zones, align, course, .. } = plan;
         if let Zones::Strided { range, size, skip } = zones {
             let zones = (range.0, size.0, skip.0);
             return Walk::Strided(Box::new(Strided::new(zones, access, region, (*align).max(1), rng)));
         }
         match (access.random, access.every_block_once, &access.distribution) {
-            (false, ..) => {
-                let start = if access.stride < 0 { region.offset + region.len } else { region.offset };
-                Walk::Sequential { next: PerOp::all(start) }
-            }
+            (false, ..) => match *course {
+                Course::Forward => {
+                    let start = if access.stride < 0 { region.offset + region.len } else { region.offset };
+                    Walk::Sequential { next: PerOp::all(start) }
+                }
+                Course::Backward => Walk::Backward { behind: region.offset },
+                Course::Interleaved { step } => {
+                    Walk::Interleaved(Interleaved { step: step.0.max(1), lane: 0, next: 0 })
+                }
+            },
             (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
             (true, _, distribution) => Walk::Independent(Skew::new(distribution, slots)),
         }
@@ -170,6 +205,12 @@ impl GeneralStream {
         let Place { region, slots, walk, .. } = &mut self.places[place];
         match walk {
             Walk::Sequential { next } => next_in_line(&mut next[op], *region, len, stride),
+            Walk::Backward { behind } => {
+                let from = if *behind < region.offset + len { region.offset + region.len } else { *behind };
+                *behind = from.saturating_sub(len).max(region.offset);
+                *behind
+            }
+            Walk::Interleaved(lanes) => lanes.next(*region, len),
             Walk::EachOnce(permutation) => region.offset + permutation.draw() * align,
             Walk::Independent(skew) => region.offset + skew.draw(*slots, &mut self.rng) * align,
             Walk::Strided(zones) => zones.next(*region, op, len),
