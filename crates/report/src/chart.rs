@@ -12,12 +12,16 @@ use hakaru_model::units::{BytesPerSec, Quantile};
 pub enum Section {
     /// Bandwidth and IOPS.
     Speed,
+    /// Bytes of the device per byte of the application.
+    Amplification,
     /// Latency by percentile.
     Latency,
     /// Bandwidth over time of writes long enough to tell how even they were.
     Sustained,
     /// Bandwidth over time of everything else.
     OverTime,
+    /// Speed along the device.
+    Map,
 }
 
 /// One chart of a report.
@@ -100,7 +104,7 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
     ];
     charts.extend(match summaries {
         [single] => latencies_of_one(single),
-        _ => latencies_of_many(&names, &phases),
+        _ => phases.iter().flat_map(|(phase, cells)| latencies(phase, &names, cells)).collect(),
     });
     charts.extend(phases.iter().filter_map(|(name, cells)| over_time(name, &names, cells)));
     charts.sort_by_key(|chart| chart.section);
@@ -108,8 +112,8 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
     charts
 }
 
-/// Phases whose names differ only in what a file name cannot hold.
-fn number_doubles(charts: &mut [Chart]) {
+/// Gives each chart a name of its own: some differ only in what a file name cannot hold.
+pub(crate) fn number_doubles(charts: &mut [Chart]) {
     for i in 0..charts.len() {
         let base = charts[i].name.clone();
         let mut nth = 1;
@@ -121,7 +125,7 @@ fn number_doubles(charts: &mut [Chart]) {
 }
 
 /// `Rand write (4k)` → `rand-write-4k`.
-fn slug(text: &str) -> String {
+pub(crate) fn slug(text: &str) -> String {
     let dashed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let parts: Vec<&str> = dashed.split('-').filter(|part| !part.is_empty()).take(12).collect();
@@ -187,20 +191,17 @@ fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
     .collect()
 }
 
-/// Several series: they are compared, phase by phase.
-fn latencies_of_many(names: &[String], phases: &Phases<'_>) -> Vec<Chart> {
-    let lines = |cells: &[Option<&PhaseSummary>], of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
+/// Several series: they are compared in one phase, its `fsync` by itself.
+pub(crate) fn latencies(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> Vec<Chart> {
+    let lines = |of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
         let known = names.iter().zip(cells).filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
         known.collect::<Vec<_>>()
     };
-    let mut charts = Vec::new();
-    for (phase, cells) in phases {
-        let name = format!("latency-{}", slug(phase));
-        charts.extend(latency_chart(name, format!("Latency, {phase}"), lines(cells, |p| p.latency.as_ref())));
-        let name = format!("fsync-{}", slug(phase));
-        charts.extend(latency_chart(name, format!("Latency of fsync, {phase}"), lines(cells, |p| p.sync.as_ref())));
-    }
-    charts
+    let all = [
+        (format!("latency-{}", slug(phase)), format!("Latency, {phase}"), lines(|p| p.latency.as_ref())),
+        (format!("fsync-{}", slug(phase)), format!("Latency of fsync, {phase}"), lines(|p| p.sync.as_ref())),
+    ];
+    all.into_iter().filter_map(|(name, title, lines)| latency_chart(name, title, lines)).collect()
 }
 
 fn line(name: String, latency: &LatencySummary) -> Option<LatencyLine> {
@@ -235,7 +236,8 @@ const MOST_LINES: usize = 24;
 /// A table of more rows than this shows every so-manieth.
 const MOST_ROWS: usize = 120;
 
-fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> Option<Chart> {
+/// Bandwidth over time of one phase, where there are points enough for a line.
+pub(crate) fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> Option<Chart> {
     let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
     let single = names.len() == 1;
     // One series: each run is a line of its own look, as long as there are few enough to tell apart.
@@ -252,6 +254,7 @@ fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> 
     let lines = lines.into_iter().zip(&runs).enumerate();
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
+        axis: "seconds".to_owned(),
         series: if by_run { labels } else { names.to_vec() },
         lines: lines.map(|(i, (points, &(series, _)))| TimelineLine { series: style(i, series), points }).collect(),
         marks: if single { cells.iter().flatten().filter_map(|cell| mark(cell)).collect() } else { Vec::new() },

@@ -16,10 +16,14 @@ pub fn verdict(comparison: &Comparison) -> String {
         Verdict::Different => format!("different{chance}"),
         Verdict::NotDistinguished => format!("no difference seen{chance}"),
         Verdict::TooFewRuns { needed } => {
-            let n = comparison.a.values.len().min(comparison.b.values.len());
+            let who = match comparison.a.values.len().min(comparison.b.values.len()) {
+                // Of published figures the single runs are not known.
+                0 => "these runs".to_owned(),
+                n => format!("n = {n}"),
+            };
             match needed {
-                Some(needed) => format!("n = {n} cannot tell these apart; n = {needed} would"),
-                None => format!("n = {n} cannot tell these apart"),
+                Some(needed) => format!("{who} cannot tell these apart; n = {needed} would"),
+                None => format!("{who} cannot tell these apart"),
             }
         }
     }
@@ -35,11 +39,27 @@ fn probability(p: f64) -> String {
 }
 
 /// `2.58x [2.51, 2.66]`.
-fn ratio(comparison: &Comparison) -> String {
+pub(crate) fn ratio(comparison: &Comparison) -> String {
     let two = |value: f64| number::significant(value);
     match comparison.ratio_ci95 {
         Some((low, high)) => format!("{}x [{}, {}]", two(comparison.ratio), two(low), two(high)),
         None => format!("{}x", two(comparison.ratio)),
+    }
+}
+
+/// The same comparison with its sides in the other order: the first to the second.
+pub(crate) fn turned(of: &Comparison) -> Comparison {
+    let inverse = |(low, high): (f64, f64)| (low > 0.0).then(|| (high.recip(), low.recip()));
+    let negative = |(low, high): (f64, f64)| (-high, -low);
+    Comparison {
+        a: of.b.clone(),
+        b: of.a.clone(),
+        ratio: of.ratio.recip(),
+        ratio_ci95: of.ratio_ci95.and_then(inverse),
+        effect: of.effect.map(|g| -g),
+        effect_ci95: of.effect_ci95.map(negative),
+        delta: of.delta.map(|d| -d),
+        ..of.clone()
     }
 }
 

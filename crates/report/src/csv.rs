@@ -13,15 +13,15 @@ const HEAD: &str =
 
 /// The statistics of one line; what does not apply stays empty.
 #[derive(Default)]
-struct Row {
-    n: Option<u64>,
-    value: String,
-    mean: String,
-    stdev: String,
-    min: String,
-    max: String,
-    median: String,
-    ci95: (String, String),
+pub(crate) struct Row {
+    pub(crate) n: Option<u64>,
+    pub(crate) value: String,
+    pub(crate) mean: String,
+    pub(crate) stdev: String,
+    pub(crate) min: String,
+    pub(crate) max: String,
+    pub(crate) median: String,
+    pub(crate) ci95: (String, String),
 }
 
 /// Renders series as CSV.
@@ -59,9 +59,13 @@ pub fn csv_with(summaries: &[Summary], findings: &[Findings]) -> String {
     out
 }
 
+/// A verdict or a claim as one word: `not_shown`, `read_up_to_100_MB/s`.
+pub(crate) fn snake(words: &str) -> String {
+    words.replace(' ', "_").replace("'s", "")
+}
+
 /// Names of conclusions with their verdicts, in words that stay the same.
 fn verdicts(findings: &Findings) -> Vec<(String, String)> {
-    let snake = |words: &str| words.replace(' ', "_").replace("'s", "");
     let advice = findings.advice.iter().map(|advice| {
         let verdict = match advice.fitness {
             Some(Fitness::Fits) => "fits",
@@ -86,15 +90,21 @@ fn verdicts(findings: &Findings) -> Vec<(String, String)> {
     advice.chain(claims).chain(limits).collect()
 }
 
-fn cells(row: Row) -> String {
+/// The columns from `n` to `ci95_high`.
+pub(crate) fn cells(row: Row) -> String {
     let n = row.n.map_or_else(String::new, |n| n.to_string());
     [n, row.value, row.mean, row.stdev, row.min, row.max, row.median, row.ci95.0, row.ci95.1].join(",")
 }
 
-fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
+/// All figures of a phase: name, unit, statistics.
+pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
+    let rate = |of: &Estimate, unit| match phase.detail.stated_runs.filter(|_| of.values.is_empty()) {
+        Some(runs) => stated(of, unit, runs),
+        None => estimate(of, unit),
+    };
     let mut rows = vec![
-        ("bandwidth".to_owned(), "MB/s", estimate(&phase.bandwidth, 1e6)),
-        ("iops".to_owned(), "1/s", estimate(&phase.iops, 1.0)),
+        ("bandwidth".to_owned(), "MB/s", rate(&phase.bandwidth, 1e6)),
+        ("iops".to_owned(), "1/s", rate(&phase.iops, 1.0)),
     ];
     for (name, latency) in [("latency", &phase.latency), ("sync_latency", &phase.sync)] {
         if let Some(latency) = latency {
@@ -147,6 +157,12 @@ fn estimate(estimate: &Estimate, unit: f64) -> Row {
         median: text(estimate.median),
         ci95: (optional(estimate.ci95.map(|ci| ci.0)), optional(estimate.ci95.map(|ci| ci.1))),
     }
+}
+
+/// Of published figures there are no single values, and so no extremes and no median.
+fn stated(of: &Estimate, unit: f64, runs: u32) -> Row {
+    let none = String::new;
+    Row { n: Some(u64::from(runs)), min: none(), max: none(), median: none(), ..estimate(of, unit) }
 }
 
 fn distribution(latency: &LatencySummary) -> Row {

@@ -66,7 +66,10 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<Line> {
     if let Some(ns) = summary.overhead_ns {
         lines.say("Our own cost", format!("{} an I/O{}", number::nanos(ns), share_of_quickest(summary, ns)));
     }
-    lines.say("Begun", time::utc(summary.started_unix_ms));
+    // Published figures do not say when.
+    if summary.started_unix_ms != 0 {
+        lines.say("Begun", time::utc(summary.started_unix_ms));
+    }
     lines.say("Series", &summary.series);
     lines.0
 }

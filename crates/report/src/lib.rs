@@ -6,10 +6,12 @@
 
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod chart;
 mod compare;
 mod csv;
 mod device;
+mod document;
 mod facts;
 mod findings;
 mod html;
@@ -23,6 +25,7 @@ mod terminal;
 mod text;
 pub mod time;
 
+pub use campaign::{campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown};
 pub use chart::{Chart, Plot, Section, charts};
 pub use compare::{comparison_markdown, comparison_terminal, verdict};
 pub use csv::{csv, csv_with};

@@ -65,7 +65,7 @@ pub(crate) fn series(summaries: &[Summary]) -> Vec<String> {
 }
 
 /// The same names, with a number behind those that are not the only one of their kind.
-fn numbered(names: Vec<String>) -> Vec<String> {
+pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, name) in names.iter().enumerate() {
         groups.entry(name).or_default().push(i);

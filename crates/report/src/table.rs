@@ -12,6 +12,18 @@ pub struct DataTable {
 }
 
 impl DataTable {
+    /// Without the columns in which no row has anything; the first one stays.
+    pub(crate) fn without_empty_columns(mut self) -> DataTable {
+        let kept: Vec<bool> = (0..self.head.len())
+            .map(|column| column == 0 || self.rows.iter().any(|row| row.get(column).is_some_and(|c| !c.is_empty())))
+            .collect();
+        for cells in self.rows.iter_mut().chain([&mut self.head]) {
+            let mut keep = kept.iter();
+            cells.retain(|_| *keep.next().unwrap_or(&false));
+        }
+        self
+    }
+
     /// As HTML. Each cell carries the name of its column, so that narrow pages can show a row as a list.
     pub(crate) fn html(&self, class: &str) -> String {
         let head: Vec<String> =

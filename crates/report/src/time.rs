@@ -11,6 +11,11 @@ pub fn utc(unix_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
+/// `2026-01-05`.
+pub fn day(unix_ms: i64) -> String {
+    utc(unix_ms).split(' ').next().unwrap_or_default().to_owned()
+}
+
 /// `2026-01-05T10:00:00.000Z`, for machines.
 pub fn iso(unix_ms: i64) -> String {
     let text = utc(unix_ms);

@@ -7,12 +7,13 @@ mod conclusions;
 mod parts;
 mod style;
 
-use crate::chart::{Chart, Section, charts};
+use crate::chart::{self, Chart, Section};
 use crate::svg;
 use crate::text::markup;
 use crate::{compare, facts, naming, time};
 use hakaru_model::advice::Findings;
 use hakaru_model::finding::{Comparison, Summary};
+pub(crate) use parts::with_interval;
 
 /// Width of charts on a desk, where two stand side by side.
 const WIDE: u32 = 540;
@@ -43,6 +44,11 @@ pub fn html_comparison(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> 
 }
 
 fn page(title: &str, summaries: &[Summary], body: &str) -> String {
+    frame(title, &origins(summaries), body)
+}
+
+/// A whole page; what stands under the title and the body are HTML.
+pub(crate) fn frame(title: &str, under: &str, body: &str) -> String {
     let title = markup(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -50,10 +56,9 @@ fn page(title: &str, summaries: &[Summary], body: &str) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n\
-         <header><h1>{title}</h1>\n{}</header>\n{body}{}</main>\n</body>\n</html>\n",
+         <header><h1>{title}</h1>\n{under}</header>\n{body}{}</main>\n</body>\n</html>\n",
         style::CSS,
         svg::CSS,
-        origins(summaries),
         parts::method()
     )
 }
@@ -85,7 +90,7 @@ fn body(summaries: &[Summary], findings: &[Findings], verdicts: &str) -> String 
     out.push_str(&parts::sustained(summaries, &names));
     out.push_str(&conclusions::html(findings, &names));
     out.push_str(&parts::caveats(summaries, &names));
-    let all = charts(summaries);
+    let all = chart::charts(summaries);
     for (section, title) in [
         (Section::Speed, "Speed"),
         (Section::Latency, "Latency"),
@@ -112,6 +117,14 @@ fn body(summaries: &[Summary], findings: &[Findings], verdicts: &str) -> String 
         out.push_str(&parts::circumstances(summary, name, summaries.len() == 1));
     }
     out
+}
+
+/// Charts beside each other, each with its data; what all notes say is said once.
+pub(crate) fn charts(all: &[Chart]) -> String {
+    let figures: Vec<&Chart> = all.iter().collect();
+    let note = shared_note(&figures);
+    let figures: String = figures.iter().map(|chart| figure(chart, note.is_empty())).collect();
+    format!("{note}<div class=\"charts\">\n{figures}</div>\n")
 }
 
 /// The note of several charts, if they all have the same one: it is then said once, above them.

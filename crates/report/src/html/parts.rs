@@ -122,7 +122,7 @@ pub(super) fn results(summary: &Summary, name: &str) -> String {
 }
 
 /// `33.6 ± 0.2`, and below it the interval in which the true mean lies.
-fn with_interval(spread: &Spread) -> String {
+pub(crate) fn with_interval(spread: &Spread) -> String {
     match &spread.ci95 {
         Some((low, high)) => format!("{spread}\n95 %: {low} to {high}"),
         None => spread.to_string(),

@@ -18,7 +18,8 @@ a{color:#0a5cad}\
 .tiles b span{font-size:.85rem;font-weight:400}\
 .caveats{margin:14px 0;padding:10px 14px 10px 34px;border-left:4px solid #b26a00;background:#fff6e5;border-radius:0 6px 6px 0}\
 .caveats li{overflow-wrap:anywhere}\
-.facts{padding-left:20px}\
+.facts{padding-left:20px}.facts li{overflow-wrap:anywhere;margin:3px 0;max-width:100ch}\
+nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:18px 0;font-size:.9rem}nav a{overflow-wrap:anywhere}\
 .charts{display:grid;grid-template-columns:minmax(0,1fr);gap:28px 40px}\
 figure{margin:0;min-width:0}.charts>:only-child{grid-column:1/-1}\
 figcaption{margin-bottom:8px}\

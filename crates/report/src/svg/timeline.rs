@@ -1,4 +1,4 @@
-//! Bandwidth over time, from zero up, so that a fall looks as large as it is.
+//! Bandwidth over time, or along a device, from zero up, so that a fall looks as large as it is.
 
 use super::canvas::{Anchor, Canvas, width_of};
 use super::legend::{self, Sample};
@@ -6,11 +6,13 @@ use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
 use crate::number;
 
-/// Data of a chart over time.
+/// Data of a chart over time, or along something else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
     /// Unit of the vertical axis.
     pub unit: String,
+    /// What the horizontal axis counts: `seconds`.
+    pub axis: String,
     /// Names of the series.
     pub series: Vec<String>,
     /// Lines; several may belong to one series.
@@ -24,14 +26,14 @@ pub struct Timeline {
 pub struct TimelineLine {
     /// Index into [`Timeline::series`].
     pub series: usize,
-    /// `(seconds, value)`, rising in time.
+    /// Places on the horizontal axis with their values, rising.
     pub points: Vec<(f64, f64)>,
 }
 
 /// One moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Seconds.
+    /// Where it is on the horizontal axis.
     pub at_s: f64,
     /// What happened.
     pub text: String,
@@ -58,7 +60,7 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
         canvas.line("hk-g", (left, y(*value)), (right, y(*value)));
         canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
     }
-    seconds_axis(&mut canvas, x_scale, (left, right), bottom);
+    horizontal_axis(&mut canvas, x_scale, (left, right), bottom, &data.axis);
     canvas.text((0.0, top - 12.0), Anchor::Start, "hk-m", &data.unit);
     canvas.line("hk-a", (left, bottom), (right, bottom));
     let crowded = data.lines.len() > data.series.len().max(1);
@@ -77,7 +79,7 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     canvas.finish(frame, bottom + 40.0)
 }
 
-fn seconds_axis(canvas: &mut Canvas, scale: Scale, (left, right): (f64, f64), bottom: f64) {
+fn horizontal_axis(canvas: &mut Canvas, scale: Scale, (left, right): (f64, f64), bottom: f64, name: &str) {
     let wanted = ((right - left) / 70.0).clamp(2.0, 8.0) as u32;
     let at = |t: f64| left + scale.place(t) * (right - left);
     let ticks = scale.ticks(wanted);
@@ -85,7 +87,7 @@ fn seconds_axis(canvas: &mut Canvas, scale: Scale, (left, right): (f64, f64), bo
         canvas.line("hk-a", (x, bottom), (x, bottom + 4.0));
         canvas.centered((x, bottom + 17.0), right + MARGIN, "hk-m", &text);
     }
-    canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", "seconds");
+    canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", name);
 }
 
 /// At most first, lowest, highest and last of the points that share a pixel column, in their order: looks the same,

@@ -1,0 +1,141 @@
+//! A published table of six cards, ten runs each, as a report: its tables, its three conclusions, and our verdicts.
+//!
+//! With `HAKARU_LOOK=/some/folder` the report is written there, to be looked at.
+
+use hakaru_campaign::campaign::gather::gather;
+use hakaru_campaign::campaign::published;
+use hakaru_campaign::campaign::ready::ready;
+use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+use hakaru_model::campaign::CampaignSummary;
+use hakaru_model::finding::{Limit, Verdict};
+use hakaru_model::job::Op;
+use hakaru_report::{campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown};
+use hakaru_store::Store;
+use std::sync::OnceLock;
+
+fn summary() -> &'static CampaignSummary {
+    static SUMMARY: OnceLock<CampaignSummary> = OnceLock::new();
+    SUMMARY.get_or_init(make)
+}
+
+fn make() -> CampaignSummary {
+    let around = Surroundings { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
+    let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/published/figures.csv");
+    let found = published::table(&std::fs::read_to_string(root).unwrap(), "figures.csv", &campaign).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path().join("db")).unwrap();
+    let mut summary = gather(&campaign, &store, found.cards).unwrap();
+    summary.notes.extend(found.notes);
+    summary
+}
+
+/// The rows of the table below a heading of the Markdown, cell by cell.
+fn table<'a>(page: &'a str, part: &str, title: &str) -> Vec<Vec<&'a str>> {
+    let after = page.split(&format!("\n## {part}\n")).nth(1).unwrap_or_else(|| panic!("no {part} in {page}"));
+    let after = after.split("\n## ").next().unwrap();
+    let after = after.split(&format!("\n### {title}\n")).nth(1).unwrap_or_else(|| panic!("no {title} in {after}"));
+    let rows = after.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    rows.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+#[test]
+fn its_tables_are_those_of_the_article() {
+    let page = campaign_markdown(summary(), None);
+    let rows = table(&page, "Results", "seq-write-1M");
+    let measured: Vec<Vec<&str>> = rows.iter().map(|row| row[..5].to_vec()).collect();
+    let expected = [
+        ["kingston", "22.2 ± 0.1", "22.0 ± 0.0", "18.0 ± 0.3", "17.0 ± 0.0"],
+        ["gigastone", "18.6 ± 0.6", "18.0 ± 0.0", "15.6 ± 1.4", "15.0 ± 1.0"],
+        ["transcend", "18.1 ± 0.1", "17.0 ± 0.0", "15.5 ± 0.8", "15.0 ± 0.0"],
+        ["suneast", "26.3 ± 3.2", "25.0 ± 3.0", "18.4 ± 1.8", "17.0 ± 1.0"],
+        ["kioxia", "25.6 ± 0.3", "25.0 ± 0.0", "19.9 ± 0.1", "19.0 ± 0.0"],
+        ["sandisk", "33.6 ± 0.2", "33.0 ± 0.0", "25.3 ± 0.1", "25.0 ± 0.0"],
+    ];
+    assert_eq!(measured, expected);
+    let rows = table(&page, "Results", "rand-write-4k");
+    assert_eq!(rows[0][..5], ["kingston", "3.70 ± 0.00", "947 ± 3", "0.540 ± 0.254", "134 ± 63"]);
+    assert!(rows.iter().all(|row| *row.last().unwrap() == "10"), "ten runs each: {rows:?}");
+}
+
+#[test]
+fn the_first_conclusion_no_card_reaches_what_is_printed() {
+    let page = campaign_markdown(summary(), None);
+    let page = page.replace(['\\'], "");
+    let promised = page.split("## Promised and measured").nth(1).unwrap().split("\n## ").next().unwrap();
+    for row in ["| kingston | read up to 100 MB/s | 40.1 [39.9, 40.3] | 40 %", "| sandisk | write up to 40 MB/s | 33.6"]
+    {
+        assert!(promised.contains(row), "{row} in {promised}");
+    }
+    // The host's bus is no fault of the cards, and the table does not say which bus it was.
+    assert!(promised.contains("? not shown") && !promised.contains("✓ kept"));
+    let said = |lead: &str| campaign_in_short(summary()).into_iter().find(|(about, _)| about == lead).unwrap().1;
+    let words = said("Promised and measured");
+    assert!(words.contains("sequential writes reach 84 to 85 % of the printed speed"), "{words}");
+    let read = said("seq-read-1M, raw");
+    assert_eq!(
+        read,
+        "all 6 cards lie between 39.9 and 41.3 MB/s: the bus of the host sets the pace, and this says nothing of the cards"
+    );
+    let limits = &summary().limits;
+    let of = |op| limits.iter().find(|(layer, limit)| layer == "raw" && limit.op == op).unwrap().1.limit;
+    assert_eq!(of(Op::Read), Limit::Host);
+    assert_ne!(of(Op::Write), Limit::Host);
+}
+
+#[test]
+fn the_second_conclusion_the_file_system_costs_writes() {
+    let words = campaign_in_short(summary()).into_iter().find(|(about, _)| about == "vfat against raw").unwrap().1;
+    assert!(words.contains("seq-write-1M 70 to 86 % (lower on all 6 cards)"), "{words}");
+    assert!(words.contains("seq-read-1M 99 to 101 % (lower on 1, higher on 1, no difference seen on 4)"), "{words}");
+    assert!(words.contains("rand-write-4k 0 to 28 % (lower on all 6 cards)"), "{words}");
+    // What the article could not explain is at least sure.
+    assert!(words.contains("rand-read-4k 77 to 137 % (lower on 4, higher on 2)"), "{words}");
+}
+
+#[test]
+fn the_third_conclusion_cards_differ_and_some_only_seem_to() {
+    let ranking = summary().rankings.iter().find(|r| r.layer == "raw" && r.phase == "seq-write-1M").unwrap();
+    let verdict = |x: &str, y: &str| {
+        let place = |name: &str| summary().cards.iter().position(|card| card.name == name).unwrap() as u32;
+        let (x, y) = (place(x), place(y));
+        let pair = ranking.pairs.iter().find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x)).unwrap();
+        pair.comparison.verdict
+    };
+    assert_eq!(verdict("sandisk", "kioxia"), Verdict::Different);
+    assert_eq!(verdict("kingston", "transcend"), Verdict::Different);
+    // 26.3 ± 3.2 against 25.6 ± 0.3, and 18.6 ± 0.6 against 18.1 ± 0.1: the second would be different by itself.
+    assert_ne!(verdict("suneast", "kioxia"), Verdict::Different);
+    assert_ne!(verdict("gigastone", "transcend"), Verdict::Different);
+    let words = campaign_in_short(summary()).into_iter().find(|(about, _)| about == "rand-write-4k, raw").unwrap().1;
+    assert!(words.starts_with("suneast is first with 1489 ± 65 IOPS, 5.86 times what gigastone reaches"), "{words}");
+    assert!(words.ends_with("all 15 pairs of cards differ"), "{words}");
+}
+
+#[test]
+fn what_the_article_could_not_know_is_said() {
+    let page = campaign_markdown(summary(), None);
+    for words in ["only mean and deviation are known", "one specimen of each card", "are MiB/s by the IOPS beside them"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn the_report_is_the_same_each_time_and_in_every_form() {
+    let again = make();
+    assert_eq!(campaign_html(summary()), campaign_html(&again));
+    assert_eq!(campaign_csv(summary()), campaign_csv(&again));
+    let charts = campaign_charts(summary());
+    let names: Vec<&str> = charts.iter().map(|chart| chart.name.as_str()).collect();
+    assert_eq!(names, ["speed-seq-write-1m", "speed-seq-read-1m", "speed-rand-write-4k", "speed-rand-read-4k"]);
+    let linked = campaign_markdown(summary(), Some("charts"));
+    assert!(linked.contains("![Bandwidth, seq-write-1M](<charts/speed-seq-write-1m.svg>)"));
+    if let Some(folder) = std::env::var_os("HAKARU_LOOK") {
+        let write = |name: &str, text: &str| std::fs::write(std::path::Path::new(&folder).join(name), text).unwrap();
+        write("published.html", &campaign_html(summary()));
+        write("published.md", &linked);
+        write("published.csv", &campaign_csv(summary()));
+        charts.iter().for_each(|chart| write(&format!("{}.svg", chart.name), &chart.svg(720)));
+    }
+}

@@ -1,0 +1,102 @@
+//! What a campaign says of one card: its facts, and of each layer its results, their reasons and circumstances.
+
+use super::view::View;
+use crate::document::{Block, Look};
+use crate::html::with_interval;
+use crate::table::DataTable;
+use crate::{compare, facts, findings, results, text};
+use hakaru_model::advice::{Advice, Findings};
+use hakaru_model::campaign::{CardSummary, LayerSummary, Prepared};
+
+/// The section of a card.
+pub(super) fn section(view: &View<'_>, place: usize) -> Vec<Block> {
+    let Some(card) = view.of.cards.get(place) else { return Vec::new() };
+    let mut blocks = vec![Block::Part(view.name(place).to_owned()), facts_of(card)];
+    for layer in &card.layers {
+        blocks.push(Block::Title(format!("Results, {}", layer.layer)));
+        let table = results::table(&layer.summary, with_interval).without_empty_columns();
+        blocks.push(Block::Table(Look::Numbers, table));
+        let said = layer
+            .summary
+            .phases
+            .iter()
+            .filter_map(|phase| Some((crate::naming::phase(&layer.summary, phase), facts::sustained(phase)?)));
+        blocks.push(Block::Facts(said.collect()));
+    }
+    if !card.claims.is_empty() {
+        blocks.push(Block::Title("Promised and measured".to_owned()));
+        blocks.push(Block::Table(Look::Words, findings::table("Promise", &findings::claims(&card.claims))));
+    }
+    if !card.costs.is_empty() {
+        blocks.push(Block::Title(format!("Against {}", view.of.reference_layer)));
+        blocks.push(Block::Table(Look::Numbers, costs(card)));
+    }
+    for layer in &card.layers {
+        blocks.extend(uses(layer));
+    }
+    for layer in &card.layers {
+        blocks.push(Block::Fold(format!("Circumstances, {}", layer.layer), circumstances(layer)));
+    }
+    blocks
+}
+
+fn pairs(rows: Vec<(String, String)>) -> Block {
+    let rows = rows.into_iter().map(|(name, value)| vec![name, value]).collect();
+    Block::Table(Look::Pairs, DataTable { head: vec![String::new(), String::new()], rows })
+}
+
+fn facts_of(card: &CardSummary) -> Block {
+    let mut rows = vec![("Answers to".to_owned(), card.key.clone())];
+    if !card.host.is_empty() {
+        rows.push(("Measured on".to_owned(), card.host.clone()));
+    }
+    if !card.printed.is_empty() {
+        let printed: Vec<String> = card.printed.iter().map(ToString::to_string).collect();
+        rows.push(("Printed on it".to_owned(), printed.join(", ")));
+    }
+    rows.extend(card.facts.iter().map(|(name, value)| (capital(name), value.clone())));
+    pairs(rows)
+}
+
+fn capital(name: &str) -> String {
+    let mut chars = name.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// What is left of each workload, with the interval and the verdict, and what the device did for it.
+fn costs(card: &CardSummary) -> DataTable {
+    let number = |value: Option<f64>| value.map_or_else(String::new, crate::number::significant);
+    let rows = card.costs.iter().map(|cost| {
+        vec![
+            format!("{}, {}", text::plain(&cost.layer), text::plain(&cost.comparison.quantity)),
+            compare::ratio(&cost.comparison),
+            compare::verdict(&cost.comparison),
+            number(cost.amplification_raw),
+            number(cost.amplification_layer),
+        ]
+    });
+    let head = ["Layer and figure", "Ratio [95 %]", "Verdict", "Amplification before", "Amplification through it"];
+    DataTable { head: head.map(str::to_owned).to_vec(), rows: rows.collect() }.without_empty_columns()
+}
+
+fn uses(layer: &LayerSummary) -> Vec<Block> {
+    let judged: Vec<Advice> = layer.advice.clone();
+    let found = findings::uses(&Findings { advice: judged, ..Findings::default() });
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let title = Block::Title(format!("What it is good for, {}", layer.layer));
+    vec![title, Block::Table(Look::Words, findings::table("Use", &found))]
+}
+
+fn circumstances(layer: &LayerSummary) -> Vec<Block> {
+    let lines = facts::circumstances(&layer.summary);
+    let mut rows: Vec<(String, String)> = lines.into_iter().map(|line| (line.name.to_owned(), line.value)).collect();
+    rows.extend(layer.prepared.iter().map(|step| ("Done before".to_owned(), prepared(step))));
+    vec![pairs(rows)]
+}
+
+/// `filled with 0xff, in 12 min 30 s`.
+fn prepared(step: &Prepared) -> String {
+    if step.elapsed.0 == 0 { step.what.clone() } else { format!("{}, in {}", step.what, facts::long(step.elapsed)) }
+}

@@ -1,0 +1,173 @@
+//! The charts of a campaign: bars a card and layer, latency, bandwidth over time, speed along the card, amplification.
+
+use super::view::{View, Work};
+use super::words::spread;
+use crate::chart::{self, Chart, Plot, Section, slug};
+use crate::number::{self, Spread};
+use crate::svg::{Bar, BarGroup, Bars, Timeline, TimelineLine};
+use crate::table::DataTable;
+use hakaru_model::campaign::Stretch;
+use hakaru_model::finding::PhaseSummary;
+use hakaru_model::job::Op;
+
+/// More cards than these are a thicket of lines: so many are drawn, from the first to the last.
+const MOST_CARDS: usize = 12;
+
+/// All charts of a campaign in the order of reading.
+pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = view.works.iter().filter_map(|work| speed(view, work)).collect();
+    charts.extend(view.works.iter().filter(|work| work.op == Op::Write).filter_map(|work| amplification(view, work)));
+    for work in &view.works {
+        lines(view, work, &mut charts);
+    }
+    charts.extend(map(view));
+    charts.sort_by_key(|chart| chart.section);
+    chart::number_doubles(&mut charts);
+    charts
+}
+
+/// Bars of a workload: a group a card, a bar a layer.
+fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
+    let title = if work.small { "I/Os per second" } else { "Bandwidth" };
+    let figure = |phase: &PhaseSummary| {
+        let (estimate, scale) = if work.small { (&phase.iops, 1.0) } else { (&phase.bandwidth, 1e6) };
+        let deviation = estimate.deviation.map(|d| d / scale);
+        Some(Bar { value: estimate.mean / scale, deviation, text: spread(work, phase).to_string() })
+    };
+    let wanted = Wanted {
+        name: format!("speed-{}", slug(&work.label)),
+        section: Section::Speed,
+        title: format!("{title}, {}", work.label),
+        unit: work.unit(),
+        note: "Mean of the runs; the thin line spans one standard deviation either way.",
+    };
+    bars(view, work, wanted, &figure)
+}
+
+fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
+    let figure = |phase: &PhaseSummary| {
+        let estimate = phase.amplification.as_ref()?;
+        let text = Spread::of(estimate, 1.0).to_string();
+        Some(Bar { value: estimate.mean, deviation: estimate.deviation, text })
+    };
+    let wanted = Wanted {
+        name: format!("amplification-{}", slug(&work.label)),
+        section: Section::Amplification,
+        title: format!("Write amplification, {}", work.label),
+        unit: "bytes written per byte",
+        note: "Bytes the device wrote per byte of the application, from its counters.",
+    };
+    bars(view, work, wanted, &figure)
+}
+
+/// What a chart of bars is about.
+struct Wanted {
+    name: String,
+    section: Section,
+    title: String,
+    unit: &'static str,
+    note: &'static str,
+}
+
+fn bars(view: &View<'_>, work: &Work, wanted: Wanted, figure: &dyn Fn(&PhaseSummary) -> Option<Bar>) -> Option<Chart> {
+    let cell = |card: usize, layer: &String| figure(view.cell(card, layer, work)?);
+    let measured = |layer: &&String| (0..view.names.len()).any(|card| cell(card, layer).is_some());
+    let layers: Vec<&String> = view.layers.iter().filter(measured).collect();
+    let groups: Vec<BarGroup> = (0..view.names.len())
+        .map(|card| BarGroup {
+            label: view.name(card).to_owned(),
+            bars: layers.iter().map(|layer| cell(card, layer)).collect(),
+        })
+        .filter(|group| group.bars.iter().any(Option::is_some))
+        .collect();
+    if groups.is_empty() {
+        return None;
+    }
+    let Wanted { name, section, title, unit, note } = wanted;
+    let text = |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());
+    let rows =
+        groups.iter().map(|group| std::iter::once(group.label.clone()).chain(group.bars.iter().map(text)).collect());
+    let columns =
+        layers.iter().map(|layer| if layers.len() > 1 { format!("{layer}, {unit}") } else { unit.to_owned() });
+    let table = DataTable { head: std::iter::once("Card".to_owned()).chain(columns).collect(), rows: rows.collect() };
+    let series = layers.iter().map(|layer| crate::text::plain(layer)).collect();
+    let plot = Plot::Bars(Bars { unit: unit.to_owned(), series, groups });
+    Some(Chart { name, section, title, note: note.to_owned(), plot, table })
+}
+
+/// Latency and bandwidth over time of a workload: the cards side by side, or of a single card its layers.
+fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
+    let names = &view.names;
+    if names.len() == 1 {
+        let layers: Vec<String> = view.layers.iter().map(|layer| crate::text::plain(layer)).collect();
+        let cells: Vec<_> = view.layers.iter().map(|layer| view.cell(0, layer, work)).collect();
+        return sides(&layers, &cells, &work.label, charts);
+    }
+    for layer in &view.layers {
+        let label = if view.layers.len() > 1 { format!("{}, {layer}", work.label) } else { work.label.clone() };
+        let cells = view.cells(layer, work);
+        let measured: Vec<usize> = (0..cells.len()).filter(|&card| cells[card].is_some()).collect();
+        let drawn = evenly(&measured, MOST_CARDS);
+        let names: Vec<String> = drawn.iter().map(|&card| names[card].clone()).collect();
+        let cells: Vec<_> = drawn.iter().map(|&card| cells[card]).collect();
+        let before = charts.len();
+        sides(&names, &cells, &label, charts);
+        if drawn.len() < measured.len() {
+            let note = format!(" {} of {} cards are drawn.", drawn.len(), measured.len());
+            charts[before..].iter_mut().for_each(|chart| chart.note.push_str(&note));
+        }
+    }
+}
+
+fn sides(names: &[String], cells: &[Option<&PhaseSummary>], label: &str, charts: &mut Vec<Chart>) {
+    charts.extend(chart::latencies(label, names, cells));
+    charts.extend(chart::over_time(label, names, cells));
+}
+
+/// At most so many of them, from the first to the last.
+fn evenly(all: &[usize], most: usize) -> Vec<usize> {
+    let wanted = all.len().min(most);
+    (0..wanted).map(|nth| all[nth * (all.len() - 1) / (wanted - 1).max(1)]).collect()
+}
+
+/// Speed along each card, where it was written over as a whole.
+fn map(view: &View<'_>) -> Option<Chart> {
+    let stretches = |card: usize| {
+        let layers = &view.of.cards.get(card)?.layers;
+        let step = layers.iter().flat_map(|layer| &layer.prepared).find(|step| step.speed.len() > 1)?;
+        Some((view.name(card).to_owned(), points(&step.speed)))
+    };
+    let all: Vec<usize> = (0..view.names.len()).filter(|&card| stretches(card).is_some()).collect();
+    let (names, lines): (Vec<String>, Vec<_>) = evenly(&all, MOST_CARDS).into_iter().filter_map(stretches).unzip();
+    if names.is_empty() {
+        return None;
+    }
+    let table = along_table(&names, &lines);
+    let lines = lines.into_iter().enumerate().map(|(series, points)| TimelineLine { series, points }).collect();
+    let mut note = "Speed while the whole device was written before the runs, by place.".to_owned();
+    if names.len() < all.len() {
+        note.push_str(&format!(" {} of {} cards are drawn.", names.len(), all.len()));
+    }
+    let axis = "GiB from the start of the device".to_owned();
+    let plot = Plot::Timeline(Timeline { unit: "MB/s".to_owned(), axis, series: names, lines, marks: Vec::new() });
+    let title = "Speed along the device".to_owned();
+    Some(Chart { name: "speed-map".to_owned(), section: Section::Map, title, note, plot, table })
+}
+
+/// GiB of the middle of each stretch, and MB/s.
+fn points(speed: &[Stretch]) -> Vec<(f64, f64)> {
+    let place = |stretch: &Stretch| (stretch.offset.0 as f64 + stretch.len.0 as f64 / 2.0) / (1u64 << 30) as f64;
+    speed.iter().filter_map(|stretch| Some((place(stretch), stretch.rate()?.0 / 1e6))).collect()
+}
+
+fn along_table(names: &[String], lines: &[Vec<(f64, f64)>]) -> DataTable {
+    let rows = names.iter().zip(lines).map(|(name, points)| {
+        let speeds = || points.iter().map(|point| point.1);
+        let figure = |found: Option<f64>| found.map_or("–".to_owned(), number::significant);
+        let mean = (!points.is_empty()).then(|| speeds().sum::<f64>() / points.len() as f64);
+        let extremes = [speeds().reduce(f64::min), mean, speeds().reduce(f64::max)];
+        std::iter::once(name.clone()).chain(extremes.map(figure)).collect()
+    });
+    let head = ["Card", "Slowest, MB/s", "Mean of the places, MB/s", "Fastest, MB/s"].map(str::to_owned).to_vec();
+    DataTable { head, rows: rows.collect() }
+}

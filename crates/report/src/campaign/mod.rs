@@ -1,0 +1,311 @@
+//! The report of a campaign: a summary that a hurried reader can stop at, tables as articles print them, charts, a
+//! section a card, and the circumstances. One document, rendered as HTML and as Markdown; CSV has its own form.
+
+mod card;
+mod charts;
+mod csv;
+mod tables;
+mod view;
+mod words;
+
+use crate::chart::{Chart, Section};
+use crate::document::{Block, Document, Look};
+use crate::table::DataTable;
+use crate::{facts, findings, number, time};
+use hakaru_model::campaign::CampaignSummary;
+use hakaru_model::finding::Comparison;
+use std::collections::BTreeSet;
+use view::View;
+
+/// Renders a campaign as one self-contained HTML page.
+pub fn campaign_html(summary: &CampaignSummary) -> String {
+    document(&View::of(summary)).html()
+}
+
+/// Renders a campaign as Markdown; `charts` is the folder from which the charts of [`campaign_charts`] are linked as
+/// `NAME.svg`, where they are kept.
+pub fn campaign_markdown(summary: &CampaignSummary, charts: Option<&str>) -> String {
+    document(&View::of(summary)).markdown(charts)
+}
+
+/// Renders a campaign as CSV: one line for each figure of each point, for each single run, and for each comparison.
+pub fn campaign_csv(summary: &CampaignSummary) -> String {
+    csv::csv(&View::of(summary))
+}
+
+/// All charts of a campaign, to be saved one by one.
+pub fn campaign_charts(summary: &CampaignSummary) -> Vec<Chart> {
+    charts::charts(&View::of(summary))
+}
+
+/// The campaign in a few sentences, each with what it is about: for whoever has room for no more.
+pub fn campaign_in_short(summary: &CampaignSummary) -> Vec<(String, String)> {
+    words::in_short(&View::of(summary))
+}
+
+fn document(view: &View<'_>) -> Document {
+    let mut blocks = vec![Block::Part("In short".to_owned()), Block::Facts(words::in_short(view)), Block::Menu];
+    if view.of.cards.is_empty() {
+        blocks = vec![Block::Text("There is nothing to report: no run of this campaign counts yet.".to_owned())];
+    }
+    blocks.extend(advice(view));
+    blocks.extend(caveats(view));
+    blocks.extend(results(view));
+    blocks.extend(differences(view));
+    blocks.extend(promises(view));
+    blocks.extend(pace(view));
+    blocks.extend(charts_in_parts(view));
+    for card in 0..view.names.len() {
+        blocks.extend(card::section(view, card));
+    }
+    blocks.extend(method(view));
+    blocks.extend(failures(view));
+    Document { title: view.of.name.clone(), under: under(view), blocks }
+}
+
+/// `6 cards`, `1 layer`.
+fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", number::count(count as u64))
+}
+
+/// What stands below the title.
+fn under(view: &View<'_>) -> Vec<String> {
+    let of = view.of;
+    let mut line = vec![
+        counted(view.names.len(), "card"),
+        counted(view.layers.len(), "layer"),
+        counted(view.works.len(), "workload"),
+    ];
+    let stated: u64 = view.everything().iter().flat_map(|(_, layer)| &layer.summary.phases).map(stated_runs).sum();
+    match (of.runs, of.planned) {
+        (0, _) if stated > 0 => {}
+        (runs, Some(planned)) if runs != planned => {
+            line.push(format!("{} of {} runs", number::count(runs), number::count(planned)));
+        }
+        (runs, _) => line.push(counted(runs as usize, "run")),
+    }
+    if stated > 0 {
+        line.push(counted(stated as usize, "published run"));
+    }
+    let everything = view.everything();
+    let begun = everything.iter().map(|(_, layer)| layer.summary.started_unix_ms).filter(|&ms| ms > 0);
+    if let (Some(first), Some(last)) = (begun.clone().min(), begun.max()) {
+        let (first, last) = (time::day(first), time::day(last));
+        line.push(if first == last { first } else { format!("{first} to {last}") });
+    }
+    let origins: BTreeSet<&str> = everything.iter().map(|(_, layer)| layer.summary.origin.as_str()).collect();
+    line.extend(origins.into_iter().map(str::to_owned));
+    let about = std::iter::once(of.about.clone()).filter(|about| !about.is_empty());
+    about.chain([line.join(" · ")]).collect()
+}
+
+fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
+    if phase.bandwidth.values.is_empty() { phase.detail.stated_runs.map_or(0, u64::from) } else { 0 }
+}
+
+/// What each card is good for, layer by layer.
+fn advice(view: &View<'_>) -> Vec<Block> {
+    let tables: Vec<(&String, DataTable)> =
+        view.layers.iter().filter_map(|layer| Some((layer, tables::uses(view, layer)?))).collect();
+    let mut blocks = Vec::new();
+    if !tables.is_empty() {
+        blocks.push(Block::Part("What each card is good for".to_owned()));
+        blocks.push(Block::Quiet("The figures behind each verdict stand in the section of the card.".to_owned()));
+    }
+    let several = tables.len() > 1;
+    for (layer, table) in tables {
+        blocks.extend(several.then(|| Block::Title(layer.clone())));
+        blocks.push(Block::Table(Look::Words, table));
+    }
+    blocks
+}
+
+/// More names than these are counted.
+const NAMES: usize = 4;
+
+/// What the design cannot prove, and every caveat of every point, once each.
+fn caveats(view: &View<'_>) -> Vec<Block> {
+    let everything = view.everything();
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, layer) in &everything {
+        for caveat in facts::caveats(&layer.summary) {
+            match all.iter_mut().find(|(known, _)| *known == caveat) {
+                Some((_, of)) => of.push(name),
+                None => all.push((caveat, vec![name])),
+            }
+        }
+    }
+    let lead = |of: &[&str]| match of.len() {
+        n if n == everything.len() => String::new(),
+        n if n > NAMES => format!("{n} of {} cards and layers", everything.len()),
+        _ => of.join("; "),
+    };
+    let mut items: Vec<(String, String)> =
+        view.of.weaknesses.iter().map(|weakness| (String::new(), weakness.to_string())).collect();
+    items.extend(view.of.notes.iter().map(|note| (String::new(), note.clone())));
+    items.extend(all.iter().map(|(caveat, of)| (lead(of), caveat.clone())));
+    if items.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Part("What limits these figures".to_owned()), Block::Caveats(items)]
+}
+
+/// Means, deviations and what is left through layers: a table a workload.
+fn results(view: &View<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for work in &view.works {
+        let table = tables::results(view, work);
+        if !table.rows.is_empty() {
+            blocks.extend([Block::Title(work.label.clone()), Block::Quiet(work.workload.clone())]);
+            blocks.push(Block::Table(Look::Numbers, table));
+        }
+    }
+    if blocks.is_empty() {
+        return blocks;
+    }
+    let mut how = "Mean ± standard deviation over the runs.".to_owned();
+    if !view.held_layers().is_empty() {
+        how.push_str(&format!(
+            " The ratio is what a layer leaves of {}, with its 95 % interval; the verdict is about the layer.",
+            view.of.reference_layer
+        ));
+    }
+    if let Some(table) = tables::amplification(view) {
+        blocks.push(Block::Title("Write amplification".to_owned()));
+        blocks.push(Block::Quiet("Bytes the device wrote per byte of the application, from its counters.".to_owned()));
+        blocks.push(Block::Table(Look::Numbers, table));
+    }
+    [vec![Block::Part("Results".to_owned()), Block::Quiet(how)], blocks].concat()
+}
+
+/// More cards than these are compared with the reference only; the CSV has every pair.
+const EVERY_PAIR: usize = 8;
+
+/// The cards against each other: a table a workload.
+fn differences(view: &View<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for work in &view.works {
+        let Some(table) = tables::differences(view, work) else { continue };
+        blocks.extend([Block::Title(work.label.clone()), Block::Table(Look::Numbers, table)]);
+        if view.names.len() <= EVERY_PAIR && view.names.len() > 2 {
+            blocks.extend(view.layers.iter().filter_map(|layer| every_pair(view, layer, work)));
+        }
+    }
+    if blocks.is_empty() {
+        return blocks;
+    }
+    let how = format!(
+        "Ratios are to {}, with their 95 % intervals. Cards share a rank where the best of it could not be told from them. \
+         All comparisons of cards in this campaign are judged as one family: if all cards were alike, a false difference \
+         would come up with a probability of 5 % at most.",
+        view.name(view.reference())
+    );
+    [vec![Block::Part("How the cards differ".to_owned()), Block::Quiet(how)], blocks].concat()
+}
+
+fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Block> {
+    let ranking = view.ranking(layer, work).filter(|ranking| ranking.pairs.len() > 1)?;
+    let row = |(pair, c): (String, &Comparison)| {
+        vec![
+            pair,
+            crate::compare::ratio(c),
+            crate::compare::verdict(c),
+            c.effect.map_or_else(String::new, number::significant),
+        ]
+    };
+    let pairs = ranking.pairs.iter().map(|pair| {
+        let names = format!("{} against {}", view.name(pair.b as usize), view.name(pair.a as usize));
+        row((names, &pair.comparison))
+    });
+    let head = ["Pair", "Ratio [95 %]", "Verdict", "Effect (Hedges’ g)"].map(str::to_owned).to_vec();
+    let table = DataTable { head, rows: pairs.collect() }.without_empty_columns();
+    let about = if view.layers.len() > 1 {
+        format!("Every pair, {}, {layer}", work.label)
+    } else {
+        format!("Every pair, {}", work.label)
+    };
+    Some(Block::Fold(about, vec![Block::Table(Look::Numbers, table)]))
+}
+
+/// What is printed and claimed, beside what was measured.
+fn promises(view: &View<'_>) -> Vec<Block> {
+    let tables = [(Look::Numbers, tables::printed(view)), (Look::Words, tables::classes(view))];
+    let tables: Vec<Block> = tables.into_iter().filter_map(|(look, table)| Some(Block::Table(look, table?))).collect();
+    if tables.is_empty() {
+        return tables;
+    }
+    let how = "A promise is kept where the figures reach it and nothing flattered them, missed where they do not and \
+               nothing held them back; else it is open, and the section of the card says why.";
+    [vec![Block::Part("Promised and measured".to_owned()), Block::Quiet(how.to_owned())], tables].concat()
+}
+
+/// Whether the host or the cards set the pace.
+fn pace(view: &View<'_>) -> Vec<Block> {
+    let mut conclusions = Vec::new();
+    for layer in &view.layers {
+        let of_layer: Vec<_> = view.of.limits.iter().filter(|(of, _)| of == layer).map(|(_, l)| l.clone()).collect();
+        let lead = if view.layers.len() > 1 { format!("{}, ", crate::text::plain(layer)) } else { String::new() };
+        conclusions.extend(findings::limits(&of_layer).into_iter().map(|mut found| {
+            found.about = format!("{lead}{}", found.about);
+            found
+        }));
+    }
+    if conclusions.is_empty() {
+        return Vec::new();
+    }
+    let table = Block::Table(Look::Words, findings::table("Direction", &conclusions));
+    vec![Block::Part("Who sets the pace".to_owned()), table]
+}
+
+fn charts_in_parts(view: &View<'_>) -> Vec<Block> {
+    let all = charts::charts(view);
+    let mut blocks = Vec::new();
+    for (section, title) in [
+        (Section::Speed, "Speed"),
+        (Section::Amplification, "Write amplification"),
+        (Section::Latency, "Latency"),
+        (Section::Sustained, "Sustained speed"),
+        (Section::OverTime, "Speed over time"),
+        (Section::Map, "Speed along the device"),
+    ] {
+        let charts: Vec<Chart> = all.iter().filter(|chart| chart.section == section).cloned().collect();
+        if charts.is_empty() {
+            continue;
+        }
+        blocks.push(Block::Part(title.to_owned()));
+        blocks.push(match section {
+            // What stays level is worth a look, and not the way to everything below it.
+            Section::OverTime => {
+                let about = "Charts of the workloads that were not tested for evenness".to_owned();
+                Block::Fold(about, vec![Block::Charts(charts)])
+            }
+            _ => Block::Charts(charts),
+        });
+    }
+    blocks
+}
+
+fn method(view: &View<'_>) -> Vec<Block> {
+    let rows: Vec<Vec<String>> = view.of.method.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let head = vec![String::new(), String::new()];
+    vec![Block::Part("Method".to_owned()), Block::Table(Look::Pairs, DataTable { head, rows })]
+}
+
+/// Runs that do not count, and why.
+fn failures(view: &View<'_>) -> Vec<Block> {
+    let of = view.of;
+    let mut items: Vec<(String, String)> =
+        of.failed.iter().map(|run| (run.point.clone(), format!("{} (run {})", run.because, run.run))).collect();
+    if of.other_definition > 0 {
+        let runs = counted(of.other_definition as usize, "run");
+        items.push((String::new(), format!("{runs} of these points were measured in another way")));
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Part("Runs that do not count".to_owned()), Block::Facts(items)]
+}

@@ -1,0 +1,155 @@
+//! A campaign as its pages need it: names that are safe and unique, workloads in one order, comparisons with the
+//! reference in front.
+
+use crate::{compare, naming};
+use hakaru_model::campaign::{CampaignSummary, LayerSummary, Ranking};
+use hakaru_model::finding::{Comparison, LayerCost, PhaseSummary, Summary, Verdict};
+use hakaru_model::job::Op;
+
+/// One phase and operation, in all cards and layers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Work {
+    pub(super) phase: String,
+    pub(super) op: Op,
+    /// What to call it.
+    pub(super) label: String,
+    /// What is done.
+    pub(super) workload: String,
+    /// Whether it is told by its number of I/Os rather than by its bytes.
+    pub(super) small: bool,
+}
+
+impl Work {
+    /// The unit it is told by.
+    pub(super) fn unit(&self) -> &'static str {
+        if self.small { "IOPS" } else { "MB/s" }
+    }
+}
+
+/// A campaign, ready for its pages.
+pub(super) struct View<'a> {
+    pub(super) of: &'a CampaignSummary,
+    /// What to call the cards.
+    pub(super) names: Vec<String>,
+    /// Layers that any card was measured through.
+    pub(super) layers: Vec<String>,
+    pub(super) works: Vec<Work>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of(of: &'a CampaignSummary) -> View<'a> {
+        let names = naming::numbered(of.cards.iter().map(|card| crate::text::plain(&card.name)).collect());
+        let mut layers: Vec<String> = of.layers.clone();
+        for layer in of.cards.iter().flat_map(|card| &card.layers) {
+            if !layers.contains(&layer.layer) {
+                layers.push(layer.layer.clone());
+            }
+        }
+        layers.retain(|layer| of.cards.iter().any(|card| card.layers.iter().any(|known| known.layer == *layer)));
+        View { of, names, layers, works: works(of) }
+    }
+
+    /// The name of a card.
+    pub(super) fn name(&self, card: usize) -> &str {
+        self.names.get(card).map_or("?", String::as_str)
+    }
+
+    /// The place of the card that the others are held against.
+    pub(super) fn reference(&self) -> usize {
+        self.of.reference as usize
+    }
+
+    /// One card through one layer.
+    pub(super) fn through(&self, card: usize, layer: &str) -> Option<&'a LayerSummary> {
+        self.of.cards.get(card)?.layers.iter().find(|known| known.layer == layer)
+    }
+
+    /// One workload on one card through one layer.
+    pub(super) fn cell(&self, card: usize, layer: &str, work: &Work) -> Option<&'a PhaseSummary> {
+        phase_of(&self.through(card, layer)?.summary, work)
+    }
+
+    /// A workload on all cards through one layer, in the order of the cards.
+    pub(super) fn cells(&self, layer: &str, work: &Work) -> Vec<Option<&'a PhaseSummary>> {
+        (0..self.names.len()).map(|card| self.cell(card, layer, work)).collect()
+    }
+
+    /// The ranking of a workload through a layer.
+    pub(super) fn ranking(&self, layer: &str, work: &Work) -> Option<&'a Ranking> {
+        self.of.rankings.iter().find(|r| r.layer == layer && r.phase == work.phase && r.op == work.op)
+    }
+
+    /// A card against the reference, the reference first.
+    pub(super) fn against(&self, ranking: &Ranking, card: usize) -> Option<Comparison> {
+        let (reference, card) = (self.of.reference, u32::try_from(card).ok()?);
+        ranking.pairs.iter().find_map(|pair| match (pair.a, pair.b) {
+            (a, b) if (a, b) == (reference, card) => Some(pair.comparison.clone()),
+            (a, b) if (a, b) == (card, reference) => Some(compare::turned(&pair.comparison)),
+            _ => None,
+        })
+    }
+
+    /// Places of the cards that could not be told apart from one.
+    pub(super) fn like(&self, ranking: &Ranking, card: usize) -> Vec<usize> {
+        let pairs = ranking.pairs.iter().filter(|pair| pair.comparison.verdict != Verdict::Different);
+        let others = pairs.filter_map(|pair| match (pair.a as usize, pair.b as usize) {
+            (a, b) if a == card => Some(b),
+            (a, b) if b == card => Some(a),
+            _ => None,
+        });
+        others.collect()
+    }
+
+    /// What a layer costs a card at a workload.
+    pub(super) fn cost(&self, card: usize, layer: &str, work: &Work) -> Option<&'a LayerCost> {
+        let costs = &self.of.cards.get(card)?.costs;
+        costs.iter().find(|cost| cost.layer == layer && cost.phase == work.phase && cost.op == work.op)
+    }
+
+    /// Layers that were held against the reference layer.
+    pub(super) fn held_layers(&self) -> Vec<&str> {
+        let held = |layer: &&String| self.of.cards.iter().any(|card| card.costs.iter().any(|c| c.layer == **layer));
+        self.layers.iter().filter(held).map(String::as_str).collect()
+    }
+
+    /// Every card through every layer, with a name for both.
+    pub(super) fn everything(&self) -> Vec<(String, &'a LayerSummary)> {
+        let of_card = |(card, name): (usize, &String)| {
+            let several = self.layers.len() > 1;
+            let layers = self.of.cards[card].layers.iter();
+            let named = layers.map(|layer| {
+                let through = crate::text::plain(&layer.layer);
+                (if several { format!("{name}, {through}") } else { name.clone() }, layer)
+            });
+            named.collect::<Vec<_>>()
+        };
+        self.names.iter().enumerate().flat_map(of_card).collect()
+    }
+}
+
+/// The phase of a summary that is meant.
+pub(super) fn phase_of<'a>(summary: &'a Summary, work: &Work) -> Option<&'a PhaseSummary> {
+    summary.phases.iter().find(|phase| phase.phase == work.phase && phase.op == work.op)
+}
+
+/// All phases and operations, in order of first appearance.
+fn works(of: &CampaignSummary) -> Vec<Work> {
+    let mut works: Vec<Work> = Vec::new();
+    for summary in of.cards.iter().flat_map(|card| &card.layers).map(|layer| &layer.summary) {
+        for phase in &summary.phases {
+            if works.iter().any(|work| work.phase == phase.phase && work.op == phase.op) {
+                continue;
+            }
+            works.push(Work {
+                phase: phase.phase.clone(),
+                op: phase.op,
+                label: naming::phase(summary, phase),
+                workload: crate::text::plain(&phase.workload),
+                small: crate::chart::small_blocks(phase),
+            });
+        }
+    }
+    let labels = naming::numbered(works.iter().map(|work| work.label.clone()).collect());
+    works.iter_mut().zip(labels).for_each(|(work, label)| work.label = label);
+    works
+}

@@ -1,0 +1,187 @@
+//! What a hurried reader of a campaign wants to know, in sentences.
+
+use super::view::{View, Work};
+use crate::number::{self, Spread};
+use hakaru_model::campaign::{Place, Ranking};
+use hakaru_model::finding::{BusLimit, Claim, ClaimVerdict, Figure, LayerCost, Limit, PhaseSummary, Verdict};
+use hakaru_model::job::Op;
+
+/// The whole campaign in a few sentences, each with what it is about.
+pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    let first = main_layer(view);
+    let several = view.layers.len() > 1;
+    for work in &view.works {
+        let lead = if several { format!("{}, {first}", work.label) } else { work.label.clone() };
+        all.extend(order(view, first, work).map(|text| (lead, text)));
+    }
+    let reference = crate::text::plain(&view.of.reference_layer);
+    for layer in view.held_layers() {
+        all.extend(cost(view, layer, &reference).map(|text| (format!("{layer} against {reference}"), text)));
+    }
+    all.extend(promises(view).map(|text| ("Promised and measured".to_owned(), text)));
+    all
+}
+
+/// The layer that the first sentences are about.
+fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
+    let reference = view.layers.iter().find(|layer| **layer == view.of.reference_layer);
+    reference.or(view.layers.first()).map_or("", String::as_str)
+}
+
+/// Who is first, who is last, and how sure that is.
+fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
+    let ranking = view.ranking(layer, work)?;
+    let (first, last) = (ranking.places.first()?, ranking.places.last()?);
+    let figure = |place: &Place| {
+        let cell = view.cell(place.card as usize, layer, work);
+        cell.map_or_else(String::new, |phase| format!("{} {}", spread(work, phase), work.unit()))
+    };
+    let name = |place: &Place| view.name(place.card as usize);
+    if ranking.places.len() < 2 {
+        return Some(format!("{} reaches {}", name(first), figure(first)));
+    }
+    if held_by_host(view, layer, work).is_some() {
+        let cards = ranking.places.len();
+        let value = |place: &Place| number::significant(if work.small { place.mean } else { place.mean / 1e6 });
+        return Some(format!(
+            "all {cards} cards lie between {} and {} {}: the bus of the host sets the pace, and this says nothing of the \
+             cards",
+            value(last),
+            value(first),
+            work.unit()
+        ));
+    }
+    let times = if last.mean > 0.0 {
+        format!("{} times what {} reaches at the end", number::significant(first.mean / last.mean), name(last))
+    } else {
+        format!("and {} is at the end", name(last))
+    };
+    Some(format!(
+        "{} is first with {}, {times} ({}); {}",
+        name(first),
+        figure(first),
+        figure(last),
+        told(view, ranking)
+    ))
+}
+
+/// `33.6 ± 0.2` in the unit of the work.
+pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> Spread {
+    if work.small { Spread::of(&phase.iops, 1.0) } else { Spread::megabytes(&phase.bandwidth) }
+}
+
+/// The finding that the host sets the pace of a workload, if it does.
+pub(super) fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v BusLimit> {
+    let random = (0..view.names.len()).filter_map(|card| view.cell(card, layer, work)?.detail.shape).any(|s| s.random);
+    let limits = view.of.limits.iter().filter(|(of, _)| of == layer && !random && !work.small);
+    limits.map(|(_, limit)| limit).find(|limit| limit.op == work.op && limit.limit == Limit::Host && limit.cards > 1)
+}
+
+/// More pairs than these are only counted.
+const NAMED_PAIRS: usize = 4;
+
+/// Which pairs of cards could be told apart.
+fn told(view: &View<'_>, ranking: &Ranking) -> String {
+    let of = ranking.pairs.len();
+    let alike: Vec<String> = ranking
+        .pairs
+        .iter()
+        .filter(|pair| pair.comparison.verdict != Verdict::Different)
+        .map(|pair| format!("{} and {}", view.name(pair.a as usize), view.name(pair.b as usize)))
+        .collect();
+    match (of, alike.len()) {
+        (1, 0) => "the two differ".to_owned(),
+        (1, _) => "the two could not be told apart".to_owned(),
+        (_, 0) => format!("all {of} pairs of cards differ"),
+        (_, n) if n <= NAMED_PAIRS => {
+            format!("{} of {of} pairs of cards differ, not told apart are {}", of - n, alike.join("; "))
+        }
+        (_, n) => format!("{} of {of} pairs of cards differ, {n} could not be told apart", of - n),
+    }
+}
+
+/// What is left through a layer, workload by workload.
+fn cost(view: &View<'_>, layer: &str, reference: &str) -> Option<String> {
+    let parts: Vec<String> = view
+        .works
+        .iter()
+        .filter_map(|work| {
+            let costs: Vec<&LayerCost> =
+                (0..view.names.len()).filter_map(|card| view.cost(card, layer, work)).collect();
+            let shares = range(costs.iter().map(|cost| cost.comparison.ratio))?;
+            Some(format!("{} {shares} ({})", work.label, verdicts(&costs)))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| format!("of what {reference} reaches, it leaves of {}", parts.join("; of ")))
+}
+
+/// `lower on 6 cards`, `lower on 4 cards, higher on 2`.
+fn verdicts(costs: &[&LayerCost]) -> String {
+    let count = |wanted: fn(&LayerCost) -> bool| costs.iter().filter(|cost| wanted(cost)).count();
+    let different = |cost: &LayerCost| cost.comparison.verdict == Verdict::Different;
+    let lower = costs.iter().filter(|cost| different(cost) && cost.comparison.ratio < 1.0).count();
+    let higher = costs.iter().filter(|cost| different(cost) && cost.comparison.ratio > 1.0).count();
+    let same = count(|cost| cost.comparison.verdict == Verdict::NotDistinguished);
+    let few = count(|cost| matches!(cost.comparison.verdict, Verdict::TooFewRuns { .. }));
+    let all = [("lower", lower), ("higher", higher), ("no difference seen", same), ("too few runs to tell", few)];
+    let said: Vec<(&str, usize)> = all.into_iter().filter(|(_, n)| *n > 0).collect();
+    match &said[..] {
+        [(word, _)] if costs.len() == 1 => (*word).to_owned(),
+        [(word, n)] => format!("{word} on all {n} cards"),
+        many => many.iter().map(|(word, n)| format!("{word} on {n}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// `70 to 86 %`.
+fn range(shares: impl Iterator<Item = f64>) -> Option<String> {
+    let shares: Vec<f64> = shares.filter(|share| share.is_finite()).collect();
+    let low = shares.iter().copied().reduce(f64::min)?;
+    let high = shares.iter().copied().reduce(f64::max)?;
+    let (low, high) = (percent(low), percent(high));
+    Some(if low == high { format!("{low} %") } else { format!("{low} to {high} %") })
+}
+
+/// Hundredths as readers want them.
+pub(super) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    number::exact(value, if value.abs() < 9.95 { 1 } else { 0 })
+}
+
+/// What became of what is printed on the cards.
+fn promises(view: &View<'_>) -> Option<String> {
+    let checks = || view.of.cards.iter().flat_map(|card| &card.claims);
+    let of = checks().count();
+    if of == 0 {
+        return None;
+    }
+    let count = |verdict: ClaimVerdict| checks().filter(|check| check.verdict == verdict).count();
+    let verdicts = [
+        ("kept", count(ClaimVerdict::Kept)),
+        ("missed", count(ClaimVerdict::Missed)),
+        ("not shown under these conditions", count(ClaimVerdict::NotShown)),
+        ("unclear", count(ClaimVerdict::Unclear)),
+        ("not measured", count(ClaimVerdict::NotMeasured)),
+    ];
+    let said: Vec<String> = verdicts.iter().filter(|(_, n)| *n > 0).map(|(word, n)| format!("{n} {word}")).collect();
+    let mut parts = vec![format!("of {of} promises {}", said.join(", "))];
+    for (op, figure) in [(Op::Read, Figure::SequentialRead), (Op::Write, Figure::SequentialWrite)] {
+        let shares = checks().filter(|check| printed(check.claim, op)).flat_map(|check| &check.parts);
+        let shares = shares.filter(|part| part.figure == figure && part.required > 0.0);
+        let shares = shares.filter_map(|part| Some(part.measured.as_ref()?.value / part.required));
+        parts.extend(range(shares).map(|share| format!("{} reach {share} of the printed speed", plural(op))));
+    }
+    Some(parts.join("; "))
+}
+
+fn printed(claim: Claim, op: Op) -> bool {
+    matches!((claim, op), (Claim::ReadSpeed(_), Op::Read) | (Claim::WriteSpeed(_), Op::Write))
+}
+
+fn plural(op: Op) -> &'static str {
+    match op {
+        Op::Read => "sequential reads",
+        Op::Write => "sequential writes",
+        Op::Trim => "trims",
+    }
+}
