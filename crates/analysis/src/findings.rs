@@ -4,9 +4,15 @@ use crate::{advise, bus_limit, claims};
 use hakaru_model::advice::{Findings, UseRule};
 use hakaru_model::finding::Summary;
 
-/// Advice by these rules, the claims of the card's own registers, and who sets the pace.
+/// Advice by these rules, the claims of the card's own registers, and who sets the pace. Where it stands among others
+/// takes a shelf of theirs: see [`standings`](crate::standings).
 pub fn findings(summary: &Summary, rules: &[UseRule]) -> Findings {
-    Findings { advice: advise(summary, rules), claims: claims(summary, &summary.target), limits: bus_limit(&[summary]) }
+    Findings {
+        advice: advise(summary, rules),
+        claims: claims(summary, &summary.target),
+        limits: bus_limit(&[summary]),
+        standings: Vec::new(),
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod estimate;
 pub mod figures;
 pub mod findings;
 pub mod limits;
+pub mod shelf;
 #[cfg(test)]
 mod simulated;
 pub mod stats;
@@ -36,5 +37,6 @@ pub use estimate::estimate;
 pub use figures::figure;
 pub use findings::findings;
 pub use limits::{bus_limit, layer_cost, layer_costs};
+pub use shelf::{published_shelf, standings};
 pub use steady::steady_state;
 pub use summarize::summarize;

@@ -35,6 +35,8 @@ enum Command {
     Import(cmd::import::Args),
     /// Write stored records as lines of JSON
     Export(cmd::export::Args),
+    /// Published figures and your own, which results are put beside
+    Shelf(cmd::shelf::Args),
     /// Tell what is known of a device or path, and of this host
     Info(cmd::info::Args),
     /// Undo what a preparation left behind that was cut short
@@ -67,6 +69,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::Compare(args) => cmd::compare::main(&args, db),
         Command::Import(args) => cmd::import::main(&args, db),
         Command::Export(args) => cmd::export::main(&args, db),
+        Command::Shelf(args) => cmd::shelf::main(&args, db),
         Command::Info(args) => cmd::info::main(&args),
         Command::Recover(args) => cmd::recover::main(&args),
         Command::Fio { args } => Ok(cmd::fio::main(&args)),

@@ -140,3 +140,21 @@ fn nothing_is_said_to_be_nothing() {
     let missing = hakaru(&home).args(["import", "/no/such/file"]).output().unwrap();
     assert!(text(&missing.stderr).contains("/no/such/file"));
 }
+
+#[test]
+fn results_stand_beside_published_ones_and_ones_own() {
+    let home = Home::new();
+    said(&home, &["import", &log("pi5-2-randread-microsd")]);
+    said(&home, &["import", &log("pi5-2-randread-ssd")]);
+    let listed = said(&home, &["shelf"]);
+    assert!(listed.contains("suneast") && listed.contains("27.6 ± 3.36"), "{listed}");
+    let run = &records(&home)[0].id;
+    assert!(said(&home, &["shelf", "add", "spare", run]).contains("1 figures of spare"));
+    let twice = hakaru(&home).args(["shelf", "add", "spare"]).output().unwrap();
+    assert!(!twice.status.success() && text(&twice.stderr).contains("on the shelf already"));
+    assert!(said(&home, &["shelf", "list"]).contains("your shelf"));
+    assert!(said(&home, &["shelf", "remove", "spare"]).contains("taken off"));
+    assert!(!said(&home, &["shelf"]).contains("spare"));
+    let gone = hakaru(&home).args(["shelf", "remove", "suneast"]).output().unwrap();
+    assert!(text(&gone.stderr).contains("nothing of yours"), "{}", text(&gone.stderr));
+}

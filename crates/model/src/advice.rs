@@ -3,6 +3,7 @@
 //! Rules are data, so that a user can replace them; how a figure is found and judged is the business of analysis.
 
 use crate::finding::{BusLimit, ClaimCheck, Figure, Measured};
+use crate::shelf::Standing;
 use serde::{Deserialize, Serialize};
 
 /// One use of storage, and what it asks for.
@@ -82,11 +83,15 @@ pub struct Findings {
     pub claims: Vec<ClaimCheck>,
     /// Whether the bus or the card sets the pace, for reads and writes.
     pub limits: Vec<BusLimit>,
+    /// Where it stands among published figures.
+    #[serde(default)]
+    pub standings: Vec<Standing>,
 }
 
 impl Findings {
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
-        self.claims.is_empty() && self.limits.is_empty() && self.advice.iter().all(|a| a.fitness.is_none())
+        let nothing_said = self.claims.is_empty() && self.limits.is_empty() && self.standings.is_empty();
+        nothing_said && self.advice.iter().all(|a| a.fitness.is_none())
     }
 }

@@ -20,5 +20,6 @@ pub mod price;
 pub mod record;
 pub mod reported;
 pub mod rng;
+pub mod shelf;
 pub mod stream;
 pub mod units;

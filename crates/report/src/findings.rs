@@ -7,6 +7,7 @@ use crate::table::DataTable;
 use crate::text::plain;
 use hakaru_model::advice::{Advice, Decision, Findings, Fitness};
 use hakaru_model::finding::{BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure, Limit};
+use hakaru_model::shelf::{NamedFigure, Standing};
 
 /// One conclusion: what it is about, a sign and a word for the verdict, and what it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +148,54 @@ fn limit(found: &BusLimit) -> Conclusion {
     Conclusion { about: format!("sequential {}", op.name()), sign, verdict, because: parts.join("; ") }
 }
 
+/// Where it stands among published figures.
+pub(crate) fn standings(standings: &[Standing]) -> Vec<Conclusion> {
+    standings.iter().map(standing).collect()
+}
+
+fn standing(found: &Standing) -> Conclusion {
+    let Standing {
+        phase,
+        op,
+        among,
+        layer,
+        by_iops,
+        here,
+        ahead_of,
+        level_with,
+        behind,
+        least,
+        most,
+        hosts,
+        fewest_runs,
+    } = found;
+    let (sign, verdict) = match (ahead_of, level_with, behind) {
+        (_, 0, 0) => ('✓', "ahead of all"),
+        (0, 0, _) => ('✗', "behind all"),
+        (0, _, 0) => ('~', "level with them"),
+        _ => ('~', "among them"),
+    };
+    let figure = |value: f64| match by_iops {
+        true => format!("{} IOPS", number::significant(value)),
+        false => format!("{} MB/s", number::significant(value / 1e6)),
+    };
+    let named = |f: &NamedFigure| format!("{} ({})", figure(f.value), plain(&f.card));
+    let range = if least == most { named(least) } else { format!("{} to {}", named(least), named(most)) };
+    let counts = [(ahead_of, "slower"), (level_with, "not told apart"), (behind, "faster")];
+    let counts: Vec<String> = counts.iter().filter(|(n, _)| **n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+    let runs = if *fewest_runs == 1 { "one run each".to_owned() } else { format!("n = {fewest_runs}") };
+    let hosts: Vec<String> = hosts.iter().map(|host| plain(host)).collect();
+    let because = format!(
+        "{} here, {range} there: {}; {}, {} on {}, {runs}",
+        figure(*here),
+        counts.join(", "),
+        plain(among),
+        plain(layer),
+        hosts.join(" and ")
+    );
+    Conclusion { about: format!("{} {}", plain(phase), op.name()), sign, verdict, because }
+}
+
 /// Hundredths with two digits.
 fn percent(share: f64) -> String {
     let value = share * 100.0;
@@ -159,6 +208,7 @@ pub(crate) fn sections(findings: &Findings) -> Vec<(&'static str, Vec<Conclusion
         ("Good for", uses(findings)),
         ("Promises", claims(&findings.claims)),
         ("Who sets the pace", limits(&findings.limits)),
+        ("Among published ones", standings(&findings.standings)),
     ];
     all.into_iter().filter(|(_, conclusions)| !conclusions.is_empty()).collect()
 }

@@ -118,7 +118,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Err(error) => return Ok(refuse(error)),
     };
     let summary = hakaru_analysis::summarize(&records);
-    let findings = super::findings(&summary);
+    let findings = super::findings(&summary, &super::shelf::load(&store));
     print(&hakaru_report::terminal_with(&summary, &findings, width(), true))?;
     let path = place::write_report(
         &store,

@@ -10,10 +10,12 @@ pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod recover;
 pub(crate) mod report;
+pub(crate) mod shelf;
 pub(crate) mod show;
 
 use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
+use hakaru_model::shelf::Shelf;
 use std::io::Write;
 
 /// Writes to standard output; a reader that has gone away is an error that ends the program quietly.
@@ -30,7 +32,9 @@ pub(crate) fn width() -> usize {
     size.ok().map(|s| usize::from(s.ws_col)).filter(|&w| w >= 40).unwrap_or(100)
 }
 
-/// What follows from a summary, by the rules that ship.
-pub(crate) fn findings(summary: &Summary) -> Findings {
-    hakaru_analysis::findings(summary, &hakaru_analysis::default_rules())
+/// What follows from a summary, by the rules that ship, and where it stands among published figures and the user's own.
+pub(crate) fn findings(summary: &Summary, shelf: &Shelf) -> Findings {
+    let mut found = hakaru_analysis::findings(summary, &hakaru_analysis::default_rules());
+    found.standings = hakaru_analysis::standings(summary, shelf);
+    found
 }

@@ -51,7 +51,10 @@ fn summaries(store: &Store, names: &[String]) -> Result<Vec<Summary>> {
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let store = place::open(db)?;
     let summaries = summaries(&store, &args.runs)?;
-    let findings: Vec<Findings> = summaries.iter().map(super::findings).collect();
+    let findings: Vec<Findings> = {
+        let shelf = super::shelf::load(&store);
+        summaries.iter().map(|summary| super::findings(summary, &shelf)).collect()
+    };
     let text = match args.format.as_str() {
         "markdown" => hakaru_report::markdown_with(&summaries, &findings),
         "csv" => hakaru_report::csv_with(&summaries, &findings),

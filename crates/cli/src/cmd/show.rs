@@ -42,7 +42,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let summary = hakaru_analysis::summarize(&records);
-    print(&hakaru_report::terminal_with(&summary, &super::findings(&summary), width(), true))?;
+    let findings = super::findings(&summary, &super::shelf::load(&store));
+    print(&hakaru_report::terminal_with(&summary, &findings, width(), true))?;
     Ok(Exit::Ok)
 }
 

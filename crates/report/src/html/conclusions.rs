@@ -8,10 +8,11 @@ use hakaru_model::advice::Findings;
 /// Titles, what each table is about, and how its lines come from the findings.
 type Part = (&'static str, &'static str, fn(&Findings) -> Vec<Conclusion>);
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     ("What it is good for", "Use", findings::uses),
     ("Promised and measured", "Promise", |found| findings::claims(&found.claims)),
     ("Who sets the pace", "Direction", |found| findings::limits(&found.limits)),
+    ("Among published ones", "Workload", |found| findings::standings(&found.standings)),
 ];
 
 /// All sections that have something to say.

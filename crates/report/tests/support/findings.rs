@@ -3,6 +3,7 @@
 use hakaru_model::advice::{Advice, Criterion, Decision, Findings, Fitness};
 use hakaru_model::finding::*;
 use hakaru_model::job::Op;
+use hakaru_model::shelf::{NamedFigure, Standing};
 use hakaru_model::units::BytesPerSec;
 
 fn criterion(figure: Figure, fits: f64, care: f64) -> Criterion {
@@ -31,6 +32,25 @@ fn claim(claim: Claim, verdict: ClaimVerdict, parts: Vec<ClaimPart>, unmet: Vec<
 fn part(figure: Figure, required: f64, value: Option<f64>) -> ClaimPart {
     let measured = value.map(|value| Measured { phase: "x".into(), value, ci95: None, runs: 10 });
     ClaimPart { figure, required, measured }
+}
+
+fn standing() -> Standing {
+    let named = |card: &str, value| NamedFigure { card: card.into(), value };
+    Standing {
+        phase: "rand-write".into(),
+        op: Op::Write,
+        among: "six cards".into(),
+        layer: "raw".into(),
+        by_iops: true,
+        here: 610.0,
+        ahead_of: 3,
+        level_with: 1,
+        behind: 2,
+        least: named("slow <card>", 254.0),
+        most: named("quick", 1489.0),
+        hosts: vec!["pi4".into()],
+        fewest_runs: 10,
+    }
 }
 
 /// What may be said of an endurance card.
@@ -78,5 +98,6 @@ pub(crate) fn findings() -> Findings {
         spread: None,
         limit,
     };
-    Findings { advice, claims, limits: vec![limit(Op::Read, 40.5, Limit::Host), limit(Op::Write, 12.0, Limit::Card)] }
+    let limits = vec![limit(Op::Read, 40.5, Limit::Host), limit(Op::Write, 12.0, Limit::Card)];
+    Findings { advice, claims, limits, standings: vec![standing()] }
 }

@@ -1,0 +1,140 @@
+//! `hakaru shelf`: published figures, and one's own, that results are put beside.
+
+use super::print;
+use crate::exit::{Exit, complain};
+use crate::place;
+use anyhow::{Context, Result, bail};
+use hakaru_model::shelf::{Entry, Shelf, Source};
+use hakaru_store::Store;
+use std::path::{Path, PathBuf};
+
+/// What to do with it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Show what is on it (the default)
+    List,
+    /// Put the runs of a thing on it, for later ones to stand beside
+    Add {
+        /// What to call it
+        name: String,
+        /// The id of a run (or enough of its beginning), with all repeats of its series
+        #[arg(default_value = "latest")]
+        run: String,
+    },
+    /// Take something of one's own off it
+    Remove {
+        /// What it was called
+        name: String,
+    },
+}
+
+/// Source of the figures a user has put there.
+const OWN: &str = "own";
+
+pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    let store = place::open(db)?;
+    match &args.action {
+        None | Some(Action::List) => print(&listed(&both(&own(&store)?)))?,
+        Some(Action::Add { name, run }) => add(&store, name, run)?,
+        Some(Action::Remove { name }) => remove(&store, name)?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// What results are put beside. A shelf of the user's that cannot be read is told, and costs no result.
+pub(crate) fn load(store: &Store) -> Shelf {
+    let own = own(store).unwrap_or_else(|error| {
+        complain(&error);
+        Shelf::default()
+    });
+    both(&own)
+}
+
+fn both(own: &Shelf) -> Shelf {
+    let mut all = hakaru_analysis::published_shelf();
+    all.sources.extend(own.sources.iter().cloned());
+    all.entries.extend(own.entries.iter().cloned());
+    all
+}
+
+fn path(store: &Store) -> PathBuf {
+    store.path().with_file_name("shelf.json")
+}
+
+/// What the user has put there; empty before the first.
+fn own(store: &Store) -> Result<Shelf> {
+    let path = path(store);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Shelf::default()),
+        Err(error) => return Err(error).with_context(|| format!("cannot read your shelf {}", path.display())),
+    };
+    serde_json::from_str(&text)
+        .with_context(|| format!("{} is not a shelf; mend it, or move it away to begin a new one", path.display()))
+}
+
+fn save(store: &Store, shelf: &Shelf) -> Result<()> {
+    let path = path(store);
+    // A new file takes the place of the old one in one step, so that a crash leaves one or the other.
+    let new = path.with_extension("json.new");
+    std::fs::write(&new, serde_json::to_string_pretty(shelf)? + "\n")
+        .and_then(|()| std::fs::rename(&new, &path))
+        .with_context(|| format!("cannot write your shelf {}", path.display()))
+}
+
+fn add(store: &Store, name: &str, run: &str) -> Result<()> {
+    let records = super::report::find(store, run, true)?;
+    let summary = hakaru_analysis::summarize(&records);
+    let mut shelf = own(store)?;
+    if shelf.entries.iter().any(|entry| entry.card == name) {
+        bail!("`{name}` is on the shelf already; take it off with `hakaru shelf remove`, or choose another name");
+    }
+    let entries = hakaru_analysis::shelf::entries(&summary, OWN, name);
+    if entries.is_empty() {
+        bail!("run {run} says too little of what was done, or of what it was done on, to stand beside others");
+    }
+    if shelf.sources.is_empty() {
+        shelf.sources.push(Source { id: OWN.into(), title: "your shelf".into(), note: String::new() });
+    }
+    let told = format!("{} figures of {name} put on the shelf\n", entries.len());
+    shelf.entries.extend(entries);
+    save(store, &shelf)?;
+    print(&told)
+}
+
+fn remove(store: &Store, name: &str) -> Result<()> {
+    let mut shelf = own(store)?;
+    let before = shelf.entries.len();
+    shelf.entries.retain(|entry| entry.card != name);
+    let gone = before - shelf.entries.len();
+    if gone == 0 {
+        bail!("nothing of yours on the shelf is called `{name}`; `hakaru shelf` lists what is there");
+    }
+    save(store, &shelf)?;
+    print(&format!("{gone} figures of {name} taken off the shelf\n"))
+}
+
+/// Source by source, a line a figure.
+fn listed(shelf: &Shelf) -> String {
+    let mut text = String::new();
+    for source in &shelf.sources {
+        let entries: Vec<&Entry> = shelf.entries.iter().filter(|entry| entry.source == source.id).collect();
+        if entries.is_empty() {
+            continue;
+        }
+        text += &source.title;
+        if !source.note.is_empty() {
+            text += &format!(" ({})", source.note);
+        }
+        text.push('\n');
+        text += &hakaru_report::shelf_terminal(&entries);
+        text.push('\n');
+    }
+    text
+}
