@@ -30,6 +30,9 @@ pub enum RunError {
     /// No thread could be made.
     #[error("failed to start a thread for {job}: {reason}")]
     Thread { job: String, reason: String },
+    /// What an earlier run wrote cannot be told.
+    #[error("failed to read {path}, which says what was written: {reason}; leave out verify_state_load to check all")]
+    State { path: PathBuf, reason: String },
     /// A worker ended by a bug of ours.
     #[error("a worker of {job} ended by a panic: this is a bug of hakaru; what the others measured is kept")]
     Panicked { job: String },

@@ -83,7 +83,7 @@ fn write_through(
     let mut at = 0;
     while at < size {
         // Fresh content for each piece: a card that compresses or deduplicates must not find an easy file.
-        crate::worker::fill(buffer.as_mut_slice(), &hakaru_model::job::Fill::Random, &mut rng);
+        crate::content::fill_random(buffer.as_mut_slice(), &mut rng);
         let len = (size - at).min(PIECE as u64) as usize;
         let moved = match rustix::io::pwrite(fd, &buffer.as_slice()[..len], at) {
             Err(Errno::INTR) => continue,

@@ -7,6 +7,7 @@
 
 mod backend;
 mod clock;
+mod content;
 mod disks;
 mod error;
 mod files;
@@ -17,6 +18,7 @@ mod shared;
 pub mod sim;
 mod start;
 mod tally;
+mod verify;
 mod worker;
 
 pub use clock::{ClockChoice, ClockMark, CounterRate};

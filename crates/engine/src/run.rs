@@ -122,8 +122,9 @@ pub struct EngineReport {
 
 /// Runs a plan to its end, or until somebody stops it. Whatever was measured is in the report, also after an error.
 pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
-    let mut conductor =
-        Conductor { options, worlds: BTreeMap::new(), caveats: plan.caveats.clone(), phases: Vec::new() };
+    let keeps_content = plan.phases.iter().flat_map(|phase| &phase.workers).any(|worker| worker.verify.is_some());
+    let (worlds, caveats) = (BTreeMap::new(), plan.caveats.clone());
+    let mut conductor = Conductor { options, worlds, keeps_content, caveats, phases: Vec::new() };
     if let ClockChoice::Kernel { because: Some(because) } = options.clock {
         conductor.note(Caveat::ClockFallback { used: options.clock.name().to_owned(), because: because.clone() });
     }
@@ -173,6 +174,8 @@ struct Conductor<'a> {
     options: &'a RunOptions<'a>,
     /// Simulated cards by name: a card keeps its state from phase to phase.
     worlds: BTreeMap<String, Arc<World>>,
+    /// Whether these keep what is written to them, because somebody checks it.
+    keeps_content: bool,
     caveats: Vec<Caveat>,
     phases: Vec<PhaseRecord>,
 }
@@ -252,7 +255,8 @@ impl Conductor<'_> {
         let worker = phase.workers.iter().find(|w| w.ioengine == IoEngine::Sim)?;
         let prices = worker.sim.as_deref()?;
         let world = self.worlds.entry(prices.name.clone());
-        let world = world.or_insert_with(|| Arc::new(World::new(SimCard::new(prices.clone(), worker.seed))));
+        let world = world
+            .or_insert_with(|| Arc::new(World::new(SimCard::new(prices.clone(), worker.seed), self.keeps_content)));
         let world = Arc::clone(world);
         let start = world.open(phase.workers.len());
         Some((world, start))
@@ -285,7 +289,7 @@ impl Conductor<'_> {
                     scope,
                     move || {
                         let mut caveats = Vec::new();
-                        let around = Surroundings { index, plan, files, shared, messages: &messages };
+                        let around = Surroundings { index, plan, files, shared, messages: &messages, check: None };
                         let guard = PanicGuard { job: &plan.name, messages: &messages };
                         let answer = match run_worker(around, starter, &mut caveats) {
                             Ok(Some(record)) => Some(Message::Finished { worker: index, record: Box::new(record) }),

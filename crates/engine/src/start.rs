@@ -18,6 +18,7 @@ use crate::error::RunError;
 use crate::files;
 use crate::shared::Message;
 use crate::sim::seat::{Seat, World};
+use crate::verify::Checker;
 use crate::worker::{Surroundings, Worker};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
@@ -47,7 +48,7 @@ pub(crate) struct Starter<'a> {
 
 /// Runs one worker from opening its files to its record. `None` when the run was called off before it began.
 pub(crate) fn run_worker(
-    around: Surroundings<'_>,
+    mut around: Surroundings<'_>,
     starter: &Starter<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
@@ -60,6 +61,7 @@ pub(crate) fn run_worker(
             online: std::thread::available_parallelism().map_or(1, usize::from),
         })?;
     }
+    around.check = Checker::new(plan, around.files)?;
     if let (IoEngine::Sim, Some((world, start))) = (plan.ioengine, &starter.world) {
         let (seat, clock) = Seat::new(Arc::clone(world), around.index, *start, slots(plan)?);
         return Ok(go(around, seat, clock));
@@ -204,7 +206,7 @@ fn plain(
             let mut rng = Rng::fork(plan.seed, 0xf2);
             let fill = |buffer: &mut [u8]| {
                 if plan.writes {
-                    crate::worker::fill(buffer, &plan.buffers.fill, &mut rng);
+                    crate::content::fill(buffer, &plan.buffers, &mut rng);
                 }
             };
             let backend = PosixaioBackend::new(opened, depth, plan.max_block as usize, fill);

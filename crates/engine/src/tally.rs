@@ -97,6 +97,8 @@ pub(crate) struct Tally {
     wants_slat: bool,
     samples: PerOp<(Samples, Samples)>,
     used: PerOp<bool>,
+    /// Operations that have no samples over time at the moment.
+    resting: PerOp<bool>,
     pub(crate) sync: Latency,
     pub(crate) intervals: Vec<Interval>,
     measure: Measure,
@@ -121,6 +123,7 @@ impl Tally {
             wants_slat: measure.slat,
             samples: PerOp::default(),
             used,
+            resting: PerOp::default(),
             sync: if syncs { Latency::with_histogram() } else { Latency::default() },
             intervals: Vec::with_capacity(expected.clamp(64, MAX_INTERVALS)),
             measure: measure.clone(),
@@ -146,6 +149,18 @@ impl Tally {
         if self.measure.clat && self.measure.lat && !self.measure.lat_histogram {
             (self.lat_is_clat, self.wants_lat) = (true, false);
         }
+    }
+
+    /// Leaves an operation out of the samples over time, while there is none of it by intention.
+    pub(crate) fn rest(&mut self, op: Op, rests: bool) {
+        self.resting[op] = rests;
+    }
+
+    /// Counts an I/O that an earlier run did.
+    pub(crate) fn count_rehearsed(&mut self, op: Op, len: u32) {
+        let hot = &mut self.hot[op as usize];
+        hot.ios += 1;
+        hot.bytes += u64::from(len);
     }
 
     /// Counts one I/O.
@@ -246,7 +261,7 @@ impl Tally {
         let length = u128::from(interval.length.0);
         for op in Op::ALL {
             let IntervalOp { ios, bytes, .. } = interval.ops[op];
-            if self.hot[op as usize].ios > 0 {
+            if self.hot[op as usize].ios > 0 && !self.resting[op] {
                 let per_second = |n: u64, scale: u128| (u128::from(n) * 1_000_000_000 * scale / length) as u64;
                 self.samples[op].0.record(per_second(bytes, 1));
                 self.samples[op].1.record(per_second(ios, 1000));

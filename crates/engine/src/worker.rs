@@ -4,11 +4,15 @@
 //! clock. Everything that is not needed at each I/O (ticks, the end of the time, a word from outside) waits behind one
 //! comparison with the next moment at which something is due.
 
+mod checked;
+
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
+use crate::content;
 use crate::pace::{Due, Pacer};
 use crate::shared::{Message, Shared};
 use crate::tally::{Finished, Tally};
+use crate::verify::Checker;
 use hakaru_model::job::{Fill, Op};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{CpuUsage, DepthRecord, DepthSteps, ErrorRecord, IoError, StopReason, WorkerRecord};
@@ -50,8 +54,8 @@ struct InFlight {
     fresh: Vec<u32>,
     /// Landed with an error.
     refused: Vec<(u32, Errno)>,
-    /// Writes that landed and may call for a flush.
-    written: Vec<u32>,
+    /// I/Os that landed and may call for a flush or a check, with the bytes they moved.
+    followed: Vec<(u32, u32)>,
     /// Whether requests are left.
     more: bool,
     /// Whether the queue is being filled, rather than emptied down to its low mark.
@@ -68,7 +72,7 @@ impl InFlight {
             free: (0..depth as u32).rev().collect(),
             fresh: room(),
             refused: Vec::with_capacity(depth),
-            written: room(),
+            followed: Vec::with_capacity(depth),
             more: true,
             filling: true,
             stop: None,
@@ -90,6 +94,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) files: &'a [String],
     pub(crate) shared: &'a Shared,
     pub(crate) messages: &'a SyncSender<Message>,
+    /// What it checks by, if it does.
+    pub(crate) check: Option<Box<Checker>>,
 }
 
 /// A worker at work.
@@ -104,6 +110,7 @@ pub(crate) struct Worker<'a, B, C> {
     held: Option<(Request, Due)>,
     tally: Tally,
     depth: DepthRecord,
+    check: Option<Box<Checker>>,
     errors: ErrorRecord,
     /// I/Os that were answered with an error, by operation.
     refused: [u64; 3],
@@ -126,17 +133,20 @@ pub(crate) struct Worker<'a, B, C> {
 
 impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Fills the buffers and makes everything ready, so that nothing has to be made later.
-    pub(crate) fn new(around: Surroundings<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
+    pub(crate) fn new(mut around: Surroundings<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
         let plan = around.plan;
         let used = hakaru_model::job::PerOp {
-            read: plan.stream.access.does(Op::Read),
+            read: plan.stream.access.does(Op::Read) || plan.verify.is_some(),
             write: plan.stream.access.does(Op::Write),
             trim: plan.stream.access.does(Op::Trim),
         };
         let d = &plan.durability;
         let syncs = d.fsync_every > 0 || d.fdatasync_every > 0 || d.end_fsync || d.fsync_on_close;
         let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
+        let check = around.check.take();
+        let fills = check.as_ref().is_some_and(|check| check.fills());
         let mut worker = Worker {
+            check,
             plan,
             backend,
             clock,
@@ -148,8 +158,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             errors: ErrorRecord::default(),
             refused: [0; 3],
             stamp: plan.seed,
-            scramble: plan.buffers.scramble && matches!(plan.buffers.fill, Fill::Random | Fill::Compressible(_)),
-            refill: plan.buffers.refill,
+            scramble: !fills
+                && plan.buffers.scramble
+                && matches!(plan.buffers.fill, Fill::Random | Fill::Compressible(_)),
+            refill: fills || plan.buffers.refill,
             fill_rng: Rng::fork(plan.seed, 0xf1),
             writes_since_fsync: 0,
             writes_since_fdatasync: 0,
@@ -164,7 +176,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             around,
         };
         if plan.writes {
-            fill(worker.backend.buffers(), &plan.buffers.fill, &mut worker.fill_rng);
+            content::fill(worker.backend.buffers(), &plan.buffers, &mut worker.fill_rng);
         }
         worker
     }
@@ -175,7 +187,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             self.wait_for_start();
         }
         self.begin();
-        let stop = if B::QUEUED { self.drive_queue() } else { self.drive_synchronous() };
+        let stop = self.work();
         let last = self.clock.now();
         if self.plan.exit.ends.is_some() {
             self.around.shared.ended.store(true, Relaxed);
@@ -223,7 +235,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn drive_synchronous(&mut self) -> StopReason {
         let writes = self.plan.stream.access.does(Op::Write) && (self.scramble || self.refill);
         let idle_between = self.pacer.is_none() && !writes;
-        let syncs = self.plan.durability.fsync_every > 0 || self.plan.durability.fdatasync_every > 0;
+        let follows = self.follows();
         if idle_between || self.pacer.is_none() && !self.refill && self.plan.max_block <= WORTH_A_STAMP {
             self.tally.count_lat_as_clat();
         }
@@ -241,7 +253,13 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             if self.finish(&Flight { request, created, issued }, result, done).is_break() {
                 return StopReason::Error;
             }
-            last = if syncs { self.sync_if_due(&request, done) } else { done };
+            last = done;
+            if follows {
+                match self.follow_up(0, &request, result, done) {
+                    Ok(now) => last = now,
+                    Err(stop) => return stop,
+                }
+            }
             if last >= self.next_event
                 && let Some(stop) = self.event(last)
             {
@@ -348,9 +366,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             max => max.max(wait_for),
         };
         let (min, patience) = if paced { (q.count().min(1), Some(PATIENCE)) } else { (wait_for, None) };
-        let syncs = self.plan.durability.fsync_every > 0 || self.plan.durability.fdatasync_every > 0;
+        let (follows, checks) = (self.follows(), self.check.is_some());
         let Worker { backend, tally, clock, .. } = self;
-        let InFlight { flights, free, refused, written, .. } = q;
+        let InFlight { flights, free, refused, followed, .. } = q;
         let (mut now, mut count) = (0, 0);
         let answer = backend.reap(min, max, patience, |slot, result| {
             if count == 0 {
@@ -365,8 +383,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                     let (slat, clat) = (Some(nanos(created, issued)), nanos(issued, now));
                     let lat = nanos(created, now);
                     tally.count(Finished { op: request.op, wanted: request.len, moved, slat, clat, lat });
-                    if syncs && request.op == Op::Write {
-                        written.push(slot);
+                    if follows && (checks || request.op == Op::Write) {
+                        followed.push((slot, moved));
                     }
                 }
                 Ok(_) => refused.push((slot, Errno::IO)),
@@ -392,10 +410,16 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             if self.refuse(&request, errno, now).is_break() {
                 q.stop = Some(StopReason::Error);
             }
+            if self.check.is_some() && self.examine(slot, &request, Err(errno), now).is_err() {
+                q.stop = Some(StopReason::Error);
+            }
         }
-        while let Some(slot) = q.written.pop() {
+        while let Some((slot, moved)) = q.followed.pop() {
             let request = q.flights[slot as usize].request;
-            self.sync_if_due(&request, now);
+            match self.follow_up(slot, &request, Ok(moved), now) {
+                Ok(_) => q.more |= self.check.is_some() && self.stream.bytes_left() > 0,
+                Err(stop) => q.stop = Some(stop),
+            }
         }
     }
 
@@ -475,7 +499,12 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     fn note_error(&mut self, action: &str, region: u32, offset: u64, len: u32, errno: Errno, now: u64) {
-        self.errors.push(IoError {
+        let error = self.error(action, region, offset, len, errno, now);
+        self.errors.push(error);
+    }
+
+    fn error(&self, action: &str, region: u32, offset: u64, len: u32, errno: Errno, now: u64) -> IoError {
+        IoError {
             action: action.to_owned(),
             file: self.around.files.get(region as usize).cloned().unwrap_or_default(),
             offset: Bytes(offset),
@@ -483,7 +512,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             errno: errno.raw_os_error(),
             at: Nanos(self.clock.nanos(now.saturating_sub(self.measuring_since))),
             mismatches: Vec::new(),
-        });
+        }
     }
 
     /// Makes the content of a write unlike the one before, so that no device can take it for the same.
@@ -494,7 +523,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
         let buffer = self.backend.buffer(slot, request.len as usize);
         if self.refill {
-            return fill(buffer, &self.plan.buffers.fill, &mut self.fill_rng);
+            return match &mut self.check {
+                Some(check) if check.fills() => check.fill(slot, request, buffer),
+                _ => content::fill(buffer, &self.plan.buffers, &mut self.fill_rng),
+            };
         }
         self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
         for (page, place) in buffer.chunks_mut(4096).enumerate() {
@@ -597,6 +629,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             self.tally.restart();
             self.measuring_since = last;
         }
+        self.save_state(last);
         // A write is not over before it is flushed, so the last flush belongs to the measured time.
         let synced = self.final_syncs(last, stop);
         let used = hakaru_sys::thread::usage();
@@ -654,8 +687,11 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     fn record(self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
-        let Worker { plan, tally, mut depth, errors, refused, usage_at_start, around, .. } = self;
-        let (ops, sync, intervals) = tally.into_records(refused);
+        let Worker { plan, tally, mut depth, errors, refused, usage_at_start, around, check, .. } = self;
+        let (mut ops, sync, intervals) = tally.into_records(refused);
+        if let Some(check) = &check {
+            Op::ALL.into_iter().for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
+        }
         if !B::QUEUED {
             // One in flight, one a call, each time: there was nothing to count on the way.
             let ios = ops.iter().map(|(_, op)| op.issued).sum();
@@ -766,34 +802,6 @@ fn count_batch(steps: &mut DepthSteps, count: usize) {
     steps[step.min(6)] += 1;
 }
 
-/// Fills a buffer for writing.
-pub(crate) fn fill(buffer: &mut [u8], fill: &Fill, rng: &mut Rng) {
-    match fill {
-        Fill::Zero => buffer.fill(0),
-        Fill::Random => fill_random(buffer, rng),
-        Fill::Pattern(pattern) if pattern.is_empty() => buffer.fill(0),
-        Fill::Pattern(pattern) => buffer.iter_mut().zip(pattern.iter().cycle()).for_each(|(to, &from)| *to = from),
-        Fill::Compressible(percent) => {
-            // In every 4 KiB the tail is zero, so that any compressor that looks at a page finds the share.
-            for page in buffer.chunks_mut(4096) {
-                let random = page.len() * (100 - (*percent).min(100) as usize) / 100;
-                fill_random(&mut page[..random], rng);
-                page[random..].fill(0);
-            }
-        }
-    }
-}
-
-fn fill_random(buffer: &mut [u8], rng: &mut Rng) {
-    let mut words = buffer.chunks_exact_mut(8);
-    for word in &mut words {
-        word.copy_from_slice(&rng.next_u64().to_le_bytes());
-    }
-    let rest = words.into_remainder();
-    let last = rng.next_u64().to_le_bytes();
-    rest.copy_from_slice(&last[..rest.len()]);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -806,18 +814,5 @@ mod tests {
         let mut steps = [0; 7];
         [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65].into_iter().for_each(|n| count_batch(&mut steps, n));
         assert_eq!(steps, [1, 2, 2, 2, 2, 2, 1]);
-    }
-
-    #[test]
-    fn buffers_hold_what_was_asked() {
-        let mut rng = Rng::new(1);
-        let mut buffer = [1u8; 10_000];
-        fill(&mut buffer, &Fill::Pattern(b"abc".to_vec()), &mut rng);
-        assert_eq!(&buffer[9_996..], b"abca");
-        fill(&mut buffer, &Fill::Compressible(50), &mut rng);
-        let zeros = buffer.iter().filter(|&&b| b == 0).count();
-        assert!((4_900..5_200).contains(&zeros), "{zeros} zeros");
-        fill(&mut buffer, &Fill::Random, &mut rng);
-        assert!(buffer.iter().filter(|&&b| b == 0).count() < 100);
     }
 }

@@ -492,6 +492,12 @@ pub struct Buffers {
     pub refill: bool,
     /// Changes a few words of the buffer before each write.
     pub scramble: bool,
+    /// Bytes after which the part that compresses comes again; 0 for the whole buffer, `None` for 4096.
+    #[serde(default)]
+    pub compress_chunk: Option<Bytes>,
+    /// What the part that compresses holds, over and over; empty for zeroes.
+    #[serde(default)]
+    pub fixed_part: Vec<u8>,
 }
 
 /// The content of a buffer.
@@ -510,7 +516,7 @@ pub enum Fill {
 
 impl Default for Buffers {
     fn default() -> Self {
-        Buffers { fill: Fill::Random, refill: false, scramble: true }
+        Buffers { fill: Fill::Random, refill: false, scramble: true, compress_chunk: None, fixed_part: Vec::new() }
     }
 }
 

@@ -26,8 +26,8 @@ pub struct Mismatch {
 pub struct Saved {
     /// As it was read.
     pub received: PathBuf,
-    /// As it should have been.
-    pub expected: PathBuf,
+    /// As it should have been, where that is known.
+    pub expected: Option<PathBuf>,
 }
 
 /// How a piece differs from what was written: the first thing that was found.

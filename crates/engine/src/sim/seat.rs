@@ -3,6 +3,7 @@
 //! That order, with ties broken by the number of the worker, makes a run with many workers the same every time.
 
 use super::card::{Effect, SimCard};
+use super::media::Media;
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use hakaru_model::job::Op;
@@ -31,11 +32,15 @@ struct State {
     clocks: Vec<Option<u64>>,
     /// The latest moment any worker has reached.
     latest: u64,
+    /// What was written, where somebody wants to know.
+    media: Option<Media>,
 }
 
 impl World {
-    pub(crate) fn new(card: SimCard) -> World {
-        World { state: Mutex::new(State { card, clocks: Vec::new(), latest: 0 }), turn: Condvar::new() }
+    /// A card that keeps what is written to it, or only counts it.
+    pub(crate) fn new(card: SimCard, keeps_content: bool) -> World {
+        let media = keeps_content.then(Media::default);
+        World { state: Mutex::new(State { card, clocks: Vec::new(), latest: 0, media }), turn: Condvar::new() }
     }
 
     /// Seats the workers of a phase, all at the latest moment reached so far. Returns that moment.
@@ -163,6 +168,15 @@ impl Backend for Seat {
         let Request { op, offset, len, .. } = *request;
         let mut state = self.world.advance(self.worker, self.now.get());
         let service = state.card.serve(Nanos(self.now.get()), op, offset, u64::from(len));
+        let State { card, media, .. } = &mut *state;
+        if let Some(media) = media {
+            let block = self.slots.get_mut(slot as usize, len as usize);
+            match (service.effect, op) {
+                (Effect::Done, Op::Write) => media.write(card, offset, block),
+                (Effect::Done | Effect::Dropped, Op::Read) => media.read(card, offset, block),
+                _ => {}
+            }
+        }
         drop(state);
         self.outcome[slot as usize] = match (service.effect, op) {
             (Effect::Failed, _) => Err(Errno::IO),

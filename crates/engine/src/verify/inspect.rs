@@ -1,0 +1,47 @@
+//! Checks one block that was read, and saves both contents where that is asked for.
+
+use super::scheme::{Scheme, Wanted};
+use hakaru_model::mismatch::{Mismatch, Saved};
+use hakaru_model::stream::Request;
+use std::path::{Path, PathBuf};
+
+/// Pieces of one block that are told of at most.
+const MOST: usize = 64;
+
+/// A scheme, and the names of the files it is applied to.
+#[derive(Debug)]
+pub(super) struct Inspector {
+    pub(super) scheme: Scheme,
+    /// By region.
+    pub(super) files: Vec<String>,
+}
+
+impl Inspector {
+    /// How a block differs from what was written.
+    pub(super) fn inspect(&self, request: &Request, block: &[u8], wanted: Wanted) -> Vec<Mismatch> {
+        let mut found = self.scheme.check(block, request.offset, wanted);
+        found.truncate(MOST);
+        if self.scheme.rules.dump {
+            for mismatch in &mut found {
+                mismatch.saved = self.save(mismatch, request, block, wanted);
+            }
+        }
+        found
+    }
+
+    /// Saves a piece as it is and as it should be, in the folder the program was started in, as fio does.
+    fn save(&self, mismatch: &Mismatch, request: &Request, block: &[u8], wanted: Wanted) -> Option<Saved> {
+        let name = self.files.get(request.region as usize)?;
+        let name = Path::new(name).file_name()?.to_string_lossy().into_owned();
+        let start = mismatch.offset.0.checked_sub(request.offset)? as usize;
+        let piece = block.get(start..start + mismatch.len.0 as usize)?;
+        let write = |end: &str, content: &[u8]| {
+            let path = PathBuf::from(format!("{name}.{}.{end}", mismatch.offset.0));
+            // What cannot be saved is told of all the same.
+            std::fs::write(&path, content).ok().map(|()| path)
+        };
+        let received = write("received", piece)?;
+        let expected = self.scheme.expected(mismatch, block, request.offset, wanted);
+        Some(Saved { received, expected: expected.and_then(|content| write("expected", &content)) })
+    }
+}

@@ -1,0 +1,271 @@
+//! Verification: each write carries what it can be checked by, and what is read is checked.
+//!
+//! A [`Checker`] belongs to one worker and does no I/O on what is measured: it fills blocks before they are written,
+//! remembers which were, says what has to be read back, and tells how that differs. When to read back is the worker's
+//! business.
+
+mod crew;
+mod digest;
+mod header;
+mod inspect;
+mod ledger;
+mod scheme;
+mod state;
+
+use self::crew::{Bad, Crew};
+use self::inspect::Inspector;
+use self::ledger::{Ledger, Written};
+use self::scheme::{Scheme, Wanted};
+use self::state::State;
+use crate::error::RunError;
+use hakaru_model::job::{Op, PerOp};
+use hakaru_model::plan::WorkerPlan;
+use hakaru_model::stream::{Request, RequestStream};
+use rustix::fs::Advice;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What follows from an I/O that landed.
+#[derive(Debug, Default)]
+pub(crate) struct Followed {
+    /// Blocks that are not as they were written.
+    pub(crate) bad: Vec<Bad>,
+    /// What has to be read back now.
+    pub(crate) reads: Vec<Request>,
+}
+
+/// How the work of a job goes that checks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    /// How often all is written, each time read back.
+    pub(crate) rounds: u32,
+    /// Nothing is written: only read back.
+    pub(crate) rehearses: bool,
+    /// Whether what was written is read back.
+    pub(crate) reads_back: bool,
+}
+
+/// What a worker that checks has to know.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    inspector: Arc<Inspector>,
+    crew: Option<Crew>,
+    course: Course,
+    /// Whether the job writes; otherwise it checks what another wrote.
+    writes: bool,
+    /// Writes between two checks, and how many blocks are checked then; `None` waits for the end.
+    backlog: Option<(usize, usize)>,
+    /// Number of the last write.
+    sequence: u64,
+    /// The same by slot.
+    of_slot: Vec<u64>,
+    ledger: Ledger,
+    /// Blocks that are being read back between writes, by place.
+    pending: BTreeMap<(u32, u64), Written>,
+    /// Blocks that are being read back after the writes, in the order of their places.
+    expected: Vec<Written>,
+    largest: u64,
+    loaded: Option<State>,
+    saves_state: bool,
+    drops_cache: bool,
+    /// Time that each operation was at work, nanoseconds, where something was read back.
+    pub(crate) spent: PerOp<Option<u64>>,
+}
+
+impl Checker {
+    /// For a worker whose plan says so. `names` are those of the files of its regions.
+    ///
+    /// # Errors
+    /// What is wrong with the saved state, or with the threads.
+    pub(crate) fn new(plan: &WorkerPlan, names: &[String]) -> Result<Option<Box<Checker>>, RunError> {
+        let Some(verify) = &plan.verify else { return Ok(None) };
+        let rules = &verify.rules;
+        let writes = plan.stream.access.does(Op::Write);
+        if !writes && !rules.read_back {
+            return Ok(None);
+        }
+        let loaded = if rules.load_state { Some(State::load(&plan.name, plan.clone)?) } else { None };
+        let inspector = Arc::new(Inspector { scheme: Scheme::new(verify, &plan.buffers), files: names.to_vec() });
+        let crew = match rules.async_threads {
+            0 => None,
+            threads => Some(
+                Crew::new(threads, &rules.async_cpus, &inspector)
+                    .map_err(|e| RunError::Thread { job: plan.name.clone(), reason: e.to_string() })?,
+            ),
+        };
+        let backlog = rules.backlog.min(1 << 32) as usize;
+        let batch = if rules.backlog_batch == 0 { backlog } else { rules.backlog_batch.min(1 << 32) as usize };
+        let expected_writes = plan.stream.limit_bytes.map_or(0, |bytes| bytes / u64::from(plan.max_block.max(1)));
+        Ok(Some(Box::new(Checker {
+            inspector,
+            crew,
+            course: Course {
+                rounds: if writes { verify.loops.max(1) } else { 1 },
+                rehearses: rules.only && writes,
+                reads_back: rules.read_back && writes,
+            },
+            writes,
+            backlog: (backlog > 0 && rules.read_back && !rules.only).then_some((backlog, batch)),
+            sequence: 0,
+            of_slot: vec![0; plan.queue.iodepth as usize],
+            ledger: Ledger::with_room(if rules.read_back { expected_writes } else { 0 }),
+            pending: BTreeMap::new(),
+            expected: Vec::new(),
+            largest: plan.max_block.into(),
+            saves_state: rules.save_state && writes && !rules.only,
+            loaded,
+            drops_cache: plan.invalidate,
+            spent: PerOp::default(),
+        })))
+    }
+
+    pub(crate) fn course(&self) -> Course {
+        self.course
+    }
+
+    /// Whether it fills the blocks that are written.
+    pub(crate) fn fills(&self) -> bool {
+        self.writes
+    }
+
+    /// The requests of a round; 0 is the first.
+    pub(crate) fn requests(&self, plan: &WorkerPlan, round: u32) -> RequestStream {
+        let mut stream = plan.stream.clone();
+        let share = |limit: u64| limit / u64::from(self.course.rounds);
+        stream.limit_bytes = stream.limit_bytes.map(share);
+        stream.limit_ios = stream.limit_ios.map(share);
+        stream.seed ^= u64::from(round).rotate_left(40);
+        if let Some(state) = self.loaded.as_ref().filter(|_| !self.writes || self.course.rehearses) {
+            stream.limit_ios = Some(stream.limit_ios.map_or(state.writes, |limit| limit.min(state.writes)));
+        }
+        stream.requests()
+    }
+
+    /// Fills the block of a write that is about to go.
+    pub(crate) fn fill(&mut self, slot: u32, request: &Request, block: &mut [u8]) {
+        self.sequence += 1;
+        self.of_slot[slot as usize] = self.sequence;
+        if !self.pending.is_empty() {
+            self.forget(request);
+        }
+        self.inspector.scheme.write(block, request.offset, self.sequence);
+    }
+
+    /// Counts a write as if it had been done.
+    pub(crate) fn rehearse(&mut self, request: &Request) {
+        self.sequence += 1;
+        self.ledger.add(Written::new(request, self.sequence, request.op == Op::Write));
+    }
+
+    /// A block that is written again while it is read back cannot be checked by what it held before.
+    fn forget(&mut self, request: &Request) {
+        let Request { region, offset, len, .. } = *request;
+        let near = (region, offset.saturating_sub(self.largest))..(region, offset + u64::from(len));
+        let met: Vec<(u32, u64)> =
+            self.pending.range(near).filter(|(_, w)| w.end() > offset).map(|(&place, _)| place).collect();
+        for place in met {
+            self.pending.remove(&place);
+        }
+    }
+
+    /// Takes notice of an I/O that landed, `whole` or not; `block` is what a whole read brought.
+    pub(crate) fn landed(&mut self, slot: u32, request: &Request, block: &[u8], whole: bool) -> Followed {
+        match request.op {
+            Op::Read if whole => Followed { bad: self.check(request, block), reads: Vec::new() },
+            Op::Read => Followed::default(),
+            Op::Trim => {
+                self.sequence += 1;
+                self.ledger.add(Written::new(request, self.sequence, false));
+                Followed::default()
+            }
+            Op::Write => {
+                let sequence = self.of_slot[slot as usize];
+                if self.course.reads_back || !whole {
+                    self.ledger.add(Written::new(request, sequence, whole));
+                }
+                Followed { bad: Vec::new(), reads: self.due() }
+            }
+        }
+    }
+
+    /// What has to be read back after so many writes.
+    fn due(&mut self) -> Vec<Request> {
+        let Some((backlog, batch)) = self.backlog else { return Vec::new() };
+        if self.ledger.len() < backlog {
+            return Vec::new();
+        }
+        let batch = self.ledger.take(batch);
+        self.pending.extend(batch.iter().map(|w| ((w.region, w.offset), *w)));
+        batch.iter().map(Written::read).collect()
+    }
+
+    fn check(&mut self, request: &Request, block: &[u8]) -> Vec<Bad> {
+        let Some(wanted) = self.wanted(request) else { return Vec::new() };
+        match &mut self.crew {
+            Some(crew) => crew.give(*request, block, wanted),
+            None => match self.inspector.inspect(request, block, wanted) {
+                found if found.is_empty() => Vec::new(),
+                found => vec![(*request, found)],
+            },
+        }
+    }
+
+    /// By what a read is to be checked; `None` for a read that belongs to the job's own work.
+    fn wanted(&mut self, request: &Request) -> Option<Wanted> {
+        let Request { region, offset, len, .. } = *request;
+        if !self.writes {
+            let state = self.loaded.as_ref();
+            let meets =
+                |&(r, o, l): &(u32, u64, u32)| r == region && o < offset + u64::from(len) && offset < o + u64::from(l);
+            return (!state.is_some_and(|s| s.unknown.iter().any(meets))).then(Wanted::default);
+        }
+        let at = self.expected.binary_search_by_key(&(region, offset), |w| (w.region, w.offset));
+        let written = match at {
+            Ok(at) => Some(self.expected[at]),
+            Err(_) => self.pending.remove(&(region, offset)),
+        };
+        let written = written.filter(|w| w.len == len)?;
+        Some(Wanted { sequence: Some(written.sequence), own_seed: true })
+    }
+
+    /// What has to be read back now that all is written.
+    pub(crate) fn begin_reading(&mut self) -> Vec<Request> {
+        if self.drops_cache {
+            self.inspector.files.iter().filter(|name| !name.is_empty()).for_each(|name| drop_cache(name));
+        }
+        self.pending.clear();
+        self.expected = self.ledger.settle();
+        self.expected.iter().map(Written::read).collect()
+    }
+
+    /// Ends reading back. Returns what is found by those that check beside the worker.
+    pub(crate) fn end_reading(&mut self) -> Vec<Bad> {
+        self.expected.clear();
+        self.crew.as_mut().map(|crew| crew.collect(true)).unwrap_or_default()
+    }
+
+    /// Saves how far it has written.
+    ///
+    /// # Errors
+    /// The file that could not be written, and what the file system answered.
+    pub(crate) fn save_state(&self, plan: &WorkerPlan) -> Result<(), (PathBuf, std::io::Error)> {
+        if !self.saves_state {
+            return Ok(());
+        }
+        let unknown = self.ledger.unknown().map(|w| (w.region, w.offset, w.len)).collect();
+        let path = state::path(&plan.name, plan.clone);
+        std::fs::write(&path, State { writes: self.sequence, unknown }.text()).map_err(|e| (path, e))
+    }
+}
+
+/// What is read back has to come from the device rather than from memory. Where the cache cannot be dropped, what it
+/// holds is checked.
+fn drop_cache(name: &str) {
+    let Ok(file) = std::fs::File::open(name) else { return };
+    let device = std::os::unix::fs::FileTypeExt::is_block_device;
+    let _ = match file.metadata() {
+        Ok(meta) if device(&meta.file_type()) => hakaru_sys::file::drop_device_cache(&file),
+        _ => rustix::fs::fadvise(&file, 0, None, Advice::DontNeed),
+    };
+}

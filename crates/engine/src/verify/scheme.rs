@@ -1,0 +1,215 @@
+//! What a written block looks like, and how one that was read differs from that.
+//!
+//! A block is cut into pieces (one, where there is no interval), each with a header of its own. Data beside the headers
+//! is random, or a pattern that begins with the block.
+
+use super::digest::sum;
+use super::header::Header;
+use crate::content;
+use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod};
+use hakaru_model::mismatch::{Difference, Mismatch};
+use hakaru_model::plan::VerifyPlan;
+use hakaru_model::rng::Rng;
+use hakaru_model::units::Bytes;
+use std::ops::Range;
+
+/// The longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 512;
+
+/// How blocks are written and checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Scheme {
+    pub(super) rules: Verify,
+    seed: u64,
+    /// Bytes of the header; 0 for methods without one.
+    header: usize,
+    pattern: Vec<PatternPart>,
+    buffers: hakaru_model::job::Buffers,
+}
+
+/// What is known of the write that made a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) sequence: Option<u64>,
+    /// Whether the seed has to be that of this job.
+    pub(crate) own_seed: bool,
+}
+
+/// A pattern with the offset of its block filled in.
+struct Motif {
+    bytes: [u8; LONGEST_PATTERN],
+    len: usize,
+}
+
+impl Motif {
+    /// The byte of a block at this place.
+    fn at(&self, place: usize) -> u8 {
+        self.bytes[place % self.len]
+    }
+}
+
+impl Scheme {
+    pub(crate) fn new(plan: &VerifyPlan, buffers: &hakaru_model::job::Buffers) -> Scheme {
+        let rules = plan.rules.clone();
+        let pattern = match &rules.method {
+            VerifyMethod::Pattern(parts) | VerifyMethod::PatternHeader(parts) => parts.clone(),
+            _ => rules.fill.clone(),
+        };
+        let mut buffers = buffers.clone();
+        if !matches!(buffers.fill, hakaru_model::job::Fill::Compressible(_)) {
+            buffers.fill = hakaru_model::job::Fill::Random;
+        }
+        Scheme { header: rules.method.header_bytes(), seed: plan.seed, rules, pattern, buffers }
+    }
+
+    fn motif(&self, block: u64) -> Option<Motif> {
+        let mut motif = Motif { bytes: [0; LONGEST_PATTERN], len: 0 };
+        for part in &self.pattern {
+            let offset = block.to_le_bytes();
+            let bytes = match part {
+                PatternPart::Bytes(bytes) => bytes.as_slice(),
+                PatternPart::Offset => &offset,
+            };
+            let room = &mut motif.bytes[motif.len..];
+            let len = bytes.len().min(room.len());
+            room[..len].copy_from_slice(&bytes[..len]);
+            motif.len += len;
+        }
+        (motif.len > 0).then_some(motif)
+    }
+
+    /// The pieces of a block. What is left at its end and cannot hold a header belongs to the piece before.
+    fn pieces(&self, len: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let interval = self.rules.interval.map_or(len, |interval| (interval.0 as usize).clamp(1, len.max(1)));
+        let least = (self.header + self.rules.offset as usize).max(1);
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            if start >= len {
+                return None;
+            }
+            let end = (start + interval).min(len);
+            let end = if len - end < least { len } else { end };
+            let piece = start..end;
+            start = end;
+            Some(piece)
+        })
+    }
+
+    /// Where in a piece its header stands.
+    fn header_in(&self, piece: usize) -> Range<usize> {
+        let start = (self.rules.offset as usize).min(piece.saturating_sub(self.header));
+        start..(start + self.header).min(piece)
+    }
+
+    /// Fills a block that goes to `at` as write number `sequence`.
+    pub(crate) fn write(&self, block: &mut [u8], at: u64, sequence: u64) {
+        for piece in self.pieces(block.len()) {
+            self.write_piece(&mut block[piece.clone()], at, piece.start, self.seed, sequence);
+        }
+    }
+
+    /// Fills one piece, which begins `start` bytes into the block at `block`.
+    fn write_piece(&self, piece: &mut [u8], block: u64, start: usize, seed: u64, sequence: u64) {
+        let offset = block + start as u64;
+        match self.motif(block) {
+            Some(motif) => piece.iter_mut().enumerate().for_each(|(i, byte)| *byte = motif.at(start + i)),
+            None => {
+                let mut rng = Rng::fork(seed ^ offset.rotate_left(32), sequence);
+                content::fill(piece, &self.buffers, &mut rng);
+            }
+        }
+        if self.header == 0 {
+            return;
+        }
+        let place = self.header_in(piece.len());
+        let sum = sum(&self.rules.method, [&piece[..place.start], &piece[place.end..]]);
+        let header = Header::new(&self.rules.method, piece.len() as u32, seed, offset, sequence, sum);
+        header.write(&mut piece[place]);
+    }
+
+    /// How a block read from `at` differs from what was written there, piece by piece; only the first difference where
+    /// the job ends with it.
+    pub(crate) fn check(&self, block: &[u8], at: u64, wanted: Wanted) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        if self.rules.method == VerifyMethod::Null {
+            return found;
+        }
+        for piece in self.pieces(block.len()) {
+            if let Err(difference) = self.check_piece(&block[piece.clone()], at, piece.start, wanted) {
+                let (offset, len) = (Bytes(at + piece.start as u64), Bytes(piece.len() as u64));
+                found.push(Mismatch { offset, len, difference, saved: None });
+                if self.rules.fatal {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    fn check_piece(&self, piece: &[u8], block: u64, start: usize, wanted: Wanted) -> Result<(), Difference> {
+        if self.header == 0 {
+            return self.check_pattern(piece, block, start, 0..0);
+        }
+        let place = self.header_in(piece.len());
+        let header = Header::read(&piece[place.start..])?;
+        let method = &self.rules.method;
+        if header.method() != method.name() {
+            return Err(Difference::Method { found: header.method(), wanted: method.name().to_owned() });
+        }
+        let (offset, len) = (block + start as u64, piece.len() as u64);
+        if u64::from(header.len) != len {
+            return Err(Difference::Length { found: header.len.into(), wanted: len });
+        }
+        if header.offset != offset {
+            return Err(Difference::Offset { found: header.offset, wanted: offset });
+        }
+        if wanted.own_seed && self.rules.header_seed && header.seed != self.seed {
+            return Err(Difference::Seed { found: header.seed, wanted: self.seed });
+        }
+        if let Some(sequence) = wanted.sequence.filter(|&n| self.rules.write_sequence && n != header.sequence) {
+            return Err(Difference::Sequence { found: header.sequence, wanted: sequence });
+        }
+        let computed = sum(method, [&piece[..place.start], &piece[place.end..]]);
+        if computed != header.sum {
+            let (written, computed) = (header.sum.text(), computed.text());
+            return Err(Difference::Checksum { method: method.name().to_owned(), written, computed });
+        }
+        match method {
+            VerifyMethod::PatternHeader(_) => self.check_pattern(piece, block, start, place),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares a piece with the pattern, but for its header.
+    fn check_pattern(&self, piece: &[u8], block: u64, start: usize, header: Range<usize>) -> Result<(), Difference> {
+        let Some(motif) = self.motif(block) else { return Ok(()) };
+        let differs = |&(i, byte): &(usize, &u8)| !header.contains(&i) && *byte != motif.at(start + i);
+        match piece.iter().enumerate().find(differs) {
+            None => Ok(()),
+            Some((i, &found)) => {
+                let method = self.rules.method.name().to_owned();
+                Err(Difference::Pattern { method, at: i as u64, found, wanted: motif.at(start + i) })
+            }
+        }
+    }
+
+    /// What a piece should hold, as far as that is known: a piece whose header says nothing, read by a job that did not
+    /// write it, could hold anything.
+    pub(super) fn expected(&self, mismatch: &Mismatch, block: &[u8], at: u64, wanted: Wanted) -> Option<Vec<u8>> {
+        let start = usize::try_from(mismatch.offset.0.checked_sub(at)?).ok()?;
+        let piece = block.get(start..start.checked_add(mismatch.len.0 as usize)?)?;
+        let place = self.header_in(piece.len());
+        let header = Header::read(&piece[place.start..]).ok().filter(|_| self.header > 0);
+        let told = header.filter(|header| header.offset == mismatch.offset.0);
+        let random = self.pattern.is_empty();
+        let (seed, sequence) = match (told, wanted.sequence) {
+            (_, Some(sequence)) => (self.seed, sequence),
+            (Some(header), None) => (header.seed, header.sequence),
+            (None, None) if self.header == 0 && !random => (0, 0),
+            (None, None) => return None,
+        };
+        let mut expected = vec![0; piece.len()];
+        self.write_piece(&mut expected, at, start, seed, sequence);
+        Some(expected)
+    }
+}

@@ -1,0 +1,169 @@
+//! The work of a job that checks its data: writes, then reads back, as often as it loops.
+//!
+//! The loops of the worker are the same; only what they are asked to issue changes.
+
+use super::Worker;
+use crate::backend::{Backend, SyncKind};
+use crate::clock::Clock;
+use hakaru_model::job::Op;
+use hakaru_model::mismatch::Mismatch;
+use hakaru_model::record::StopReason;
+use hakaru_model::stream::{Request, RequestStream};
+use hakaru_sys::Errno;
+
+impl<B: Backend, C: Clock> Worker<'_, B, C> {
+    /// Whether something is due after I/Os that landed: a flush or a check.
+    pub(super) fn follows(&self) -> bool {
+        let durability = &self.plan.durability;
+        durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.check.is_some()
+    }
+
+    /// Does all there is to do.
+    pub(super) fn work(&mut self) -> StopReason {
+        let Some(check) = &self.check else { return self.drive() };
+        let course = check.course();
+        for round in 0..course.rounds {
+            if let Some(check) = &self.check {
+                self.stream = check.requests(self.plan, round);
+            }
+            let begun = self.clock.now();
+            let stop = if course.rehearses { self.rehearse() } else { self.drive() };
+            self.charge(begun, |worker, op| !course.rehearses && worker.works_on(op));
+            if stop != StopReason::Done {
+                return stop;
+            }
+            if course.reads_back {
+                let stop = self.read_back();
+                if stop != StopReason::Done {
+                    return stop;
+                }
+            }
+        }
+        // Those that check beside the worker may have found something since.
+        self.end_of_checks()
+    }
+
+    fn drive(&mut self) -> StopReason {
+        if B::QUEUED { self.drive_queue() } else { self.drive_synchronous() }
+    }
+
+    /// Whether an operation belongs to the work itself, rather than to reading back afterwards.
+    fn works_on(&self, op: Op) -> bool {
+        let backlog = self.plan.verify.as_ref().is_some_and(|verify| verify.rules.backlog > 0);
+        self.plan.stream.access.does(op) || op == Op::Read && backlog
+    }
+
+    /// Adds the time since `begun` to that of some operations.
+    fn charge(&mut self, begun: u64, whom: impl Fn(&Self, Op) -> bool) {
+        let now = self.clock.now();
+        let spent = self.clock.nanos(now.saturating_sub(begun.max(self.measuring_since)));
+        for op in Op::ALL {
+            let charged = whom(self, op);
+            if let Some(check) = &mut self.check {
+                let so_far = check.spent[op].unwrap_or(0);
+                check.spent[op] = Some(so_far + if charged { spent } else { 0 });
+            }
+        }
+    }
+
+    /// Counts the requests as if they had been done, because an earlier run did them.
+    fn rehearse(&mut self) -> StopReason {
+        let Some(check) = &mut self.check else { return StopReason::Done };
+        for request in self.stream.by_ref().filter(|request| request.op != Op::Read) {
+            check.rehearse(&request);
+            self.tally.count_rehearsed(request.op, request.len);
+            if self.around.shared.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                return StopReason::Stopped;
+            }
+        }
+        StopReason::Done
+    }
+
+    /// Reads back what was written, past the page cache where it can be dropped.
+    fn read_back(&mut self) -> StopReason {
+        for region in 0..self.plan.stream.regions.len() as u32 {
+            if let Err(errno) = self.backend.sync(region, SyncKind::Full) {
+                let now = self.clock.now();
+                self.note_error("fsync", region, 0, 0, errno, now);
+                return StopReason::Error;
+            }
+        }
+        let Some(check) = &mut self.check else { return StopReason::Done };
+        self.stream = RequestStream::listed(check.begin_reading());
+        // Rates are those of the work. What was held back belonged to it.
+        let pacer = self.pacer.take();
+        self.held = None;
+        self.tally.rest(Op::Write, true);
+        let begun = self.clock.now();
+        let stop = self.drive();
+        self.charge(begun, |_, op| op == Op::Read);
+        self.tally.rest(Op::Write, false);
+        self.pacer = pacer;
+        if stop != StopReason::Done {
+            return stop;
+        }
+        self.end_of_checks()
+    }
+
+    /// Waits for those that check beside the worker.
+    fn end_of_checks(&mut self) -> StopReason {
+        let Some(check) = &mut self.check else { return StopReason::Done };
+        let bad = check.end_reading();
+        let now = self.clock.now();
+        if self.note_mismatches(bad, now) { StopReason::Error } else { StopReason::Done }
+    }
+
+    /// What is due after an I/O that landed. Returns the moment it is then.
+    pub(super) fn follow_up(
+        &mut self,
+        slot: u32,
+        request: &Request,
+        result: Result<u32, Errno>,
+        done: u64,
+    ) -> Result<u64, StopReason> {
+        let now = self.sync_if_due(request, done);
+        if self.check.is_none() { Ok(now) } else { self.examine(slot, request, result, now) }
+    }
+
+    /// Lets the checker see an I/O that landed. Breaks when the job may not go on after what it finds.
+    #[cold]
+    pub(super) fn examine(
+        &mut self,
+        slot: u32,
+        request: &Request,
+        result: Result<u32, Errno>,
+        now: u64,
+    ) -> Result<u64, StopReason> {
+        let Worker { check: Some(check), backend, .. } = self else { return Ok(now) };
+        let whole = result == Ok(request.len);
+        let len = if request.op == Op::Read && whole { request.len as usize } else { 0 };
+        let followed = check.landed(slot, request, backend.buffer(slot, len), whole);
+        if !followed.reads.is_empty() {
+            self.stream.put_in_front(followed.reads);
+        }
+        if self.note_mismatches(followed.bad, now) {
+            return Err(StopReason::Error);
+        }
+        Ok(self.clock.now())
+    }
+
+    /// Keeps what was found. Returns whether the job has to end.
+    fn note_mismatches(&mut self, bad: Vec<(Request, Vec<Mismatch>)>, now: u64) -> bool {
+        let found = !bad.is_empty();
+        for (request, mismatches) in bad {
+            let Request { region, offset, len, .. } = request;
+            let error = self.error("verify", region, offset, len, Errno::ILSEQ, now);
+            self.errors.push(hakaru_model::record::IoError { mismatches, ..error });
+        }
+        found && !self.plan.errors.continue_on_mismatch
+    }
+
+    /// Saves how far a job that checks has written.
+    pub(super) fn save_state(&mut self, now: u64) {
+        let Some(Err((path, error))) = self.check.as_ref().map(|check| check.save_state(self.plan)) else { return };
+        let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+        let file = path.display().to_string();
+        let error = self.error("save", 0, 0, 0, errno, now);
+        self.errors.push(hakaru_model::record::IoError { file, ..error });
+    }
+}
