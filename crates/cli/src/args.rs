@@ -23,6 +23,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Measure a directory or device with the standard suite
     Bench(cmd::bench::Args),
+    /// Measure many cards through many layers, as a file says; resumes where it was
+    Campaign(cmd::campaign::Args),
     /// List stored runs, newest first
     List(cmd::list::Args),
     /// Show one stored run or series
@@ -63,6 +65,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
     let db = cli.db.as_deref();
     let result = match cli.command {
         Command::Bench(args) => cmd::bench::main(&args, db),
+        Command::Campaign(args) => cmd::campaign::main(&args, db),
         Command::List(args) => cmd::list::main(&args, db),
         Command::Show(args) => cmd::show::main(&args, db),
         Command::Report(args) => cmd::report::main(&args, db),

@@ -63,9 +63,37 @@ impl Live {
     }
 }
 
-fn seconds(time: Duration) -> String {
+pub(crate) fn seconds(time: Duration) -> String {
     let s = time.as_secs_f64().ceil() as u64;
     if s >= 60 { format!("{}m{:02}s", s / 60, s % 60) } else { format!("{s}s") }
+}
+
+/// How fast it goes just now, one text an operation.
+pub(crate) fn speeds(progress: &Progress) -> Vec<String> {
+    let mut words = Vec::new();
+    for op in Op::ALL.into_iter().filter(|&op| progress.ios[op] > 0) {
+        let speed = BytesPerSec(progress.bytes_per_s[op] as f64);
+        words.push(format!("{} {speed:>10} {:>7} IOPS", op.name(), Iops(progress.iops[op] as f64)));
+    }
+    if !progress.measuring {
+        words.push("(lead-in)".to_owned());
+    }
+    words
+}
+
+/// How fast a phase was in all.
+pub(crate) fn rates(record: &PhaseRecord) -> String {
+    let mut words = Vec::new();
+    for op in Op::ALL {
+        let longest = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
+        let (ios, bytes) =
+            record.workers.iter().fold((0, 0), |sum, w| (sum.0 + w.ops[op].ios, sum.1 + w.ops[op].bytes));
+        if let (true, Some(speed)) = (ios > 0, Bytes(bytes).per(longest)) {
+            let iops = Iops(ios as f64 / longest.as_secs_f64());
+            words.push(format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name()));
+        }
+    }
+    words.join("   ")
 }
 
 impl Observer for Live {
@@ -82,14 +110,7 @@ impl Observer for Live {
     }
 
     fn progress(&mut self, _phase: &PhasePlan, progress: &Progress) -> Flow {
-        let mut words = Vec::new();
-        for op in Op::ALL.into_iter().filter(|&op| progress.ios[op] > 0) {
-            let speed = BytesPerSec(progress.bytes_per_s[op] as f64);
-            words.push(format!("{} {speed:>10} {:>7} IOPS", op.name(), Iops(progress.iops[op] as f64)));
-        }
-        if !progress.measuring {
-            words.push("(lead-in)".to_owned());
-        }
+        let mut words = speeds(progress);
         if let Some(left) = progress.remaining {
             words.push(format!("{} left", seconds(left)));
         }
@@ -99,17 +120,7 @@ impl Observer for Live {
     }
 
     fn phase_ends(&mut self, record: &PhaseRecord) {
-        let mut words = Vec::new();
-        for op in Op::ALL {
-            let longest = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
-            let (ios, bytes) =
-                record.workers.iter().fold((0, 0), |sum, w| (sum.0 + w.ops[op].ios, sum.1 + w.ops[op].bytes));
-            if let (true, Some(speed)) = (ios > 0, Bytes(bytes).per(longest)) {
-                let iops = Iops(ios as f64 / longest.as_secs_f64());
-                words.push(format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name()));
-            }
-        }
-        self.say(&format!("{} {:<10} {}", self.place(), record.name, words.join("   ")));
+        self.say(&format!("{} {:<10} {}", self.place(), record.name, rates(record)));
     }
 }
 

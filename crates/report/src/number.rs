@@ -38,6 +38,12 @@ impl Spread {
         Spread { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)), ci95 }
     }
 
+    /// A mean and a deviation of which nothing else is known.
+    pub(crate) fn of_parts(mean: f64, deviation: Option<f64>, unit: f64) -> Spread {
+        let (values, median, mad) = (Vec::new(), mean, 0.0);
+        Spread::of(&Estimate { values, mean, deviation, median, mad, min: mean, max: mean, ci95: None }, unit)
+    }
+
     /// Bytes per second in MB/s.
     pub(crate) fn megabytes(estimate: &Estimate) -> Spread {
         Spread::of(estimate, 1e6)

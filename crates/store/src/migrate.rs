@@ -18,6 +18,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("migrations/0001.sql"), rebuild: false },
     Migration { sql: include_str!("migrations/0002.sql"), rebuild: false },
     Migration { sql: include_str!("migrations/0003.sql"), rebuild: false },
+    Migration { sql: include_str!("migrations/0004.sql"), rebuild: false },
 ];
 
 /// The newest schema this build knows.

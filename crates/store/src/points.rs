@@ -2,7 +2,7 @@
 
 use crate::rows::OutcomeKind;
 use crate::{Store, StoreError};
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 
 /// A run that is a point of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct PointRow {
     pub ios: u64,
     /// Bytes moved, over all phases.
     pub bytes: u64,
+    /// Bytes of them that were written.
+    pub written: u64,
 }
 
 impl Store {
@@ -47,10 +49,32 @@ impl Store {
     fn select_points(&self, campaign: &str) -> rusqlite::Result<Vec<PointRow>> {
         let mut statement = self.connection.prepare(
             "SELECT run.id, series, host, card, label, layer, workload, point.repeat, definition, outcome,
-                    started_unix_ms, ios, bytes
+                    started_unix_ms, ios, bytes,
+                    coalesce((SELECT sum(bytes) FROM phase WHERE phase.run = run.id AND op = 'write'), 0)
              FROM point JOIN run ON run.id = point.run WHERE campaign = ?1 ORDER BY started_unix_ms, run.id",
         )?;
         statement.query_map([campaign], point_row)?.collect()
+    }
+
+    /// Keeps what a campaign was asked to be, in a form that its reader knows; what was kept before gives way.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn keep_campaign(&mut self, campaign: &str, asked: &str) -> Result<(), StoreError> {
+        let sql =
+            "INSERT INTO campaign (id, asked) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET asked = excluded.asked";
+        let kept = self.connection.execute(sql, [campaign, asked]).map(drop);
+        kept.map_err(self.failed("keep a campaign"))
+    }
+
+    /// What was kept of a campaign.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn kept_campaign(&self, campaign: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT asked FROM campaign WHERE id = ?1";
+        let kept = self.connection.query_row(sql, [campaign], |row| row.get(0)).optional();
+        kept.map_err(self.failed("read a campaign"))
     }
 
     /// The campaigns there are, each with how many runs it has, by name.
@@ -85,5 +109,6 @@ fn point_row(row: &Row<'_>) -> rusqlite::Result<PointRow> {
         started_unix_ms: row.get(10)?,
         ios: count(11)?,
         bytes: count(12)?,
+        written: count(13)?,
     })
 }

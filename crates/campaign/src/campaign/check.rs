@@ -27,7 +27,7 @@ pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
             .map(|(what, n)| counted(n, what))
             .to_vec();
     let _ = writeln!(out, "\n{}, each point {}.", cells.join(", "), estimate::repeats_in_words(campaign.repeats));
-    let done = journal.done();
+    let done = journal.done_of(campaign);
     let _ = writeln!(out, "{} runs at most, of which {done} are stored.", campaign.count());
     if journal.other() > 0 {
         let _ =
@@ -35,15 +35,15 @@ pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
     }
     out.push('\n');
     let mut total = 0.0;
-    for (index, card) in campaign.cards.iter().enumerate() {
+    for (index, card) in campaign.wanted_cards().map(|index| (index, &campaign.cards[index])) {
         total += card_plan(&mut out, campaign, index, card, journal, roots);
     }
-    for workload in &campaign.workloads {
+    for workload in campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]) {
         let what: Vec<String> = workload.scenario.phases.iter().flat_map(|p| &p.jobs).map(job_words).collect();
         let _ = writeln!(out, "  {:<18} {}", workload.name, what.join("; "));
     }
     let _ = writeln!(out, "\nAbout {} in all.", words(Duration::try_from_secs_f64(total).unwrap_or_default()));
-    for trouble in troubles(campaign) {
+    for trouble in weaknesses(campaign) {
         let _ = writeln!(out, "! {trouble}");
     }
     out
@@ -121,14 +121,23 @@ fn job_words(job: &Job) -> String {
     parts.join(", ")
 }
 
-/// What is missing, and what the design cannot prove.
-fn troubles(campaign: &Campaign) -> Vec<String> {
+/// What is missing, and what the design cannot prove, one sentence each.
+pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
     let mut all = Vec::new();
+    let erases = campaign.wanted_cards().any(|card| campaign.erases(card));
+    if (erases || campaign.preparation.drop_caches) && !rustix::process::geteuid().is_root() {
+        all.push("preparing storage needs root: carry it out with sudo -E".to_owned());
+    }
     for layer in &campaign.layers {
         if let Through::Fs(spec) = &layer.through
             && !has_tool(spec.fs)
         {
             all.push(format!("mkfs.{} is not installed: apt install {}", spec.fs, spec.fs.package()));
+        }
+        if let Through::Fs(spec) = &layer.through
+            && !kernel_has(spec.fs)
+        {
+            all.push(format!("the kernel knows no {}: load or install its module, or leave the layer out", spec.fs));
         }
     }
     if let Repeats::Times(n @ 1..=4) = campaign.repeats {
@@ -150,6 +159,18 @@ fn troubles(campaign: &Campaign) -> Vec<String> {
         }
     }
     all
+}
+
+/// Whether the kernel can mount it, now or with a module that is there.
+fn kernel_has(fs: FsType) -> bool {
+    let name = fs.name();
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let listed = |text: &str| text.lines().any(|line| line.split_whitespace().next_back() == Some(name));
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let modules = ["modules.builtin", "modules.dep"].map(|list| read(&format!("/lib/modules/{release}/{list}")));
+    let of_module =
+        |text: &String| text.lines().any(|line| line.split(':').next().unwrap_or("").contains(&format!("/{name}.ko")));
+    listed(&read("/proc/filesystems")) || modules.iter().any(of_module)
 }
 
 /// Whether the tool that makes a file system is there, as `prepare` will look for it.

@@ -71,7 +71,7 @@ pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first
 
 /// Seconds that are left of a campaign at most, with the preparations between the runs.
 pub fn left(campaign: &Campaign, journal: &Journal) -> f64 {
-    (0..campaign.cards.len()).map(|card| card_seconds(campaign, card, journal, None)).sum()
+    campaign.wanted_cards().map(|card| card_seconds(campaign, card, journal, None)).sum()
 }
 
 /// Seconds that are left of one card at most; `size` is its size, where it is known.
@@ -83,7 +83,7 @@ pub fn card_seconds(campaign: &Campaign, card: usize, journal: &Journal, size: O
     let layers: Vec<usize> = campaign.layers_of(card).collect();
     for &layer in &layers {
         let mut runs = 0;
-        for workload in 0..campaign.workloads.len() {
+        for workload in campaign.wanted_workloads() {
             let stored =
                 key.map_or(0, |key| journal.repeats(key, &campaign.layers[layer], &campaign.workloads[workload]));
             let open = most.saturating_sub(stored);

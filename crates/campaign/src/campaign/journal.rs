@@ -39,8 +39,8 @@ pub struct Journal {
     cells: BTreeMap<Cell, Stored>,
     /// Which card answers to a label.
     keys: BTreeMap<String, String>,
-    /// Bytes that runs of each card moved.
-    moved: BTreeMap<String, u64>,
+    /// Bytes that runs of each card wrote.
+    written: BTreeMap<String, u64>,
     /// Seconds from the start of a run to that of the next of its cell, by workload.
     paces: BTreeMap<String, Vec<f64>>,
     /// Runs that do not count, because they were measured in another way.
@@ -79,7 +79,7 @@ impl Journal {
             if !row.label.is_empty() {
                 journal.keys.insert(row.label.clone(), row.card.clone());
             }
-            *journal.moved.entry(row.card.clone()).or_default() += row.bytes;
+            *journal.written.entry(row.card.clone()).or_default() += row.written;
             match counts(campaign, &row) {
                 Some(Trust::Counts) => {}
                 Some(Trust::OtherDefinition) => {
@@ -148,14 +148,28 @@ impl Journal {
         self.cells.values().map(|stored| stored.repeats.len() as u64).sum()
     }
 
+    /// Runs that count of what is wanted of a campaign now.
+    pub fn done_of(&self, campaign: &Campaign) -> u64 {
+        let labels = campaign.wanted_cards().map(|card| (card, &campaign.cards[card].label));
+        let keys = labels.filter_map(|(card, label)| Some((card, self.key_of(label)?)));
+        let repeats = |(card, key): (usize, &str)| {
+            let layers = campaign.layers_of(card).map(|layer| &campaign.layers[layer]);
+            let cells = layers.flat_map(|layer| campaign.wanted_workloads().map(move |workload| (layer, workload)));
+            cells
+                .map(|(layer, workload)| u64::from(self.repeats(key, layer, &campaign.workloads[workload])))
+                .sum::<u64>()
+        };
+        keys.map(repeats).sum()
+    }
+
     /// Runs that do not count, because they were measured in another way.
     pub fn other(&self) -> u64 {
         self.other
     }
 
-    /// Bytes that runs of a card moved, reads included.
-    pub fn moved(&self, key: &str) -> u64 {
-        self.moved.get(key).copied().unwrap_or(0)
+    /// Bytes that runs wrote to a card, those that do not count among them.
+    pub fn written(&self, key: &str) -> u64 {
+        self.written.get(key).copied().unwrap_or(0)
     }
 
     /// Seconds a run of a workload took with all that belongs to it, by the median of those before.
@@ -171,8 +185,8 @@ impl Journal {
     /// Notes a run that was stored and counts.
     pub fn note(&mut self, cell: &Cell, label: &str, record: &RunRecord) {
         self.keys.insert(label.to_owned(), cell.card.clone());
-        let bytes = record.phases.iter().flat_map(|p| &p.workers).flat_map(|w| w.ops.iter().map(|(_, op)| op.bytes));
-        *self.moved.entry(cell.card.clone()).or_default() += bytes.sum::<u64>();
+        let bytes = record.phases.iter().flat_map(|phase| &phase.workers).map(|worker| worker.ops.write.bytes);
+        *self.written.entry(cell.card.clone()).or_default() += bytes.sum::<u64>();
         let stored = self.cells.entry(cell.clone()).or_default();
         if stored.series.is_empty() {
             stored.series = record.series.clone();

@@ -21,7 +21,7 @@ impl Campaign {
     /// All points of a card in the order of the campaign, with as many repeats as there can be at most.
     pub fn points_of(&self, card: usize) -> Vec<Point> {
         let layers: Vec<usize> = self.layers_of(card).collect();
-        let workloads = 0..self.workloads.len();
+        let workloads = self.wanted_workloads();
         let repeats = 0..self.repeats.most();
         let mut points = Vec::new();
         for &layer in &layers {
@@ -44,8 +44,9 @@ impl Campaign {
 
     /// How many points there are at most.
     pub fn count(&self) -> u64 {
-        let cells: usize = (0..self.cards.len()).map(|card| self.layers_of(card).count() * self.workloads.len()).sum();
-        cells as u64 * u64::from(self.repeats.most())
+        let workloads = self.wanted_workloads().count() as u64;
+        let layers: u64 = self.wanted_cards().map(|card| self.layers_of(card).count() as u64).sum();
+        (layers * workloads).saturating_mul(self.repeats.most().into())
     }
 }
 

@@ -26,5 +26,6 @@ pub mod runner;
 mod seat;
 pub mod spec;
 mod stage;
+pub mod status;
 #[cfg(test)]
 mod testing;

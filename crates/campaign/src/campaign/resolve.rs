@@ -4,7 +4,7 @@
 
 use super::file::{CampaignFile, CardEntry, FileError, LayerEntry, Pace, WorkloadEntry};
 use super::job;
-use super::spec::{Campaign, Card, FsSpec, Layer, Seat, Through, Workload};
+use super::spec::{Campaign, Card, FsSpec, Layer, Only, Seat, Through, Workload};
 use crate::suite;
 use hakaru_device::prepare::FsType;
 use hakaru_model::finding::Claim;
@@ -50,6 +50,7 @@ pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Res
         cards.push(card(0, &CardEntry::default(), around)?);
     }
     unique(cards.iter().map(|c| c.label.as_str()), file.card.iter().map(|e| e.label.as_ref()), "label")?;
+    same_card_twice(&cards, &file.card)?;
     let layers = layers(&file.layer, &written, &cards)?;
     let workloads = workloads(&file, &written, around)?;
     let campaign = Campaign {
@@ -65,7 +66,12 @@ pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Res
         preparation: file.preparation,
         workloads,
         limits: file.limits,
+        only: Only::default(),
     };
+    if campaign.count() > MOST_RUNS {
+        let message = format!("{} runs are more than anybody waits for: {MOST_RUNS} at most", campaign.count());
+        return Err(FileError::at(&file.name, message));
+    }
     match (0..campaign.cards.len()).find(|&card| campaign.layers_of(card).next().is_none()) {
         Some(card) => {
             let message =
@@ -74,6 +80,24 @@ pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Res
         }
         None => Ok(campaign),
     }
+}
+
+/// More runs than these are a slip of the hand.
+pub const MOST_RUNS: u64 = 1_000_000;
+
+/// Fails where two cards have one identity and nothing tells them apart.
+fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileError> {
+    let mut seen = std::collections::BTreeSet::new();
+    for (card, entry) in cards.iter().zip(entries) {
+        let Some(id) = &card.id else { continue };
+        if !seen.insert((id, &card.variant)) {
+            let message = format!(
+                "two cards have the id {id}: give each a variant, such as \"1-bit\" and \"4-bit\", to tell them apart"
+            );
+            return Err(FileError { message, span: entry.id.as_ref().map(Spanned::span) });
+        }
+    }
+    Ok(())
 }
 
 /// Letters, digits and dashes of a name, in lower case.

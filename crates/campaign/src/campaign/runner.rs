@@ -71,7 +71,7 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
     };
     let end = runner.all_cards()?;
     let Runner { journal, stored, failures, skipped, .. } = runner;
-    Ok(Ended { end, stored, done: journal.done(), failures, skipped })
+    Ok(Ended { end, stored, done: journal.done_of(campaign), failures, skipped })
 }
 
 /// One process a campaign: two would measure each other.
@@ -135,7 +135,7 @@ struct OnCard {
 
 impl Runner<'_> {
     fn all_cards(&mut self) -> Result<End, CampaignError> {
-        let mut waiting: Vec<usize> = (0..self.campaign.cards.len()).collect();
+        let mut waiting: Vec<usize> = self.campaign.wanted_cards().collect();
         while !waiting.is_empty() {
             if self.stop.load(Relaxed) {
                 return Ok(End::Stopped);
@@ -293,6 +293,8 @@ impl Runner<'_> {
         let mut stage = match setting.set() {
             Ok(stage) => stage,
             Err(StageError::Stopped) => return Ok(Some(CardEnd::Stopped)),
+            // Ctrl-C also ends the tool that was just making the file system, which is no failure of the card.
+            Err(_) if self.stop.load(Relaxed) => return Ok(Some(CardEnd::Stopped)),
             Err(error) => return Ok(self.failed(on, &points[0], &error.to_string())),
         };
         let before: Vec<Prepared> = if whole { Vec::new() } else { on.whole.clone() };
@@ -359,7 +361,7 @@ impl Runner<'_> {
             return Some(CardEnd::TimeUp);
         }
         let writes = self.campaign.workloads[point.workload].writes();
-        if limits.written.is_some_and(|limit| writes && self.journal.moved(key) >= limit.0.0) {
+        if limits.written.is_some_and(|limit| writes && self.journal.written(key) >= limit.0.0) {
             let label = self.campaign.cards[point.card].label.clone();
             self.skipped.push((label, "as much was written to it as the limits allow".to_owned()));
             return Some(CardEnd::Done);
@@ -375,7 +377,7 @@ impl Runner<'_> {
             campaign.workloads[point.workload].name.clone(),
         ];
         let left = Duration::try_from_secs_f64(estimate::left(campaign, &self.journal)).unwrap_or_default();
-        let number = self.journal.done() + 1;
+        let number = self.journal.done_of(campaign) + 1;
         self.hands.begins(&Progressed { point: *point, names, number, of: campaign.count(), left });
     }
 

@@ -83,11 +83,12 @@ impl Bench<'_> {
         for path in nodes {
             let candidate = match guard::passive(&path, self.roots) {
                 Ok(candidate) => candidate,
-                Err(refusal) if node.is_some() => {
-                    why = told(&refusal);
+                Err(refusal) => {
+                    if node.is_some() || wanted.as_ref().is_some_and(|id| self.is_in_use(&path, id)) {
+                        why = told(&refusal);
+                    }
                     continue;
                 }
-                Err(_) => continue,
             };
             match &wanted {
                 Some(id) if answers(&candidate, id) => return self.found(card, &path, &candidate),
@@ -99,6 +100,15 @@ impl Bench<'_> {
             }
         }
         Look::NotThere(why)
+    }
+
+    /// Whether a disk that was refused is the card all the same, such as one that a desktop has mounted at once.
+    fn is_in_use(&self, node: &Path, id: &str) -> bool {
+        let identity = hakaru_device::identify(node, self.roots);
+        let Some(device) = identity.device.known() else { return false };
+        let cid = device.card.as_ref().and_then(|card| card.cid.known());
+        let ids = device.serial.known().into_iter().chain(cid).chain(&device.aliases);
+        ids.into_iter().any(|known| known.eq_ignore_ascii_case(id))
     }
 
     /// Takes the disk that somebody pointed at.
@@ -121,7 +131,8 @@ impl Bench<'_> {
     pub(super) fn seen(&self, card: &Card) -> Vec<Seen> {
         let look = |node: PathBuf| {
             let candidate = guard::passive(&node, self.roots).ok()?;
-            let label = self.journal.label_of(&key(card, &candidate)).map(str::to_owned);
+            let tells = candidate.tells_itself();
+            let label = self.journal.label_of(&key(card, &candidate)).filter(|_| tells).map(str::to_owned);
             Some(Seen { node, name: candidate.identity().display_name(), ids: candidate.ids().to_vec(), label })
         };
         hakaru_device::disks(self.roots).into_iter().filter_map(look).collect()
@@ -163,9 +174,9 @@ fn answers(candidate: &Candidate, id: &str) -> bool {
     candidate.ids().iter().any(|known| known.eq_ignore_ascii_case(id))
 }
 
-/// Under which the runs of a disk are stored.
+/// Under which the runs of a disk are stored: its identity, or the label of the card where the disk hides it.
 fn key(card: &Card, candidate: &Candidate) -> String {
-    keyed(card, candidate.ids().first().unwrap_or(&card.label))
+    keyed(card, candidate.ids().first().filter(|_| candidate.tells_itself()).unwrap_or(&card.label))
 }
 
 fn keyed(card: &Card, id: &str) -> String {

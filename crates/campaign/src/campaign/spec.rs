@@ -35,6 +35,16 @@ pub struct Campaign {
     pub workloads: Vec<Workload>,
     /// When to stop.
     pub limits: Limits,
+    /// The part of it that is wanted now.
+    pub only: Only,
+}
+
+/// A part of a campaign, by places; an empty list stands for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Only {
+    cards: Vec<usize>,
+    layers: Vec<usize>,
+    workloads: Vec<usize>,
 }
 
 /// One card, disk, folder or simulation.
@@ -143,7 +153,45 @@ impl Layer {
 impl Campaign {
     /// The layers a card is measured through, by their places.
     pub fn layers_of(&self, card: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.layers.len()).filter(move |&layer| self.layers[layer].suits(&self.cards[card]))
+        let suits = move |layer: &usize| self.layers[*layer].suits(&self.cards[card]);
+        (0..self.layers.len()).filter(suits).filter(|layer| wanted(&self.only.layers, *layer))
+    }
+
+    /// The cards that are wanted and have a layer that is, by their places.
+    pub fn wanted_cards(&self) -> impl Iterator<Item = usize> + '_ {
+        let cards = (0..self.cards.len()).filter(|card| wanted(&self.only.cards, *card));
+        cards.filter(|&card| self.layers_of(card).next().is_some())
+    }
+
+    /// The workloads that are wanted, by their places.
+    pub fn wanted_workloads(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..self.workloads.len()).filter(|workload| wanted(&self.only.workloads, *workload))
+    }
+
+    /// Wants only what has one of these names: labels of cards, names of layers and workloads. Of each of the three,
+    /// all are wanted of which none is named.
+    ///
+    /// # Errors
+    /// In words, when nothing has one of the names.
+    pub fn want_only(&mut self, names: &[String]) -> Result<(), String> {
+        let mut only = Only::default();
+        for name in names {
+            let card = self.cards.iter().position(|card| card.label == *name);
+            let layer = self.layers.iter().position(|layer| layer.name == *name);
+            let workload = self.workloads.iter().position(|workload| workload.name == *name);
+            if card.or(layer).or(workload).is_none() {
+                let known = self.cards.iter().map(|card| &card.label).chain(self.layers.iter().map(|l| &l.name));
+                let known: Vec<&str> =
+                    known.chain(self.workloads.iter().map(|w| &w.name)).map(String::as_str).collect();
+                let known = known.join(", ");
+                return Err(format!("no card, layer or workload of {} is called `{name}`: {known} are", self.name));
+            }
+            only.cards.extend(card);
+            only.layers.extend(layer);
+            only.workloads.extend(workload);
+        }
+        self.only = only;
+        Ok(())
     }
 
     /// Whether measuring a card destroys what is on it.
@@ -152,7 +200,7 @@ impl Campaign {
         let whole = self.preparation.fill.is_some() || self.preparation.discard.is_some();
         let through = |layer: usize| match self.layers[layer].through {
             Through::Fs(_) => true,
-            Through::Raw => self.workloads.iter().any(Workload::writes),
+            Through::Raw => self.wanted_workloads().any(|workload| self.workloads[workload].writes()),
             Through::AsIs | Through::Simulated => false,
         };
         reader && (whole || self.layers_of(card).any(through))
@@ -166,6 +214,10 @@ impl Campaign {
         let text = format!("{}\n{}\n{prepared}", self.workloads[workload].text, self.layers[layer].text);
         format!("{:016x}", fnv1a(text.as_bytes()))
     }
+}
+
+fn wanted(named: &[usize], place: usize) -> bool {
+    named.is_empty() || named.contains(&place)
 }
 
 /// A hash that is the same in every build. Source: Fowler, Noll and Vo, "FNV-1a", 64 bits.

@@ -1,6 +1,7 @@
 //! The subcommands.
 
 pub(crate) mod bench;
+pub(crate) mod campaign;
 pub(crate) mod compare;
 pub(crate) mod erase;
 pub(crate) mod export;

@@ -56,6 +56,13 @@ impl Candidate {
         &self.ids
     }
 
+    /// Whether what it answers to is its own. The names of a card in a USB reader are those of the reader, which are the
+    /// same for every card that is put into it.
+    pub fn tells_itself(&self) -> bool {
+        let card = self.identity.device.known().and_then(|device| device.card.as_ref());
+        card.is_none_or(|card| card.cid.known().is_some())
+    }
+
     /// The name that has to be typed.
     pub fn name(&self) -> &str {
         &self.node.kname

@@ -1,0 +1,341 @@
+//! The person at the bench: told how far it has come, asked for cards, and for leave to erase them.
+//!
+//! Everything goes to standard error: a live line on a terminal, plain lines elsewhere.
+
+use super::typing::{Typed, Typist, plain};
+use crate::live::{rates, seconds, speeds};
+use hakaru_campaign::campaign::estimate::words;
+use hakaru_campaign::campaign::file::Repeats;
+use hakaru_campaign::campaign::hands::{Answer, Hands, Progressed, Seen};
+use hakaru_campaign::campaign::spec::{Campaign, Card, Seat};
+use hakaru_device::Progress as Preparing;
+use hakaru_device::guard::{Candidate, Confirmation};
+use hakaru_engine::{Flow, Layout, Observer, Progress};
+use hakaru_model::plan::PhasePlan;
+use hakaru_model::record::RunRecord;
+use hakaru_model::units::Bytes;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How often a wanted card is looked for while nobody types.
+const LOOK: Duration = Duration::from_millis(700);
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Live,
+    Lines,
+    Quiet,
+}
+
+/// The hands of a campaign on the command line.
+pub(super) struct AtBench<'a> {
+    campaign: &'a Campaign,
+    /// Identities that may be erased without asking.
+    erase: &'a [String],
+    typist: Option<Typist>,
+    stop: &'a AtomicBool,
+    mode: Mode,
+    bar: ProgressBar,
+    current: Option<Progressed>,
+    /// Leave that was given, by what the card answers to.
+    given: BTreeMap<String, Confirmation>,
+    /// The last question, so that it is not asked again and again.
+    asked: String,
+    /// What was told of last of the preparation: what, and which quarter.
+    told: (String, u64),
+    /// Whether leave to erase was missing.
+    pub(super) refused: bool,
+}
+
+impl<'a> AtBench<'a> {
+    pub(super) fn new(campaign: &'a Campaign, erase: &'a [String], quiet: bool, stop: &'a AtomicBool) -> AtBench<'a> {
+        let mode = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Mode::Quiet,
+            (false, true) => Mode::Live,
+            (false, false) => Mode::Lines,
+        };
+        let target = if mode == Mode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(1000), target);
+        let style = ProgressStyle::with_template("{prefix}\n  {bar:24} {msg}").map(|s| s.progress_chars("━╸─"));
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        AtBench {
+            campaign,
+            erase,
+            typist: Typist::is_there().then(Typist::default),
+            stop,
+            mode,
+            bar,
+            current: None,
+            given: BTreeMap::new(),
+            asked: String::new(),
+            told: (String::new(), 0),
+            refused: false,
+        }
+    }
+
+    /// Leaves the terminal as it was.
+    pub(super) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn say(&self, line: &str) {
+        match self.mode {
+            Mode::Live => self.bar.println(line),
+            Mode::Lines => anstream::eprintln!("{line}"),
+            Mode::Quiet => {}
+        }
+    }
+
+    /// `[ 17/480] kingston  vfat  rand-write-4k  #7`.
+    fn place(&self) -> String {
+        let Some(Progressed { point, names: [card, layer, workload], number, of, .. }) = &self.current else {
+            return String::new();
+        };
+        let of = of.to_string();
+        let widest = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);
+        let cards = widest(&mut self.campaign.cards.iter().map(|card| &card.label));
+        let layers = widest(&mut self.campaign.layers.iter().map(|layer| &layer.name));
+        let workloads = widest(&mut self.campaign.workloads.iter().map(|workload| &workload.name));
+        let repeat = point.repeat + 1;
+        format!("[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  #{repeat:<2}", of.len())
+    }
+
+    fn left(&self) -> String {
+        let Some(Progressed { left, .. }) = &self.current else { return String::new() };
+        let at_most = if matches!(self.campaign.repeats, Repeats::Until(_)) { "at most " } else { "" };
+        if left.as_secs() == 0 { String::new() } else { format!("{at_most}{} left", words(*left)) }
+    }
+
+    /// The one disk that can be the card where nobody can be asked: named by its identity, for the only card that is
+    /// asked for.
+    fn only_one(&self, seen: &[Seen]) -> Option<Answer> {
+        let asked_for = |card: &&Card| matches!(card.seat, Seat::Reader { .. }) && card.id.is_none();
+        if self.campaign.cards.iter().filter(asked_for).count() != 1 {
+            return None;
+        }
+        let named = |seen: &&Seen| seen.ids.iter().any(|id| self.erase.iter().any(|e| e.eq_ignore_ascii_case(id)));
+        let found: Vec<&Seen> = seen.iter().filter(named).collect();
+        let [one] = found[..] else { return None };
+        Some(Answer::Here(one.node.clone()))
+    }
+}
+
+/// The question for a card, with what is there.
+fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[Seen]) -> String {
+    let known: Vec<String> = wanted.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
+    let mut text = format!("\nPut in {}{known}, card {number} of {of}: {}\n", wanted.label, plain(why));
+    for (index, Seen { node, name, label, ids }) in seen.iter().enumerate() {
+        let what = label.as_ref().map_or_else(
+            || ids.first().map(|id| format!(", {id}")).unwrap_or_default(),
+            |label| format!(", measured as {label}"),
+        );
+        text += &format!("  {}  {}  {}{}\n", index + 1, node.display(), plain(name), plain(&what));
+    }
+    if seen.is_empty() {
+        text += "  no disk is there that could be it\n";
+    }
+    let takes = if seen.is_empty() { "" } else { "a number takes that one, " };
+    let enter = match default_of(wanted, seen) {
+        Some(one) => format!("Enter takes {}, ", one.node.display()),
+        None => "Enter looks again, ".to_owned(),
+    };
+    text + &format!("{enter}{takes}s leaves the card out, q stops here: ")
+}
+
+/// The one that is meant when there is no other.
+fn default_of<'s>(wanted: &Card, seen: &'s [Seen]) -> Option<&'s Seen> {
+    let strangers: Vec<&Seen> = seen.iter().filter(|seen| seen.label.is_none()).collect();
+    match strangers[..] {
+        [one] if wanted.id.is_none() => Some(one),
+        _ => None,
+    }
+}
+
+/// What a line that was typed means; `None` when it means nothing.
+fn understood(line: &str, wanted: &Card, seen: &[Seen]) -> Option<Answer> {
+    match line.to_lowercase().as_str() {
+        "" => Some(default_of(wanted, seen).map_or(Answer::LookAgain, |one| Answer::Here(one.node.clone()))),
+        "s" | "skip" => Some(Answer::Skip),
+        "q" | "quit" | "stop" => Some(Answer::Stop),
+        _ => {
+            let numbered = line.parse::<usize>().ok().and_then(|n| seen.get(n.checked_sub(1)?));
+            let named = || seen.iter().find(|seen| seen.node.as_os_str() == line);
+            numbered.or_else(named).map(|one| Answer::Here(one.node.clone()))
+        }
+    }
+}
+
+impl Observer for AtBench<'_> {
+    fn phase_begins(&mut self, _index: usize, _phase: &PhasePlan) {
+        self.bar.set_prefix(format!("{}  {}", self.place(), self.left()));
+        self.bar.set_position(0);
+        self.bar.set_message("");
+    }
+
+    fn laying_out(&mut self, layout: &Layout<'_>) -> Flow {
+        let size = layout.file.size.0.max(1);
+        self.bar.set_position(layout.done.saturating_mul(1000) / size);
+        self.bar.set_message(format!("laying out its file, {} of {}", Bytes(layout.done), layout.file.size));
+        Flow::Continue
+    }
+
+    fn progress(&mut self, _phase: &PhasePlan, progress: &Progress) -> Flow {
+        let mut words = speeds(progress);
+        words.extend(progress.remaining.map(|left| format!("{} of this run", seconds(left))));
+        self.bar.set_position(progress.permille.unwrap_or(0).into());
+        self.bar.set_message(words.join("  "));
+        Flow::Continue
+    }
+}
+
+impl Hands for AtBench<'_> {
+    fn insert(&mut self, wanted: &Card, why: &str, seen: &[Seen]) -> Answer {
+        if let Some(answer) = self.only_one(seen) {
+            return answer;
+        }
+        let cards = &self.campaign.cards;
+        let number = cards.iter().position(|card| card.label == wanted.label).map_or(0, |place| place + 1);
+        let question = question(wanted, number, cards.len(), why, seen);
+        let Some(typist) = &mut self.typist else { return Answer::Skip };
+        if question != self.asked {
+            self.bar.suspend(|| anstream::eprint!("{question}"));
+            self.asked = question;
+        }
+        match typist.wait(LOOK) {
+            Typed::Line(line) => {
+                self.asked.clear();
+                let answer = understood(&line, wanted, seen);
+                if answer.is_none() {
+                    anstream::eprintln!("`{}` is none of the answers.", plain(&line));
+                }
+                answer.unwrap_or(Answer::LookAgain)
+            }
+            Typed::Nothing => Answer::LookAgain,
+            Typed::End => Answer::Stop,
+        }
+    }
+
+    fn may_erase(&mut self, card: &Card, candidate: &Candidate) -> Option<Confirmation> {
+        self.asked.clear();
+        let answers = |id: &&String| candidate.ids().iter().any(|known| known.eq_ignore_ascii_case(id));
+        if let Some(id) = self.erase.iter().find(answers) {
+            return Some(Confirmation::Serial(id.clone()));
+        }
+        if let Some(given) = candidate.ids().first().and_then(|id| self.given.get(id)) {
+            return Some(given.clone());
+        }
+        let Some(typist) = &mut self.typist else {
+            let ids = candidate.ids().join(", ");
+            self.refused = true;
+            self.say(&format!("{}: it would be erased; allow it with --erase=ID, one of {}", card.label, plain(&ids)));
+            return None;
+        };
+        let node = std::path::Path::new("/dev").join(candidate.name());
+        let losses = crate::cmd::erase::losses(&node);
+        let name = candidate.name().to_owned();
+        let head = format!("\n{}: {}\n", card.label, plain(&candidate.identity().display_name()));
+        let question = format!("{head}{losses}Type {name} to have it erased, or nothing to leave it out: ");
+        loop {
+            let typed = typist.ask(&question, self.stop).unwrap_or_default();
+            if typed.is_empty() {
+                self.refused = true;
+                return None;
+            }
+            if typed == name || typed == node.display().to_string() {
+                let given = Confirmation::Typed(typed);
+                // Asked once a card: when it comes back, its own identity confirms it, if it has one.
+                self.remember(candidate);
+                return Some(given);
+            }
+            anstream::eprintln!("`{}` was typed, and its name is `{name}`.", plain(&typed));
+        }
+    }
+
+    fn begins(&mut self, progressed: &Progressed) {
+        self.asked.clear();
+        self.current = Some(progressed.clone());
+        self.bar.set_prefix(format!("{}  {}", self.place(), self.left()));
+        self.bar.set_position(0);
+        self.bar.set_message("");
+    }
+
+    fn preparing(&mut self, what: &str, progress: Option<Preparing>) {
+        let done = progress.map_or(0, |p| p.done.0.saturating_mul(1000) / p.total.0.max(1));
+        self.bar.set_prefix(format!("preparing: {what}"));
+        self.bar.set_position(done);
+        self.bar.set_message(progress.map_or(String::new(), |p| format!("{} of {}", p.done, p.total)));
+        if self.mode == Mode::Lines && self.told != (what.to_owned(), done / 250) {
+            let how_far = progress.map_or(String::new(), |p| format!(", {} of {}", p.done, p.total));
+            anstream::eprintln!("preparing: {what}{how_far}");
+        }
+        self.told = (what.to_owned(), done / 250);
+    }
+
+    fn stored(&mut self, record: &RunRecord) {
+        let rates: Vec<String> = record.phases.iter().map(rates).collect();
+        let left = if self.mode == Mode::Lines { self.left() } else { String::new() };
+        self.say(format!("{}  {}  {left}", self.place(), rates.join("   ")).trim_end());
+    }
+
+    fn note(&mut self, text: &str) {
+        let line = format!("! {}", plain(text));
+        if self.mode == Mode::Quiet { anstream::eprintln!("{line}") } else { self.say(&line) }
+    }
+}
+
+impl AtBench<'_> {
+    fn remember(&mut self, candidate: &Candidate) {
+        // What a card in a USB reader answers to is the reader's, and would hold for the next card as well.
+        if let Some(id) = candidate.ids().first().filter(|_| candidate.tells_itself()) {
+            self.given.insert(id.clone(), Confirmation::Serial(id.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn seen(node: &str, label: Option<&str>) -> Seen {
+        Seen { node: node.into(), name: "a card".into(), ids: vec!["0x1234".into()], label: label.map(str::to_owned) }
+    }
+
+    fn card(id: Option<&str>) -> Card {
+        Card {
+            label: "kingston".into(),
+            id: id.map(str::to_owned),
+            seat: Seat::Reader { node: None },
+            variant: None,
+            printed: Vec::new(),
+            facts: vec![("price".into(), "600 yen".into())],
+        }
+    }
+
+    #[test]
+    fn answers_are_understood() {
+        let two = [seen("/dev/sdb", None), seen("/dev/sdc", Some("sandisk"))];
+        let here = |node: &str| Some(Answer::Here(PathBuf::from(node)));
+        assert_eq!(understood("", &card(None), &two), here("/dev/sdb"));
+        assert_eq!(understood("", &card(Some("0x99")), &two), Some(Answer::LookAgain));
+        assert_eq!(understood("2", &card(None), &two), here("/dev/sdc"));
+        assert_eq!(understood("/dev/sdc", &card(None), &two), here("/dev/sdc"));
+        assert_eq!((understood("0", &card(None), &two), understood("9", &card(None), &two)), (None, None));
+        assert_eq!(understood("S", &card(None), &[]), Some(Answer::Skip));
+        assert_eq!(understood("q", &card(None), &[]), Some(Answer::Stop));
+    }
+
+    #[test]
+    fn the_question_says_what_is_wanted_and_what_is_there() {
+        let text =
+            question(&card(None), 1, 6, "its identity is not known yet", &[seen("/dev/sdb\u{7}", Some("x\u{1b}"))]);
+        assert!(
+            text.contains("Put in kingston (price 600 yen), card 1 of 6") && text.contains("measured as x\u{FFFD}")
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! `hakaru campaign init`: writes a campaign file, a ready-made one or by asking.
+
+use super::typing::Typist;
+use crate::cmd::print;
+use crate::exit::Exit;
+use crate::stop;
+use anyhow::{Context, Result};
+use hakaru_campaign::campaign::ready::{self, READY};
+use hakaru_campaign::campaign::resolve::slug;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// What to write, and where to.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A ready-made one (`--list` names them); asks when left out
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Name the ready-made ones
+    #[arg(long)]
+    list: bool,
+    /// Where to [default: NAME.toml in this folder]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes it.
+pub(super) fn main(args: &Args) -> Result<Exit> {
+    if args.list {
+        let lines: String = READY.iter().map(|ready| format!("{:<10} {}\n", ready.name, purpose(ready.text))).collect();
+        print(&lines)?;
+        return Ok(Exit::Ok);
+    }
+    let (name, text) = match &args.name {
+        Some(name) => {
+            let names = READY.map(|ready| ready.name).join(", ");
+            let ready = ready::ready(name);
+            let ready = ready.with_context(|| format!("no campaign called {name} comes along: {names} do"))?;
+            (ready.name.to_owned(), ready.text.to_owned())
+        }
+        None if !Typist::is_there() => {
+            anstream::eprintln!(
+                "\u{1b}[1;31merror\u{1b}[0m: there is no terminal to ask on, and no ready-made campaign was named"
+            );
+            anstream::eprintln!("  help: `hakaru campaign init --list` names them");
+            return Ok(Exit::Usage);
+        }
+        None => {
+            let mut asking = Asking { typist: Typist::default(), stop: stop::flag() };
+            match asking.campaign() {
+                Some(made) => made,
+                None => {
+                    anstream::eprintln!("Nothing was written.");
+                    return Ok(Exit::Interrupted);
+                }
+            }
+        }
+    };
+    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    write(&path, &text, args.force)?;
+    let shown = path.display();
+    print(&format!("{shown} is written. Edit it as you like; then:\n"))?;
+    print(&format!(
+        "  hakaru campaign check {shown}   tells what will be done, how long it takes, and what is erased\n"
+    ))?;
+    print(&format!("  hakaru campaign run {shown}     does it\n"))?;
+    Ok(Exit::Ok)
+}
+
+/// The line of a ready-made file that says what it is for.
+fn purpose(text: &str) -> &str {
+    let line = text.lines().find_map(|line| line.strip_prefix("about = "));
+    line.map_or("", |line| line.trim_matches('"'))
+}
+
+fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true);
+    if replace {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    let file = options.open(path).with_context(|| {
+        let cure = if replace { "" } else { " (name another with --output, or give --force to replace it)" };
+        format!("cannot write {}{cure}", path.display())
+    });
+    file?.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Somebody who answers.
+struct Asking<'a> {
+    typist: Typist,
+    stop: &'a AtomicBool,
+}
+
+/// What was answered.
+#[derive(Clone, Debug, Default)]
+struct Answers {
+    name: String,
+    folder: Option<String>,
+    cards: Vec<String>,
+    layers: Vec<String>,
+    workloads: Vec<String>,
+    quick: bool,
+    repeats: String,
+}
+
+const LAYERS: [&str; 7] = ["raw", "vfat", "exfat", "ext4", "f2fs", "xfs", "btrfs"];
+
+const WORKLOADS: [&str; 8] =
+    ["all", "seq-write", "seq-read", "rand-write", "rand-read", "mixed", "durable", "sustained"];
+
+impl Asking<'_> {
+    /// Asks for all of it; `None` when somebody stopped.
+    fn campaign(&mut self) -> Option<(String, String)> {
+        anstream::eprintln!("A few questions; Enter takes what stands in brackets.\n");
+        let mut answers = Answers {
+            name: self.text("What to call it", "my cards", |name| {
+                if slug(name).is_empty() { Err("it needs a letter or a digit".to_owned()) } else { Ok(()) }
+            })?,
+            ..Answers::default()
+        };
+        let folder = self.text("A folder to measure as it is, or nothing for cards in a reader", "", |folder| {
+            let is_there = folder.is_empty() || Path::new(folder).is_dir();
+            if is_there { Ok(()) } else { Err(format!("{folder} is not a folder")) }
+        })?;
+        if folder.is_empty() {
+            let cards = self.text("The cards, by names of yours, separated by commas", "card 1", |cards| {
+                let names = list(cards);
+                let doubled = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
+                match doubled {
+                    _ if names.is_empty() => Err("at least one is needed".to_owned()),
+                    Some((_, name)) => Err(format!("{name} is there twice")),
+                    None => Ok(()),
+                }
+            })?;
+            answers.cards = list(&cards);
+            let question = format!("Measured through what ({})", LAYERS.join(", "));
+            answers.layers = list(&self.text(&question, "raw, vfat, ext4", |layers| known(layers, &LAYERS))?);
+        } else {
+            answers.folder = Some(folder);
+        }
+        let question = format!("Workloads ({})", WORKLOADS.join(", "));
+        answers.workloads = list(&self.text(&question, "all", |names| known(names, &WORKLOADS))?);
+        let pace = self.text("How long each takes: quick (seconds) or standard (a minute)", "standard", |pace| {
+            known(pace, &["quick", "standard"])
+        })?;
+        answers.quick = pace == "quick";
+        answers.repeats = self.text("Repeats of each: a number, or a share such as 2 %", "10", |repeats| {
+            let number = repeats.parse::<u32>().is_ok_and(|n| (1..=1000).contains(&n));
+            let share = repeats.strip_suffix('%').and_then(|s| s.trim().parse::<f64>().ok());
+            let sound = number || share.is_some_and(|share| share > 0.0 && share <= 100.0);
+            if sound { Ok(()) } else { Err("a number from 1 to 1000, or a share such as 2 %".to_owned()) }
+        })?;
+        Some((slug(&answers.name), file(&answers)))
+    }
+
+    /// One answer, asked for again until it is sound.
+    fn text(&mut self, question: &str, usual: &str, check: impl Fn(&str) -> Result<(), String>) -> Option<String> {
+        let shown = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
+        loop {
+            let typed = self.typist.ask(&format!("{question}{shown}: "), self.stop)?;
+            let answer = if typed.is_empty() { usual.to_owned() } else { typed };
+            match check(&answer) {
+                Ok(()) => return Some(answer),
+                Err(why) => anstream::eprintln!("  That does not do: {why}."),
+            }
+        }
+    }
+}
+
+/// Names separated by commas.
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn known(text: &str, names: &[&str]) -> Result<(), String> {
+    let given = list(text);
+    match given.iter().find(|name| !names.contains(&name.as_str())) {
+        Some(name) => Err(format!("`{name}` is none of {}", names.join(", "))),
+        None if given.is_empty() => Err(format!("at least one of {} is needed", names.join(", "))),
+        None => Ok(()),
+    }
+}
+
+/// The file that says so.
+fn file(answers: &Answers) -> String {
+    let Answers { name, folder, cards, layers, workloads, quick, repeats } = answers;
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let repeats = match repeats.strip_suffix('%') {
+        Some(share) => format!("{{ until = \"{} %\", at-least = 5, at-most = 20 }}", share.trim()),
+        None => repeats.clone(),
+    };
+    let mut text = format!("# docs/CAMPAIGNS.md explains each key.\nname = {}\nrepeats = {repeats}\n", quoted(name));
+    if let Some(folder) = folder {
+        text += &format!("\n[[card]]\nfolder = {}\n", quoted(folder));
+    }
+    if !cards.is_empty() {
+        text += "\n# A card is recognised by its identity once it was measured. What is printed on it can be given too, to be held\n\
+                 # against what is measured: read = 100, write = 30 (MB/s), classes = [\"C10\", \"U3\", \"V30\", \"A1\"].\n";
+    }
+    for card in cards {
+        text += &format!("[[card]]\nlabel = {}\nid = \"ask\"\n\n", quoted(card));
+    }
+    let layers: String = layers.iter().map(|layer| format!("[[layer]]\nfs = \"{layer}\"\n\n")).collect();
+    let names: Vec<String> = workloads.iter().map(|name| quoted(name)).collect();
+    let pace = if *quick { "quick" } else { "standard" };
+    text = format!("{}\n\n{layers}", text.trim_end());
+    format!("{text}[[workload]]\nsuite = [{}]\npace = \"{pace}\"\n", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+
+    fn check(answers: &Answers) -> hakaru_campaign::campaign::spec::Campaign {
+        let around = Surroundings { read_file: &|_| Err(String::new()), fio: &|_, _| Err(String::new()) };
+        campaign(&file(answers), &around).unwrap()
+    }
+
+    #[test]
+    fn answers_become_a_sound_file() {
+        let answers = Answers {
+            name: "six \"cards\"".into(),
+            cards: vec!["kingston".into(), "sandisk \\ max".into()],
+            layers: vec!["raw".into(), "vfat".into()],
+            workloads: vec!["seq-write".into(), "rand-read".into()],
+            repeats: "2 %".into(),
+            ..Answers::default()
+        };
+        let made = check(&answers);
+        assert_eq!((made.cards.len(), made.layers.len(), made.workloads.len()), (2, 2, 2));
+        assert_eq!((made.repeats.most(), made.cards[1].label.as_str()), (20, "sandisk \\ max"));
+        let folder = Answers {
+            name: "x".into(),
+            folder: Some("/tmp".into()),
+            workloads: vec!["all".into()],
+            quick: true,
+            repeats: "3".into(),
+            ..Answers::default()
+        };
+        assert_eq!(check(&folder).workloads.len(), 7);
+    }
+
+    #[test]
+    fn each_ready_one_says_what_it_is_for() {
+        assert!(READY.iter().all(|ready| purpose(ready.text).len() > 20));
+    }
+}

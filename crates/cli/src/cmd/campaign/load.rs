@@ -1,0 +1,245 @@
+//! Finding a campaign by its name, and pointing at what is wrong in its file.
+//!
+//! A name is that of a file, of a campaign that was carried out before, or of one that comes along, in this order.
+
+use crate::exit::Exit;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anyhow::{Context, Result};
+use hakaru_campaign::campaign::file::FileError;
+use hakaru_campaign::campaign::ready;
+use hakaru_campaign::campaign::resolve::{self, Surroundings};
+use hakaru_campaign::campaign::spec::Campaign;
+use hakaru_dialects::fio::{FioError, Location, ParseContext};
+use hakaru_model::job::Scenario;
+use hakaru_store::Store;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A campaign with all the text it was read from.
+pub(super) struct Loaded {
+    pub(super) campaign: Campaign,
+    /// What the store keeps of it, so that it can be reported without its file.
+    pub(super) asked: String,
+}
+
+/// The text of a campaign, and the files it names.
+struct Text {
+    /// Where it is from, for messages.
+    origin: String,
+    text: String,
+    /// Files that it names, as far as they were read; relative to `folder`.
+    files: RefCell<BTreeMap<PathBuf, String>>,
+    folder: PathBuf,
+    /// Whether files that are not there may be looked for on the disk.
+    open: bool,
+}
+
+impl Text {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        if let Some(text) = self.files.borrow().get(path) {
+            return Ok(text.clone());
+        }
+        if !self.open {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let text = std::fs::read_to_string(self.folder.join(path))?;
+        self.files.borrow_mut().insert(path.to_owned(), text.clone());
+        Ok(text)
+    }
+
+    fn is_there(&self, path: &Path) -> bool {
+        self.files.borrow().contains_key(path) || self.open && self.folder.join(path).exists()
+    }
+
+    fn asked(&self) -> String {
+        let files: serde_json::Map<String, Value> =
+            self.files.borrow().iter().map(|(path, text)| (path.display().to_string(), text.clone().into())).collect();
+        serde_json::json!({ "format": 1, "text": self.text, "files": files }).to_string()
+    }
+
+    fn kept(name: &str, asked: &str) -> Option<Text> {
+        let asked: Value = serde_json::from_str(asked).ok()?;
+        let text = asked.get("text")?.as_str()?.to_owned();
+        let files = asked.get("files").and_then(Value::as_object).into_iter().flatten();
+        let files = files.filter_map(|(path, text)| Some((PathBuf::from(path), text.as_str()?.to_owned()))).collect();
+        let origin = format!("{name} (as it was carried out last)");
+        Some(Text { origin, text, files: RefCell::new(files), folder: PathBuf::new(), open: false })
+    }
+}
+
+/// Finds and reads a campaign; what is wrong in it is pointed at, and the exit code comes back.
+pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
+    let text = find(name, store)?;
+    let fio_error: RefCell<Option<FioError>> = RefCell::default();
+    let warnings: RefCell<Vec<String>> = RefCell::default();
+    let read_file =
+        |path: &Path| text.read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()));
+    let fio = |name: &str, job: &str| {
+        let (scenario, told) = lower(name, job, &text).map_err(|error| {
+            let message = error.to_string();
+            *fio_error.borrow_mut() = Some(error);
+            message
+        })?;
+        warnings.borrow_mut().extend(told);
+        Ok(scenario)
+    };
+    let around = Surroundings { read_file: &read_file, fio: &fio };
+    match resolve::campaign(&text.text, &around) {
+        Ok(campaign) => {
+            warnings.into_inner().iter().for_each(|warning| anstream::eprintln!("warning: {warning}"));
+            Ok(Ok(Loaded { campaign, asked: text.asked() }))
+        }
+        Err(error) => {
+            point_at(&error, &text, fio_error.into_inner().as_ref());
+            Ok(Err(Exit::Usage))
+        }
+    }
+}
+
+fn find(name: &Path, store: &Store) -> Result<Text> {
+    let short = name.to_string_lossy();
+    if name.exists() {
+        let text = std::fs::read_to_string(name)
+            .with_context(|| format!("cannot read the campaign file {}", name.display()))?;
+        let folder = name.parent().unwrap_or(Path::new("")).to_owned();
+        return Ok(Text { origin: short.into_owned(), text, files: RefCell::default(), folder, open: true });
+    }
+    if let Some(kept) = store.kept_campaign(&short)?.and_then(|asked| Text::kept(&short, &asked)) {
+        return Ok(kept);
+    }
+    if let Some(ready) = ready::ready(&short) {
+        let text = ready.text.to_owned();
+        let origin = format!("{short} (ready-made)");
+        return Ok(Text { origin, text, files: RefCell::default(), folder: PathBuf::new(), open: false });
+    }
+    let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
+    anyhow::bail!(
+        "there is no campaign file {}, none of that name was carried out, and none comes along: `hakaru campaign init` \
+         makes a file, and {} are ready-made",
+        name.display(),
+        names.join(", ")
+    )
+}
+
+/// The text of a job file as a scenario, and what there is to say of it.
+fn lower(name: &str, job: &str, text: &Text) -> Result<(Scenario, Vec<String>), FioError> {
+    let path = PathBuf::from(format!("{name}.fio"));
+    let read_file = |wanted: &Path| {
+        if wanted == path { Ok(job.as_bytes().to_vec()) } else { text.read(wanted).map(String::into_bytes) }
+    };
+    let context = ParseContext {
+        env: &|name| std::env::var(name).ok(),
+        read_file: &read_file,
+        path_exists: &|wanted| wanted == path || text.is_there(wanted),
+        cpu_count: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        page_size: rustix::param::page_size() as u64,
+        memory_mb: crate::cmd::fio::memory_mb(),
+    };
+    let args = [OsString::from(&path)];
+    let invocation = hakaru_dialects::fio::parse(&args, &context)?;
+    let warnings = invocation.warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
+    Ok((invocation.scenario, warnings))
+}
+
+/// Shows the line that is wrong, in the file and in a job file that it names.
+fn point_at(error: &FileError, text: &Text, fio: Option<&FioError>) {
+    let FileError { message, span } = error;
+    let (title, cause) = message.split_once('\n').unwrap_or((message, ""));
+    let mut report = vec![Group::with_title(Level::ERROR.primary_title(title))];
+    let job_line = fio.and_then(|error| match &error.at {
+        Some(Location::File { line, text, span, .. }) => Some((*line, text.as_str(), span.clone())),
+        _ => None,
+    });
+    let inside = span.clone().zip(job_line.as_ref()).and_then(|(span, (_, line, word))| {
+        // The text of a job file that stands in the campaign file is pointed at where it stands.
+        let at = span.start + text.text.get(span)?.find(*line)?;
+        Some(at + word.start..at + word.end)
+    });
+    let place = inside.clone().or_else(|| span.clone()).and_then(|span| sound(&text.text, span));
+    if let Some(span) = place {
+        let snippet = Snippet::source(text.text.as_str()).path(text.origin.as_str());
+        report = vec![report.remove(0).element(snippet.annotation(AnnotationKind::Primary.span(span)))];
+    }
+    if let (None, Some((number, line, word))) = (inside, job_line)
+        && let Some(word) = sound(line, word)
+    {
+        let snippet = Snippet::source(line).line_start(number).path("the job file");
+        report = vec![report.remove(0).element(snippet.annotation(AnnotationKind::Primary.span(word)))];
+    }
+    let help = help(title, cause);
+    report = vec![report.remove(0).element(Level::HELP.message(help))];
+    anstream::eprintln!("{}", Renderer::styled().render(&report));
+}
+
+/// The part of a span that lies in one line, where it can be shown at all.
+fn sound(text: &str, span: Range<usize>) -> Option<Range<usize>> {
+    let word = text.get(span.start..span.end.min(text.len()))?;
+    let end = span.start + word.find('\n').unwrap_or(word.len());
+    Some(span.start..end)
+}
+
+/// What would help.
+fn help(title: &str, cause: &str) -> String {
+    let names: Vec<&str> = title.split('`').skip(1).step_by(2).collect();
+    let nearest = names.split_first().filter(|_| title.starts_with("unknown field")).and_then(|(wrong, known)| {
+        let near = known.iter().map(|name| (distance(wrong, name), name));
+        near.filter(|(distance, _)| *distance <= 3).min().map(|(_, name)| *name)
+    });
+    match nearest {
+        Some(name) => format!("did you mean `{name}`? docs/CAMPAIGNS.md explains each key"),
+        None if !cause.is_empty() => cause.replace('\n', "; "),
+        None => {
+            "docs/CAMPAIGNS.md explains each key, and `hakaru campaign init --list` names ready-made files".to_owned()
+        }
+    }
+}
+
+/// Letters to be changed, added or left out to make one word of the other.
+///
+/// Source: Levenshtein (1966), in the form of Wagner and Fischer (1974).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = before + usize::from(x != *y);
+            before = row[j + 1];
+            row[j + 1] = cost.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_key_is_named() {
+        let told = help("unknown field `repaets`, expected one of `name`, `repeats`, `order`", "");
+        assert!(told.starts_with("did you mean `repeats`?"), "{told}");
+        assert_eq!((distance("", "abc"), distance("kitten", "sitting"), distance("a", "a")), (3, 3, 0));
+    }
+
+    #[test]
+    fn what_is_kept_is_read_back() {
+        let files = BTreeMap::from([(PathBuf::from("card.json"), "{}".to_owned())]);
+        let text = Text {
+            origin: "x".into(),
+            text: "name = \"x\"".into(),
+            files: RefCell::new(files),
+            folder: PathBuf::new(),
+            open: true,
+        };
+        let kept = Text::kept("x", &text.asked()).unwrap();
+        assert_eq!((kept.text.as_str(), kept.read(Path::new("card.json")).unwrap().as_str()), ("name = \"x\"", "{}"));
+        assert!(kept.read(Path::new("Cargo.toml")).is_err() && Text::kept("x", "[]").is_none());
+    }
+}

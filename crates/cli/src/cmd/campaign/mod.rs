@@ -1,0 +1,103 @@
+//! `hakaru campaign`: many cards through many layers, planned in a file, resumed at will.
+
+mod hands;
+mod init;
+mod load;
+mod report;
+mod run;
+mod status;
+mod typing;
+
+use crate::exit::Exit;
+use anyhow::Result;
+use clap::Subcommand;
+use hakaru_campaign::campaign::journal::Journal;
+use hakaru_campaign::campaign::spec::Campaign;
+use hakaru_device::Roots;
+use hakaru_store::Store;
+use std::path::{Path, PathBuf};
+
+/// What to do with a campaign.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A campaign is a file (docs/CAMPAIGNS.md explains each key): cards, layers, workloads, repeats. \
+                        Nothing but the database remembers how far it has come, so it can be stopped at any time, and \
+                        goes on where it was."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Write a campaign file: a ready-made one, or by asking
+    Init(init::Args),
+    /// Tell what a campaign will do, how long it takes, what it erases, and what it cannot prove
+    Check(Named),
+    /// Carry a campaign out, or on from where it was
+    Run(run::Args),
+    /// Tell how far a campaign has come; all of them when none is named
+    Status(Perhaps),
+    /// Tell what a campaign has found
+    Report(report::Args),
+}
+
+/// Which campaign.
+#[derive(Debug, clap::Args)]
+struct Named {
+    /// Its file, the id of one that was carried out before, or the name of a ready-made one
+    #[arg(value_name = "FILE|NAME")]
+    campaign: PathBuf,
+    /// Only the cards, layers and workloads of these names, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    only: Vec<String>,
+    /// So many repeats of each point, whatever the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: Option<u32>,
+}
+
+/// Which campaign, if any.
+#[derive(Debug, clap::Args)]
+struct Perhaps {
+    /// Its file, the id of one that was carried out before, or the name of a ready-made one
+    #[arg(value_name = "FILE|NAME")]
+    campaign: Option<PathBuf>,
+}
+
+/// Does it.
+pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    match &args.action {
+        Action::Init(args) => init::main(args),
+        Action::Check(named) => status::check(named, db),
+        Action::Run(args) => run::main(args, db),
+        Action::Status(perhaps) => status::main(perhaps.campaign.as_deref(), db),
+        Action::Report(args) => report::main(args, db),
+    }
+}
+
+impl Named {
+    /// The campaign, narrowed to what is wanted of it.
+    fn load(&self, store: &Store) -> Result<Result<load::Loaded, Exit>> {
+        let mut loaded = match load::load(&self.campaign, store)? {
+            Ok(loaded) => loaded,
+            Err(exit) => return Ok(Err(exit)),
+        };
+        if let Err(why) = loaded.campaign.want_only(&self.only) {
+            anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {why}");
+            return Ok(Err(Exit::Usage));
+        }
+        if let Some(times) = self.repeat {
+            loaded.campaign.repeats = hakaru_campaign::campaign::file::Repeats::Times(times);
+        }
+        Ok(Ok(loaded))
+    }
+}
+
+/// What is stored of a campaign and was measured on this host.
+fn journal(campaign: &Campaign, store: &Store) -> Result<Journal> {
+    let roots = Roots::live();
+    let clock = hakaru_engine::ClockChoice::best();
+    let host = hakaru_device::environment(&roots, clock.name()).hostname;
+    Ok(Journal::read(campaign, store, &host)?)
+}

@@ -1,0 +1,91 @@
+//! `hakaru campaign run`: carries a campaign out, or on from where it was.
+
+use super::hands::AtBench;
+use super::{Named, load};
+use crate::exit::Exit;
+use crate::{place, stop};
+use anyhow::Result;
+use hakaru_campaign::campaign::runner::{self, End, Ended, Run};
+use hakaru_campaign::campaign::{check, estimate};
+use std::path::Path;
+use std::time::Duration;
+
+const AFTER: &str = "On a terminal it asks for the next card, recognises those it knows by their identity, and asks once a \
+card for leave to erase it. Without a terminal, --erase gives that leave, and cards that are not there are left out.\n\
+Ctrl-C ends the run that is being measured and gives the storage back; twice ends at once, and the next run (or `hakaru \
+recover`) gives it back. What is stored is not repeated.";
+
+/// How to carry it out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(super) struct Args {
+    #[command(flatten)]
+    named: Named,
+    /// Cards that may be erased without asking: serial numbers, CIDs or by-id names, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "ID")]
+    erase: Vec<String>,
+    /// Only tell what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Tell only what goes wrong
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Does it.
+pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    if args.dry_run {
+        return super::status::check(&args.named, db);
+    }
+    let mut store = place::open(db)?;
+    let load::Loaded { campaign, asked } = match args.named.load(&store)? {
+        Ok(loaded) => loaded,
+        Err(exit) => return Ok(exit),
+    };
+    store.keep_campaign(&campaign.id, &asked)?;
+    let state = crate::cmd::recover::folder()?;
+    let stop = stop::flag();
+    let mut hands = AtBench::new(&campaign, &args.erase, args.quiet, stop);
+    if !args.quiet {
+        let journal = super::journal(&campaign, &store)?;
+        let left = Duration::try_from_secs_f64(estimate::left(&campaign, &journal)).unwrap_or_default();
+        let time = if left.as_secs() > 0 { format!(", about {} left", estimate::words(left)) } else { String::new() };
+        let (done, all) = (journal.done_of(&campaign), campaign.count());
+        anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);
+        check::weaknesses(&campaign).iter().for_each(|weakness| anstream::eprintln!("! {weakness}"));
+    }
+    let ended = runner::run(Run { campaign: &campaign, store: &mut store, state: &state, stop, hands: &mut hands });
+    hands.end();
+    let refused = hands.refused;
+    let ended = ended?;
+    if !args.quiet || ended.end == End::Incomplete {
+        tell(&ended, args);
+    }
+    Ok(match ended.end {
+        End::Complete | End::TimeUp => Exit::Ok,
+        End::Incomplete if refused && ended.failures.is_empty() => Exit::Refused,
+        End::Incomplete => Exit::Failed,
+        End::Stopped => Exit::Interrupted,
+    })
+}
+
+/// What came of it, and what to do next.
+fn tell(ended: &Ended, args: &Args) {
+    let Ended { end, stored, done, failures, skipped } = ended;
+    let again = format!("`hakaru campaign run {}`", args.named.campaign.display());
+    for (label, why) in skipped {
+        anstream::eprintln!("! {label} was left out: {why}");
+    }
+    let runs = |count: u64| if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
+    let said = match end {
+        End::Complete => "complete".to_owned(),
+        End::Incomplete if failures.is_empty() => format!("incomplete; {again} goes on"),
+        End::Incomplete => format!("incomplete, {} failed; {again} tries them again", runs(failures.len() as u64)),
+        End::Stopped => format!("stopped; {again} goes on from here"),
+        End::TimeUp => format!("its time is over; {again} goes on from here"),
+    };
+    anstream::eprintln!("{} measured now, {done} in all: {said}", runs(*stored));
+    if *done > 0 {
+        anstream::eprintln!("`hakaru campaign report {}` tells what was found", args.named.campaign.display());
+    }
+}

@@ -1,0 +1,41 @@
+//! `hakaru campaign check` and `status`: what will be done, and what was.
+
+use super::{Named, journal, load};
+use crate::cmd::print;
+use crate::exit::Exit;
+use crate::place;
+use anyhow::Result;
+use hakaru_campaign::campaign::{check, status};
+use hakaru_device::Roots;
+use std::path::Path;
+
+/// The plan of a campaign.
+pub(super) fn check(named: &Named, db: Option<&Path>) -> Result<Exit> {
+    let store = place::open(db)?;
+    let campaign = match named.load(&store)? {
+        Ok(loaded) => loaded.campaign,
+        Err(exit) => return Ok(exit),
+    };
+    let journal = journal(&campaign, &store)?;
+    print(&check::plan(&campaign, &journal, &Roots::live()))?;
+    Ok(Exit::Ok)
+}
+
+/// How far a campaign has come, or all of them.
+pub(super) fn main(name: Option<&Path>, db: Option<&Path>) -> Result<Exit> {
+    let store = place::open(db)?;
+    let Some(name) = name else {
+        let campaigns = store.campaigns()?;
+        let widest = campaigns.iter().map(|(id, _)| id.chars().count()).max().unwrap_or(0);
+        let lines: String = campaigns.iter().map(|(id, runs)| format!("{id:<widest$}  {runs} runs\n")).collect();
+        print(if lines.is_empty() { "No campaign was carried out yet.\n" } else { &lines })?;
+        return Ok(Exit::Ok);
+    };
+    let campaign = match load::load(name, &store)? {
+        Ok(loaded) => loaded.campaign,
+        Err(exit) => return Ok(exit),
+    };
+    let mut journal = journal(&campaign, &store)?;
+    print(&status::status(&campaign, &mut journal, &store)?)?;
+    Ok(Exit::Ok)
+}
