@@ -8,6 +8,7 @@
 //! therefore one long command here, which pays its overhead and its seek once, where the engine's `sim` charges the
 //! overhead for every block. Lists whose overheads are zero mean the same to both.
 
+mod digest;
 mod ledger;
 
 pub use ledger::{Command, Ledger, Side};

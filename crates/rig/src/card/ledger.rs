@@ -48,6 +48,10 @@ pub struct Command {
     pub begun_at: Nanos,
     /// Time charged for it.
     pub busy: Nanos,
+    /// Time in which the card had nothing to do before it began.
+    pub idle_before: Nanos,
+    /// Time in which the card waited for its next request.
+    pub idle_within: Nanos,
 }
 
 impl Ledger {
@@ -70,7 +74,8 @@ impl Ledger {
         let last = self.last.replace((op, offset + len));
         let goes_on = last == Some((op, offset));
         // What was before the first request is nobody's idle time.
-        self.idle.0 += if last.is_some() { idle.0 } else { 0 };
+        let idle = if last.is_some() { idle } else { Nanos(0) };
+        self.idle.0 += idle.0;
         let kept = self.commands.len() < KEPT;
         let side = match op {
             Op::Read => &mut self.reads,
@@ -84,8 +89,12 @@ impl Ledger {
             Some(last) if goes_on && kept => {
                 last.len.0 += len;
                 last.busy.0 += busy.0;
+                last.idle_within.0 += idle.0;
             }
-            _ if kept => self.commands.push(Command { op, offset: Bytes(offset), len: Bytes(len), begun_at, busy }),
+            _ if kept => {
+                let (offset, len, idle_within) = (Bytes(offset), Bytes(len), Nanos(0));
+                self.commands.push(Command { op, offset, len, begun_at, busy, idle_before: idle, idle_within });
+            }
             _ => {}
         }
     }
