@@ -2,7 +2,7 @@
 //!
 //! Every step runs, also after one has failed; what a host cannot check is skipped with its reason, and counted.
 
-use crate::{cross, docs, tidy, workspace};
+use crate::{cross, docs, rig, tidy, workspace};
 use anyhow::{Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -23,6 +23,7 @@ const STEPS: &[Step] = &[
     ("tidy", || tidy::main(&[]).map(|()| Outcome::Passed)),
     ("lints", || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("tests", || cargo(&["test", "--workspace"], &[("INSTA_UPDATE", "no")])),
+    ("rig", rig::step),
     ("documentation", || cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("generated pages", || docs::check().map(|()| Outcome::Passed)),
     ("dependencies", dependencies),
@@ -31,7 +32,16 @@ const STEPS: &[Step] = &[
 ];
 
 /// Debian packages that steps use, by the program that tells whether they are there.
-const PACKAGES: &[(&str, &str)] = &[("fio", "fio")];
+const PACKAGES: &[(&str, &str)] = &[
+    ("fio", "fio"),
+    ("qemu-system-x86_64", "qemu-system-x86"),
+    ("depmod", "kmod"),
+    ("xz", "xz-utils"),
+    ("mkfs.vfat", "dosfstools"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.f2fs", "f2fs-tools"),
+    ("dmsetup", "dmsetup"),
+];
 
 /// Runs every step, or only those named, and lists how they ended.
 ///

@@ -6,7 +6,7 @@
 use super::checks::Checks;
 use super::layers::Layer;
 use super::product::{self, Product};
-use super::speed::{Station, data_share};
+use super::speed::{Shares, Station};
 use super::{cards, jobs, setup};
 use anyhow::{Context, Result, ensure};
 use hakaru_model::job::Op;
@@ -79,7 +79,8 @@ impl Sixteen {
     /// ext4 writes each block where it belongs, so that each costs a seek.
     fn in_place(&self, prices: &PriceList) -> Result<String> {
         let random = jobs::ALL[2];
-        let expected = random.by_list(prices) / 4096.0 * data_share(&self.ledger, random, prices);
+        let shares = Shares::of(&self.ledger, random, prices);
+        let expected = random.by_list(prices) / 4096.0 * shares.data * (1.0 - shares.idle);
         let off = self.iops / expected - 1.0;
         let text = format!("{:.0} IOPS where the list says {expected:.0} ({:+.1} %)", self.iops, off * 100.0);
         ensure!(off.abs() <= 0.05, "{text}");

@@ -42,6 +42,37 @@ fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> PriceList {
     prices
 }
 
+/// Fills a card with noise, so that a change of any byte shows.
+///
+/// # Errors
+/// When the host has no room for its bytes.
+pub(super) fn scribble(card: &Card) -> Result<()> {
+    let (mut state, mut buffer) = (1u64, vec![0; 1 << 20]);
+    for at in (0..card.announced().0).step_by(buffer.len()) {
+        for word in buffer.chunks_exact_mut(8) {
+            // Any constant that is odd and big will do; this one is Knuth's, for 64 bits.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            word.copy_from_slice(&state.to_le_bytes());
+        }
+        card.poke(at, &buffer)?;
+    }
+    Ok(())
+}
+
+/// A partition table with two partitions of 16 MiB.
+pub(super) fn two_partitions() -> [u8; 512] {
+    let mut sector = [0; 512];
+    for (number, start) in [(0, 2048u32), (1, 34816)] {
+        let entry = &mut sector[446 + 16 * number..][..16];
+        // Type "Linux"; where it begins and how many sectors it has.
+        entry[4] = 0x83;
+        entry[8..12].copy_from_slice(&start.to_le_bytes());
+        entry[12..].copy_from_slice(&32768u32.to_le_bytes());
+    }
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    sector
+}
+
 /// A card for machines.
 ///
 /// # Errors

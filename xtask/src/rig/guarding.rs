@@ -57,9 +57,10 @@ const USES: &[Use] = &[
     },
     Use {
         name: "root of the system",
-        make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt && cp HAKARU /mnt/hakaru && cd /mnt && \
-               mkdir proc sys dev && for at in proc sys dev; do mount --bind /$at /mnt/$at; done && sync",
-        undo: "umount /mnt/proc /mnt/sys /mnt/dev /mnt",
+        make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt && cd /mnt && touch hakaru && \
+               mkdir proc sys dev && for at in proc sys dev; do mount --bind /$at /mnt/$at; done && \
+               mount --bind HAKARU /mnt/hakaru && sync",
+        undo: "umount /mnt/hakaru /mnt/proc /mnt/sys /mnt/dev /mnt",
         targets: &[DISK, FIRST],
         reason: "this system runs from",
     },
@@ -75,9 +76,10 @@ const USES: &[Use] = &[
 /// Every way to use the card, and every attempt on it.
 pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("guarded", Bytes(64 << 20)))?;
-    card.poke(0, &two_partitions())?;
+    cards::scribble(&card)?;
+    card.poke(0, &cards::two_partitions())?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
-    let mut place = Place { guest: &mut guest, card: &card, hakaru: &bench.hakaru, attempts: 0 };
+    let mut place = Place { guest: &mut guest, card: &card, bench, attempts: 0, sign: 0 };
     for kind in USES {
         place.guest.run(&kind.make.replace("HAKARU", &bench.hakaru), LIMIT)?.success()?;
         for target in kind.targets {
@@ -110,27 +112,33 @@ pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
 struct Place<'a> {
     guest: &'a mut Guest,
     card: &'a Card,
-    hakaru: &'a str,
+    bench: &'a Bench,
     attempts: u32,
+    /// Of all that the card held before the attempt.
+    sign: u64,
 }
 
 impl Place<'_> {
     fn bench(&self, target: &str, erase: &str) -> String {
-        let hakaru = self.hakaru;
+        let hakaru = &self.bench.hakaru;
         let quick = "--quick --repeat 1 --size 16MiB --only rand-write";
         format!("{hakaru} --db /tmp/rig.db bench {target} {quick} {erase}")
     }
 
     /// The programs that are tried on a target, where the root of the system may be the card.
     fn attempts_on(&self, target: &str, rooted: bool) -> Vec<(&'static str, String)> {
-        let cid = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
+        let (cid, hakaru) = ("--erase=$(cat /sys/block/mmcblk0/device/cid)", &self.bench.hakaru);
         let job = "--name=x --rw=write --bs=4k --size=1M --direct=1";
         let mut attempts =
-            vec![("bench", self.bench(target, cid)), ("fio", format!("{} fio {job} --filename={target}", self.hakaru))];
+            vec![("bench", self.bench(target, cid)), ("fio", format!("{hakaru} fio {job} --filename={target}"))];
+        for (name, words) in [("verify", ""), ("prepare", "--fill=zero")] {
+            if self.bench.has(name) {
+                attempts.push((name, format!("{hakaru} --db /tmp/rig.db {name} {target} {words} {cid}")));
+            }
+        }
         if rooted {
             for (_, script) in &mut attempts {
-                *script =
-                    format!("chroot /mnt {}", script.replace(self.hakaru, "/hakaru").replace("/tmp/", "/dev/shm/"));
+                *script = format!("chroot /mnt {}", script.replace(hakaru, "/hakaru").replace("/tmp/", "/dev/shm/"));
             }
         }
         attempts
@@ -147,6 +155,7 @@ impl Place<'_> {
     fn quiet(&mut self) -> Result<()> {
         self.guest.run("sync", LIMIT)?.success()?;
         self.card.take_ledger();
+        self.sign = self.card.digest(0..self.card.announced().0)?;
         Ok(())
     }
 
@@ -155,6 +164,10 @@ impl Place<'_> {
         let said = format!("{}{}", output.stdout, output.stderr);
         let written = self.card.ledger().of(Op::Write).bytes;
         ensure!(written.0 == 0, "{written} were written:\n{said}");
+        ensure!(
+            self.card.digest(0..self.card.announced().0)? == self.sign,
+            "the card holds something else now:\n{said}"
+        );
         ensure!(output.code != 0, "it ended with 0:\n{said}");
         match said.lines().find(|line| reason.split('|').any(|words| line.contains(words))) {
             Some(line) => Ok(format!("exit {}, {}", output.code, line.trim())),
@@ -186,18 +199,4 @@ impl Place<'_> {
         let output = self.guest.finish(LIMIT)?;
         self.refused(&output, "another device than a moment ago")
     }
-}
-
-/// A partition table with two partitions of 16 MiB.
-fn two_partitions() -> [u8; 512] {
-    let mut sector = [0; 512];
-    for (number, start) in [(0, 2048u32), (1, 34816)] {
-        let entry = &mut sector[446 + 16 * number..][..16];
-        // Type "Linux"; where it begins and how many sectors it has.
-        entry[4] = 0x83;
-        entry[8..12].copy_from_slice(&start.to_le_bytes());
-        entry[12..].copy_from_slice(&32768u32.to_le_bytes());
-    }
-    sector[510..].copy_from_slice(&[0x55, 0xaa]);
-    sector
 }

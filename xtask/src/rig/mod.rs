@@ -13,10 +13,13 @@ mod layers;
 mod machine;
 mod pi;
 mod product;
+mod ranges;
 mod setup;
 mod shell;
 mod smoke;
 mod speed;
+
+pub(crate) use smoke::step;
 
 use anyhow::{Result, bail};
 

@@ -87,7 +87,7 @@ fn mkfs(layer: Layer, file: &Path) -> Option<Command> {
         Layer::Ext4 => &["-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
         Layer::F2fs => &["-q", "-f", "-t", "0"],
     };
-    let mut command = Command::new(setup::path_of(program)?);
+    let mut command = Command::new(workspace::find_program(program)?);
     command.args(options).arg(file);
     Some(command)
 }
@@ -140,7 +140,7 @@ fn names(run: &PiRun) -> Result<String> {
     let card = product::known(&info, &["identity", "device", "card", "name"]).as_str().unwrap_or_default();
     ensure!(board.starts_with("Raspberry Pi 3 Model B"), "the board is called {board:?}");
     ensure!(card == "QEMU!", "the card is called {card:?}");
-    let (lines, hertz, ceiling) = product::wires(&info);
+    let (lines, hertz, ceiling) = product::wires(&info["identity"]);
     Ok(format!("{board}, card {card}, {lines} lines at {hertz} Hz, {ceiling} B/s at best"))
 }
 

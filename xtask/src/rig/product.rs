@@ -13,10 +13,13 @@ pub(super) const PC: &str = "x86_64-unknown-linux-musl";
 /// And in a Raspberry Pi.
 pub(super) const PI: &str = "aarch64-unknown-linux-musl";
 
+/// For this host, whose libraries a PC has too: what the tests have built already.
+pub(super) const HOST: &str = "this host";
+
 /// Debian's compiler for the C of SQLite, where cargo-zigbuild is not at hand.
 const CROSS_GCC: &str = "aarch64-linux-gnu-gcc";
 
-/// The program as it is released.
+/// The program, unoptimised as far as its own code goes, which a card is slow enough for; `--hakaru` names a release.
 pub(super) struct Product {
     file: PathBuf,
 }
@@ -37,7 +40,8 @@ impl Product {
             None => {
                 eprintln!("rig: building hakaru for {target}");
                 compile(target)?;
-                workspace::target().join(target).join("release/hakaru")
+                let folder = workspace::target();
+                if target == HOST { folder.join("debug/hakaru") } else { folder.join(target).join("debug/hakaru") }
             }
         };
         let file = file.canonicalize().with_context(|| format!("there is no {}", file.display()))?;
@@ -68,7 +72,10 @@ fn compile(target: &str) -> Result<()> {
     let mut cargo = workspace::cargo();
     let zig = target == PI && workspace::find_program("cargo-zigbuild").is_some();
     cargo.arg(if zig { "zigbuild" } else { "build" });
-    cargo.args(["--release", "--quiet", "--package", "hakaru", "--target", target]);
+    cargo.args(["--quiet", "--package", "hakaru"]);
+    if target != HOST {
+        cargo.args(["--target", target]);
+    }
     if target == PI && !zig {
         ensure!(
             workspace::find_program(CROSS_GCC).is_some(),
@@ -113,14 +120,29 @@ pub(super) fn known<'a>(tree: &'a Value, path: &[&str]) -> &'a Value {
     })
 }
 
-/// The wires of a card as `hakaru info` tells them: data lines, hertz, and bytes per second at best.
-pub(super) fn wires(info: &Value) -> (u64, u64, u64) {
-    let number = |key: &str| known(info, &["identity", "device", "bus", key]).as_u64().unwrap_or(0);
+/// The wires of a card by its identity: data lines, hertz, and bytes per second at best.
+pub(super) fn wires(identity: &Value) -> (u64, u64, u64) {
+    let number = |key: &str| known(identity, &["device", "bus", key]).as_u64().unwrap_or(0);
     (number("width_bits"), number("clock_hz"), number("ceiling"))
 }
 
+/// The wires of the first card as they are in the record of a run.
+///
+/// # Errors
+/// When nothing is measured or recorded.
+pub(super) fn recorded_wires(guest: &mut Guest, hakaru: &str) -> Result<(u64, u64, u64)> {
+    let script = format!(
+        "cd /tmp && {hakaru} --db /tmp/wires.db bench /dev/mmcblk0 --quick --repeat 1 --size 16MiB --only rand-read >&2 \
+         && {hakaru} --db /tmp/wires.db export"
+    );
+    let lines = guest.run(&script, Duration::from_secs(120))?.success()?;
+    let line = lines.lines().next().context("`hakaru export` printed nothing")?;
+    let record: Value = serde_json::from_str(line).context("`hakaru export` printed no JSON")?;
+    Ok(wires(&record["target"]))
+}
+
 fn bus(info: &Value) -> String {
-    let (lines, hertz, ceiling) = wires(info);
+    let (lines, hertz, ceiling) = wires(&info["identity"]);
     format!("{lines} lines at {} MHz, {} MB/s at best", hertz as f64 / 1e6, ceiling as f64 / 1e6)
 }
 

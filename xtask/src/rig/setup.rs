@@ -4,7 +4,6 @@ use super::layers::Layer;
 use crate::workspace;
 use anyhow::{Result, bail};
 use hakaru_rig::kit::{Arch, Kit, Parts, missing};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -60,7 +59,7 @@ pub(super) fn install(packages: &[&str]) -> Result<()> {
 pub(super) fn layer_tools() -> Result<()> {
     let tools = Layer::ALL.iter().filter_map(|layer| layer.tool()).chain([("dmsetup", "dmsetup")]);
     let packages: Vec<&str> =
-        tools.filter(|(program, _)| path_of(program).is_none()).map(|(_, package)| package).collect();
+        tools.filter(|(program, _)| workspace::find_program(program).is_none()).map(|(_, package)| package).collect();
     if packages.is_empty() {
         return Ok(());
     }
@@ -68,12 +67,6 @@ pub(super) fn layer_tools() -> Result<()> {
         bail!("not installed; install with: apt-get install {}", packages.join(" "));
     }
     install(&packages)
-}
-
-/// Where a program lies, also where only root's path leads.
-pub(super) fn path_of(program: &str) -> Option<PathBuf> {
-    let sbin = ["/usr/sbin", "/sbin"].map(|folder| Path::new(folder).join(program));
-    workspace::find_program(program).or_else(|| sbin.into_iter().find(|file| file.is_file()))
 }
 
 /// Lets the machines go before whatever else the host does, so that their time is real time; only root can.

@@ -9,7 +9,7 @@ use super::layers::Layer;
 use anyhow::{Context, Result, bail};
 use hakaru_model::job::Op;
 use hakaru_model::price::PriceList;
-use hakaru_rig::card::{Card, Ledger};
+use hakaru_rig::card::{Card, Command, Ledger};
 use hakaru_rig::guest::Guest;
 use std::time::Duration;
 
@@ -79,16 +79,16 @@ impl Station<'_> {
         let mut tries = Vec::new();
         for _ in 0..ATTEMPTS {
             let (measured, ledger) = self.measure(command, workload)?;
-            let expected = workload.by_list(self.prices) * data_share(&ledger, workload, self.prices);
+            let shares = Shares::of(&ledger, workload, self.prices);
+            let expected = workload.by_list(self.prices) * shares.data * (1.0 - shares.idle);
             let off = measured / expected - 1.0;
-            let idle = ledger.idle.as_secs_f64() / (ledger.idle.0 + ledger.busy().0) as f64 * 1e9;
             tries.push(format!(
                 "{:.0} kB/s where the list says {:.0} ({:+.1} %, idle {:.1} %, other {:.1} %)",
                 measured / 1e3,
                 expected / 1e3,
                 off * 100.0,
-                idle * 100.0,
-                (1.0 - data_share(&ledger, workload, self.prices)) * 100.0
+                shares.idle * 100.0,
+                (1.0 - shares.data) * 100.0
             ));
             if off.abs() <= TOLERANCE {
                 return Ok(tries.join("; again: "));
@@ -105,12 +105,29 @@ impl Station<'_> {
     }
 }
 
-/// Which share of its busy time the card spent on the workload itself, at the prices of the list.
-pub(super) fn data_share(ledger: &Ledger, workload: Workload, prices: &PriceList) -> f64 {
-    let op = if workload.writes() { Op::Write } else { Op::Read };
-    let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
-    let data = ledger.commands.iter().filter(|command| command.op == op && command.len.0 >= least);
-    let bytes: u64 = data.map(|command| command.len.0).sum();
-    let time = bytes as f64 / workload.by_list(prices);
-    (time / ledger.busy().as_secs_f64()).min(1.0)
+/// What became of a card's time while a workload was measured.
+pub(super) struct Shares {
+    /// Of its busy time, what it spent on the workload itself, at the prices of the list.
+    pub(super) data: f64,
+    /// Of the time from the workload's first command to its last, what it waited for the machine.
+    pub(super) idle: f64,
+}
+
+impl Shares {
+    pub(super) fn of(ledger: &Ledger, workload: Workload, prices: &PriceList) -> Shares {
+        let op = if workload.writes() { Op::Write } else { Op::Read };
+        let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
+        let is_data = |command: &Command| command.op == op && command.len.0 >= least;
+        let data = || ledger.commands.iter().filter(|command| is_data(command));
+        let bytes: u64 = data().map(|command| command.len.0).sum();
+        let share = bytes as f64 / workload.by_list(prices) / ledger.busy().as_secs_f64();
+        let first = ledger.commands.iter().position(is_data).unwrap_or(0);
+        let last = ledger.commands.iter().rposition(is_data).unwrap_or(0);
+        let (mut idle, mut busy) = (0, 0);
+        for (number, command) in ledger.commands.iter().enumerate().take(last + 1).skip(first) {
+            busy += command.busy.0;
+            idle += command.idle_within.0 + if number > first { command.idle_before.0 } else { 0 };
+        }
+        Shares { data: share.min(1.0), idle: idle as f64 / (idle + busy).max(1) as f64 }
+    }
 }

@@ -1,0 +1,91 @@
+//! What is written stays within the range that was named: the card is signed before and after, on its own side.
+
+use super::cards::{self, make};
+use super::checks::Checks;
+use super::full::Bench;
+use anyhow::{Result, ensure};
+use hakaru_model::units::Bytes;
+use hakaru_rig::card::Card;
+use hakaru_rig::guest::Guest;
+use std::ops::Range;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+const MIB: u64 = 1 << 20;
+const SIZE: u64 = 64 * MIB;
+
+/// Where a program may write, and how it is started.
+struct Attempt {
+    name: &'static str,
+    may_write: Range<u64>,
+    script: &'static str,
+    /// The subcommand that it needs.
+    needs: &'static str,
+}
+
+const ERASE: &str = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
+
+const ATTEMPTS: &[Attempt] = &[
+    Attempt {
+        name: "bench --size on the whole card",
+        may_write: 0..16 * MIB,
+        script: "HAKARU --db /tmp/a.db bench /dev/mmcblk0 --quick --repeat 1 --size 16MiB --only rand-write,seq-write ERASE",
+        needs: "bench",
+    },
+    Attempt {
+        name: "bench on a partition",
+        may_write: MIB..17 * MIB,
+        script: "HAKARU --db /tmp/a.db bench /dev/mmcblk0p1 --quick --repeat 1 --only seq-write,rand-write ERASE",
+        needs: "bench",
+    },
+    Attempt {
+        name: "fio --offset --size",
+        may_write: 20 * MIB..24 * MIB,
+        script: "HAKARU fio --name=x --filename=/dev/mmcblk0 --rw=randwrite --bs=4k --direct=1 --offset=20M --size=4M",
+        needs: "fio",
+    },
+    Attempt {
+        name: "verify on a partition",
+        may_write: MIB..17 * MIB,
+        script: "HAKARU --db /tmp/a.db verify /dev/mmcblk0p1 ERASE",
+        needs: "verify",
+    },
+    Attempt {
+        name: "prepare on a partition",
+        may_write: MIB..17 * MIB,
+        script: "HAKARU prepare /dev/mmcblk0p1 --fill=random --mkfs=ext4 ERASE",
+        needs: "prepare",
+    },
+];
+
+/// Each on a card full of noise, so that every byte tells.
+pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let card = make(cards::quick("signed", Bytes(SIZE)))?;
+    cards::scribble(&card)?;
+    card.poke(0, &cards::two_partitions())?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+    for attempt in ATTEMPTS {
+        let Attempt { name, may_write, script, needs } = attempt;
+        if !bench.has(needs) {
+            checks.not_yet(name, &format!("there is no `hakaru {needs}`"));
+            continue;
+        }
+        checks.check(name, || {
+            let before = signs(&card, may_write)?;
+            let script = script.replace("HAKARU", &bench.hakaru).replace("ERASE", ERASE);
+            guest.run(&format!("{script} && sync"), LIMIT)?.success()?;
+            let after = signs(&card, may_write)?;
+            ensure!(before[1] != after[1], "nothing was written");
+            ensure!(before[0] == after[0], "something was written before byte {}", may_write.start);
+            ensure!(before[2] == after[2], "something was written from byte {} on", may_write.end);
+            Ok(format!("bytes {} to {} changed, and none of the others", may_write.start, may_write.end))
+        });
+    }
+    Ok(guest.power_off()?)
+}
+
+/// Of what is before a range, in it, and after it.
+fn signs(card: &Card, range: &Range<u64>) -> Result<[u64; 3]> {
+    Ok([card.digest(0..range.start)?, card.digest(range.clone())?, card.digest(range.end..SIZE)?])
+}
