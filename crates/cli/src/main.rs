@@ -7,6 +7,8 @@ mod cmd;
 mod exit;
 mod live;
 mod place;
+mod rules;
+mod select;
 mod stop;
 
 use std::ffi::OsString;

@@ -230,6 +230,14 @@ pub enum Caveat {
         /// The first, as it stood there.
         first: String,
     },
+    /// Runs of different things are put together.
+    #[error("runs of {count} {what} are put together here: their differences are in the spread")]
+    Pooled {
+        /// How many different ones.
+        count: u32,
+        /// What they are: `cards`, `hosts`.
+        what: String,
+    },
     /// The run measured a simulated card.
     #[error("simulated card: virtual time, not a measurement of this host")]
     Simulated,

@@ -4,7 +4,7 @@ use crate::number::{self, Spread};
 use crate::table::DataTable;
 use crate::text;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use hakaru_model::finding::{Comparison, Verdict};
+use hakaru_model::finding::{Comparison, Estimate, Verdict};
 
 /// The verdict in words, with the figures it rests on.
 pub fn verdict(comparison: &Comparison) -> String {
@@ -63,7 +63,7 @@ pub(crate) fn turned(of: &Comparison) -> Comparison {
     }
 }
 
-fn side(estimate: &hakaru_model::finding::Estimate) -> String {
+fn side(estimate: &Estimate) -> String {
     Spread::of(estimate, 1.0).to_string()
 }
 
@@ -114,6 +114,37 @@ pub fn comparison_markdown(comparisons: &[Comparison], names: (&str, &str)) -> S
     };
     let rows: String = rows.iter().map(|row| line(row)).collect();
     format!("{}| --- | ---: | ---: | ---: | --- |\n{rows}", line(&head))
+}
+
+/// Comparisons as CSV (RFC 4180), a line each; the ratio is that of `b` to `a`.
+pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String {
+    let head = "figure,unit,a,a_n,a_mean,a_stdev,b,b_n,b_mean,b_stdev,ratio,ratio_ci95_low,ratio_ci95_high,p,p_adjusted,\
+                p_ranks,effect,delta,verdict";
+    let exact = |value: f64| number::exact(value, 6);
+    let optional = |value: Option<f64>| value.map_or_else(String::new, |v| number::exact(v, 9));
+    let side = |name: &str, e: &Estimate| {
+        let deviation = e.deviation.map_or_else(String::new, exact);
+        format!("{},{},{},{deviation}", text::csv(name), e.values.len(), exact(e.mean))
+    };
+    let line = |c: &Comparison| {
+        let (low, high) = (c.ratio_ci95.map(|ci| ci.0), c.ratio_ci95.map(|ci| ci.1));
+        let rest = [low, high, c.p_value, c.p_adjusted, c.p_value_ranks, c.effect, c.delta].map(optional).join(",");
+        let (a, b) = (side(names.0, &c.a), side(names.1, &c.b));
+        let (figure, unit) = (text::csv(&c.quantity), text::csv(&c.unit));
+        format!("{figure},{unit},{a},{b},{},{rest},{}\r\n", exact(c.ratio), verdict_word(c))
+    };
+    format!("{head}\r\n{}", comparisons.iter().map(line).collect::<String>())
+}
+
+/// The verdict as one word that stays the same.
+pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
+    match comparison.verdict {
+        Verdict::Different if comparison.ratio > 1.0 => "higher",
+        Verdict::Different if comparison.ratio < 1.0 => "lower",
+        Verdict::Different => "different",
+        Verdict::NotDistinguished => "not_distinguished",
+        Verdict::TooFewRuns { .. } => "too_few_runs",
+    }
 }
 
 /// Comparisons as a part of a page.

@@ -29,11 +29,11 @@ pub mod time;
 
 pub use campaign::{campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown};
 pub use chart::{Chart, Plot, Section, charts};
-pub use compare::{comparison_markdown, comparison_terminal, verdict};
+pub use compare::{comparison_csv, comparison_markdown, comparison_terminal, verdict};
 pub use csv::{csv, csv_with};
 pub use device::{Known, Listed, card_terminal, device_terminal, disks_terminal};
 pub use html::{html, html_comparison, html_with};
-pub use markdown::{markdown, markdown_with};
+pub use markdown::{comparison_page_markdown, markdown, markdown_with};
 pub use shelf::shelf_terminal;
 pub use standings::campaign_terminal;
 pub use table::DataTable;

@@ -1,10 +1,11 @@
 //! Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
 
+use crate::compare::comparison_markdown;
 use crate::table::DataTable;
 use crate::text::markdown as escaped;
 use crate::{facts, findings, naming, results, time};
 use hakaru_model::advice::Findings;
-use hakaru_model::finding::{PhaseSummary, Summary};
+use hakaru_model::finding::{Comparison, PhaseSummary, Summary};
 
 /// Renders series as Markdown, one section each.
 pub fn markdown(summaries: &[Summary]) -> String {
@@ -19,6 +20,17 @@ pub fn markdown_with(summaries: &[Summary], findings: &[Findings]) -> String {
     let all = summaries.iter().zip(&names).zip(findings);
     let sections: Vec<String> = all.map(|((summary, name), findings)| section(summary, name, findings)).collect();
     sections.join("\n")
+}
+
+/// Renders two series and what their comparison proves as Markdown; `names` are those of the two.
+pub fn comparison_page_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison], names: (&str, &str)) -> String {
+    format!(
+        "# {} against {}\n\nThe ratio is the second to the first, and the verdict is about the second.\n\n{}\n{}",
+        escaped(names.1),
+        escaped(names.0),
+        comparison_markdown(comparisons, names),
+        markdown(&[a.clone(), b.clone()])
+    )
 }
 
 fn section(summary: &Summary, name: &str, findings: &Findings) -> String {

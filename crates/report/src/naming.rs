@@ -39,10 +39,11 @@ fn serial(summary: &Summary) -> String {
 }
 
 /// What may tell one series from another, shortest and most telling first.
-const PARTS: [fn(&Summary) -> String; 6] = [
+const PARTS: [fn(&Summary) -> String; 7] = [
     thing,
     layer,
     serial,
+    |s| plain(&s.environment.hostname),
     |s| plain(&s.scenario),
     |s| plain(&s.target.path.display().to_string()),
     |s| time::utc(s.started_unix_ms),

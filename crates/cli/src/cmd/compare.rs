@@ -1,8 +1,10 @@
 //! `hakaru compare`: two things side by side, in figures, ratios and words.
 
+use super::report::Form;
 use super::{import, print, width};
 use crate::exit::Exit;
 use crate::place;
+use crate::select::{self, Term};
 use anyhow::{Context, Result, bail};
 use hakaru_analysis::compare::common_phases;
 use hakaru_model::caveat::Caveat;
@@ -11,16 +13,18 @@ use hakaru_model::job::Scenario;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 use hakaru_store::{Filter, Store};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What to compare.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The first: ids of runs (each with its series), names of things, `latest`, or files and folders; several by commas
+    /// The first: ids of runs (each with its series), names of things, `latest`, files and folders, several by commas;
+    /// or what the runs have in common: card=, layer=, host=, date=, campaign=, workload=
     a: String,
     /// The second, likewise: ratios are of this one to the first
     b: String,
-    /// Write an HTML page as well
+    /// Write it to a file as well: HTML, or by its ending Markdown (.md) or CSV (.csv)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -46,7 +50,11 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     text += &caveats(&b, names.1);
     print(&text)?;
     if let Some(path) = &args.output {
-        let page = hakaru_report::html_comparison(&a, &b, &comparisons);
+        let page = match Form::of(None, Some(path)) {
+            Form::Html => hakaru_report::html_comparison(&a, &b, &comparisons),
+            Form::Markdown => hakaru_report::comparison_page_markdown(&a, &b, &comparisons, names),
+            Form::Csv => hakaru_report::comparison_csv(&comparisons, names),
+        };
         std::fs::write(path, page)
             .with_context(|| format!("cannot write the page to {}; name another with --output", path.display()))?;
         print(&format!("\nReport: {}\n", path.display()))?;
@@ -57,7 +65,14 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
 /// All records that one side names, as one summary.
 fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
     let mut records: Vec<RunRecord> = Vec::new();
-    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+    let words: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    // A file may be called like a term.
+    let term = |word: &&str| if Path::new(word).exists() { None } else { Term::read(word) };
+    let terms: Vec<Term> = words.iter().filter_map(term).collect();
+    if terms.len() == words.len() && !terms.is_empty() {
+        records = select::runs(&place::open(db)?, &terms)?;
+    }
+    for name in words.into_iter().filter(|word| term(word).is_none()) {
         let path = Path::new(name);
         let found = if path.exists() {
             import::records_in(path)?
@@ -74,9 +89,11 @@ fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
             }
         }
     }
+    records = select::narrow(records, &terms)?;
     if records.is_empty() {
         bail!("`{names}` names nothing to compare");
     }
+    let pooled = pooled(&records);
     tell_apart(&mut records);
     let mut summary = hakaru_analysis::summarize(&records);
     // Runs of different workloads do not repeat one another: what counts is how often the rarest was run.
@@ -86,7 +103,33 @@ fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
             *runs = fewest;
         }
     }
+    summary.caveats.splice(0..0, pooled);
+    if !terms.is_empty() {
+        let called: Vec<&str> = terms.iter().map(|term| term.value.as_str()).collect();
+        summary.target.label = Some(called.join(", "));
+    }
     Ok(summary)
+}
+
+/// Things by what they are called, and how that is read off a run.
+type Kind = (&'static str, fn(&RunRecord) -> String);
+
+/// A side may put different things together; then their differences are in its spread.
+fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
+    let kinds: [Kind; 3] = [
+        ("cards", |record| record.campaign.as_ref().map_or_else(|| record.target.display_name(), |p| p.card.clone())),
+        ("layers", |record| {
+            let through = record.target.filesystem.as_ref().map(|filesystem| filesystem.fs_type.clone());
+            record.campaign.as_ref().map_or_else(|| through.unwrap_or_default(), |point| point.layer.clone())
+        }),
+        ("hosts", |record| record.environment.hostname.clone()),
+    ];
+    let counted = kinds.into_iter().map(|(what, of)| {
+        let different: BTreeSet<String> = records.iter().map(of).collect();
+        (what, different.len() as u32)
+    });
+    let several = counted.filter(|(_, count)| *count > 1);
+    several.map(|(what, count)| Caveat::Pooled { count, what: what.to_owned() }).collect()
 }
 
 /// The runs of a thing by its name; `None` when nothing has that name.
@@ -128,7 +171,8 @@ fn names(a: &Summary, b: &Summary, args: &Args) -> (String, String) {
     let short =
         |typed: &str| Path::new(typed).file_stem().map_or(typed.to_owned(), |s| s.to_string_lossy().into_owned());
     let (x, y) = (a.target.display_name(), b.target.display_name());
-    let told = x != y && !x.is_empty() && !y.is_empty() && !args.a.contains(',') && !args.b.contains(',');
+    let named = |summary: &Summary, typed: &str| summary.target.label.is_some() || !typed.contains(',');
+    let told = x != y && !x.is_empty() && !y.is_empty() && named(a, &args.a) && named(b, &args.b);
     if told { (x, y) } else { (short(&args.a), short(&args.b)) }
 }
 

@@ -14,7 +14,7 @@ pub(crate) mod report;
 pub(crate) mod shelf;
 pub(crate) mod show;
 
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::{Findings, UseRule};
 use hakaru_model::finding::Summary;
 use hakaru_model::shelf::Shelf;
 use std::io::Write;
@@ -35,7 +35,12 @@ pub(crate) fn width() -> usize {
 
 /// What follows from a summary, by the rules that ship, and where it stands among published figures and the user's own.
 pub(crate) fn findings(summary: &Summary, shelf: &Shelf) -> Findings {
-    let mut found = hakaru_analysis::findings(summary, &hakaru_analysis::default_rules());
+    findings_by(summary, shelf, &hakaru_analysis::default_rules())
+}
+
+/// The same by other rules.
+pub(crate) fn findings_by(summary: &Summary, shelf: &Shelf, rules: &[UseRule]) -> Findings {
+    let mut found = hakaru_analysis::findings(summary, rules);
     found.standings = hakaru_analysis::standings(summary, shelf);
     found
 }

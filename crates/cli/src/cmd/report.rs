@@ -17,13 +17,58 @@ pub(crate) struct Args {
     /// Ids of runs (or enough of their beginnings), each with all repeats of its series; `latest` for the newest
     #[arg(required = true)]
     runs: Vec<String>,
-    /// Form of the report
-    #[arg(long, default_value = "html", value_parser = ["html", "markdown", "csv"])]
-    format: String,
+    /// Form of the report [default: by the ending of the output, else html]
+    #[arg(long)]
+    format: Option<Form>,
+    /// A TOML file with rules by use, which take the place of ours with the same id
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// Save every chart as an SVG file in this folder
+    #[arg(long, value_name = "FOLDER")]
+    charts: Option<PathBuf>,
     /// Where to; `-` for standard output [default: HTML beside the database, others to standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
+
+/// Form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Form {
+    /// One self-contained page
+    Html,
+    /// What one would paste into an article or a wiki
+    Markdown,
+    /// For spreadsheets and scripts
+    Csv,
+}
+
+impl Form {
+    /// The one that was asked for, else that of the ending of the file, else HTML.
+    pub(crate) fn of(asked: Option<Form>, output: Option<&Path>) -> Form {
+        let ending = output.and_then(|path| path.extension()?.to_str()).map(str::to_ascii_lowercase);
+        asked.unwrap_or(match ending.as_deref() {
+            Some("md" | "markdown") => Form::Markdown,
+            Some("csv") => Form::Csv,
+            _ => Form::Html,
+        })
+    }
+}
+
+/// Writes charts as SVG files of their own.
+///
+/// # Errors
+/// When the folder or a file cannot be written.
+pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Result<()> {
+    let failed = || format!("cannot write the charts to {}; name another folder with --charts", folder.display());
+    std::fs::create_dir_all(folder).with_context(failed)?;
+    for chart in charts {
+        std::fs::write(folder.join(format!("{}.svg", chart.name)), chart.svg(CHART_WIDTH)).with_context(failed)?;
+    }
+    Ok(())
+}
+
+/// Width of a chart in an article, pixels.
+const CHART_WIDTH: u32 = 720;
 
 /// The run of that name, or the whole series it belongs to.
 pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
@@ -51,17 +96,19 @@ fn summaries(store: &Store, names: &[String]) -> Result<Vec<Summary>> {
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let store = place::open(db)?;
     let summaries = summaries(&store, &args.runs)?;
-    let findings: Vec<Findings> = {
-        let shelf = super::shelf::load(&store);
-        summaries.iter().map(|summary| super::findings(summary, &shelf)).collect()
-    };
-    let text = match args.format.as_str() {
-        "markdown" => hakaru_report::markdown_with(&summaries, &findings),
-        "csv" => hakaru_report::csv_with(&summaries, &findings),
-        _ => hakaru_report::html_with(&summaries, &findings),
+    let (shelf, rules) = (super::shelf::load(&store), crate::rules::load(args.rules.as_deref())?);
+    let findings: Vec<Findings> = summaries.iter().map(|summary| super::findings_by(summary, &shelf, &rules)).collect();
+    if let Some(folder) = &args.charts {
+        write_charts(&hakaru_report::charts(&summaries), folder)?;
+    }
+    let form = Form::of(args.format, args.output.as_deref());
+    let text = match form {
+        Form::Markdown => hakaru_report::markdown_with(&summaries, &findings),
+        Form::Csv => hakaru_report::csv_with(&summaries, &findings),
+        Form::Html => hakaru_report::html_with(&summaries, &findings),
     };
     let to_stdout = args.output.as_deref() == Some(Path::new("-"));
-    if to_stdout || args.output.is_none() && args.format != "html" {
+    if to_stdout || args.output.is_none() && form != Form::Html {
         print(&text)?;
         return Ok(Exit::Ok);
     }

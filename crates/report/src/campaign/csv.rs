@@ -4,10 +4,11 @@
 //! `against`, `p_adjusted` and `verdict` for what is no comparison or verdict.
 
 use super::view::View;
+use crate::compare::verdict_word;
 use crate::csv::{Row, cells, figures, snake};
 use crate::text::csv as quoted;
 use crate::{findings, number};
-use hakaru_model::finding::{Comparison, Limit, Verdict};
+use hakaru_model::finding::{Comparison, Limit};
 
 const HEAD: &str = "campaign,host,card,layer,phase,op,figure,unit,run,n,value,mean,stdev,min,max,median,ci95_low,\
                     ci95_high,against,p_adjusted,verdict";
@@ -111,12 +112,5 @@ fn comparison(of: &Comparison, against: &str) -> String {
         ..Row::default()
     };
     let p = of.p_adjusted.map_or_else(String::new, |p| number::exact(p, 9));
-    let verdict = match of.verdict {
-        Verdict::Different if of.ratio > 1.0 => "higher",
-        Verdict::Different if of.ratio < 1.0 => "lower",
-        Verdict::Different => "different",
-        Verdict::NotDistinguished => "not_distinguished",
-        Verdict::TooFewRuns { .. } => "too_few_runs",
-    };
-    format!("{},{against},{p},{verdict}", cells(row))
+    format!("{},{against},{p},{}", cells(row), verdict_word(of))
 }

@@ -230,7 +230,7 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Block> 
 
 /// What is printed and claimed, beside what was measured.
 fn promises(view: &View<'_>) -> Vec<Block> {
-    let tables = [(Look::Numbers, tables::printed(view)), (Look::Words, tables::classes(view))];
+    let tables = [(Look::Words, tables::printed(view)), (Look::Words, tables::classes(view))];
     let tables: Vec<Block> = tables.into_iter().filter_map(|(look, table)| Some(Block::Table(look, table?))).collect();
     if tables.is_empty() {
         return tables;

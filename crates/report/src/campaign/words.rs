@@ -110,10 +110,10 @@ fn cost(view: &View<'_>, layer: &str, reference: &str) -> Option<String> {
             let costs: Vec<&LayerCost> =
                 (0..view.names.len()).filter_map(|card| view.cost(card, layer, work)).collect();
             let shares = range(costs.iter().map(|cost| cost.comparison.ratio))?;
-            Some(format!("{} {shares} ({})", work.label, verdicts(&costs)))
+            Some(format!("{shares} of {} ({})", work.label, verdicts(&costs)))
         })
         .collect();
-    (!parts.is_empty()).then(|| format!("of what {reference} reaches, it leaves of {}", parts.join("; of ")))
+    (!parts.is_empty()).then(|| format!("of {reference}, it leaves {}", parts.join("; ")))
 }
 
 /// `lower on 6 cards`, `lower on 4 cards, higher on 2`.
@@ -164,7 +164,8 @@ fn promises(view: &View<'_>) -> Option<String> {
         ("not measured", count(ClaimVerdict::NotMeasured)),
     ];
     let said: Vec<String> = verdicts.iter().filter(|(_, n)| *n > 0).map(|(word, n)| format!("{n} {word}")).collect();
-    let mut parts = vec![format!("of {of} promises {}", said.join(", "))];
+    let promises = if of == 1 { "one promise".to_owned() } else { format!("{of} promises") };
+    let mut parts = vec![format!("{promises}: {}", said.join(", "))];
     for (op, figure) in [(Op::Read, Figure::SequentialRead), (Op::Write, Figure::SequentialWrite)] {
         let shares = checks().filter(|check| printed(check.claim, op)).flat_map(|check| &check.parts);
         let shares = shares.filter(|part| part.figure == figure && part.required > 0.0);

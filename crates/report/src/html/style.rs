@@ -27,12 +27,12 @@ figcaption small{min-height:2.7em}\
 figure svg{display:block;width:100%;height:auto;max-width:720px}\
 figure .narrow{display:none}\
 details{margin-top:8px}summary{cursor:pointer;color:#59636e;font-size:.9rem}\
-.scroll{overflow-x:auto}figure .scroll{max-height:70vh}\
+.scroll{overflow-x:auto}.scroll+.scroll{margin-top:20px}figure .scroll{max-height:70vh}\
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\
 th,td{padding:5px 12px 5px 0;text-align:left;vertical-align:top;border-bottom:1px solid #e4e8ec}\
 thead th{font-size:.8rem;color:#59636e;font-weight:600;vertical-align:bottom}header p{max-width:none}\
 .wide{width:100%}\
-.numbers td,.numbers thead th{text-align:right}.numbers td{white-space:nowrap}\
+.numbers td,.numbers thead th{text-align:right}.numbers td{white-space:nowrap}.numbers td small{white-space:normal}\
 .numbers thead th:first-child{text-align:left}\
 .numbers tbody th{min-width:9em;font-weight:600;overflow-wrap:anywhere}\
 .verdicts td:nth-child(2){white-space:nowrap}.verdicts tbody th{font-weight:600;min-width:11em}\

@@ -1,16 +1,19 @@
 //! `hakaru campaign report`: what a campaign has found, from the store alone.
 
 use super::load;
+use crate::cmd::report::write_charts;
 use crate::cmd::{print, width};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::{Context, Result, bail};
+use hakaru_analysis::campaign;
 use hakaru_campaign::campaign::gather::gather;
+use hakaru_campaign::campaign::published::{self, Published};
+use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_model::campaign::CampaignSummary;
+use hakaru_store::Store;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// Width of a saved chart, in points: a column of a page.
-const CHART_WIDTH: u32 = 760;
 
 /// What to report, and how.
 #[derive(Debug, clap::Args)]
@@ -27,6 +30,18 @@ pub(super) struct Args {
     /// Save each chart of the page as an SVG file in this folder
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
+    /// Hold the other cards against this one [default: the first]
+    #[arg(long, value_name = "CARD")]
+    reference: Option<String>,
+    /// Hold the other layers against this one [default: raw, else the first]
+    #[arg(long, value_name = "LAYER")]
+    against: Option<String>,
+    /// A TOML file with rules by use, which take the place of ours with the same id
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// A table of published means and deviations (CSV) of cards and workloads of this campaign, to stand beside it
+    #[arg(long, value_name = "FILE")]
+    published: Option<PathBuf>,
 }
 
 /// Tells it.
@@ -36,13 +51,13 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Ok(loaded) => loaded.campaign,
         Err(exit) => return Ok(exit),
     };
-    let summary = gather(&campaign, &store, Vec::new())?;
+    let summary = found(args, &campaign, &store)?;
     if summary.cards.is_empty() {
         let name = args.campaign.display();
         bail!("nothing was measured of {} yet: `hakaru campaign run {name}` begins", campaign.name);
     }
     if let Some(folder) = &args.charts {
-        save_charts(&summary, folder)?;
+        write_charts(&hakaru_report::campaign_charts(&summary), folder)?;
     }
     if args.format.is_none() && args.output.is_none() {
         print(&hakaru_report::campaign_terminal(&summary, width()))?;
@@ -51,7 +66,7 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         print(&format!("\nReport: {}\n", path.display()))?;
         return Ok(Exit::Ok);
     }
-    let charts = args.charts.as_ref().map(|folder| folder.display().to_string());
+    let charts = args.charts.as_deref().map(|folder| seen_from(folder, args.output.as_deref()));
     let page = match args.format.as_deref().unwrap_or_else(|| by_ending(args.output.as_deref())) {
         "terminal" => hakaru_report::campaign_terminal(&summary, width()),
         "markdown" => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
@@ -68,6 +83,48 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// What was found, held against what is wanted and judged by the rules that are wanted.
+fn found(args: &Args, campaign: &Campaign, store: &Store) -> Result<CampaignSummary> {
+    let mut published = Published::default();
+    if let Some(path) = &args.published {
+        let failed = || format!("cannot use the table {}", path.display());
+        let text = std::fs::read_to_string(path).with_context(failed)?;
+        let source = path.file_name().unwrap_or_default().to_string_lossy();
+        published = published::table(&text, &source, campaign).with_context(failed)?;
+    }
+    let mut summary = gather(campaign, store, published.cards)?;
+    summary.notes.extend(published.notes);
+    if args.rules.is_some() {
+        campaign::advise_all(&mut summary, &crate::rules::load(args.rules.as_deref())?);
+    }
+    if let Some(wanted) = &args.reference {
+        let names: Vec<&str> = summary.cards.iter().map(|card| card.name.as_str()).collect();
+        let Some(place) = names.iter().position(|name| name.eq_ignore_ascii_case(wanted)) else {
+            bail!("no card of {} is called {wanted}; there are {}", campaign.name, names.join(", "));
+        };
+        summary.reference = place as u32;
+    }
+    if let Some(wanted) = &args.against {
+        let layers: BTreeSet<&str> =
+            summary.cards.iter().flat_map(|card| &card.layers).map(|of| of.layer.as_str()).collect();
+        let Some(layer) = layers.iter().find(|layer| layer.eq_ignore_ascii_case(wanted)) else {
+            let layers: Vec<&str> = layers.into_iter().collect();
+            bail!("no layer of {} is called {wanted}; there are {}", campaign.name, layers.join(", "));
+        };
+        let layer = (*layer).to_owned();
+        campaign::hold_against(&mut summary, &layer);
+    }
+    Ok(summary)
+}
+
+/// How a page refers to the folder of its charts: from where the page lies, or else by the whole path.
+fn seen_from(charts: &Path, page: Option<&Path>) -> String {
+    let folder = page.and_then(Path::parent).unwrap_or(Path::new(""));
+    let near = charts.strip_prefix(folder).map(Path::to_owned);
+    let path = near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
+    path.display().to_string()
+}
+
 /// The form that the name of a file asks for.
 fn by_ending(output: Option<&Path>) -> &'static str {
     match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
@@ -76,15 +133,4 @@ fn by_ending(output: Option<&Path>) -> &'static str {
         Some("txt") => "terminal",
         _ => "html",
     }
-}
-
-fn save_charts(summary: &CampaignSummary, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {} for charts", folder.display()))?;
-    for chart in hakaru_report::campaign_charts(summary) {
-        let path = folder.join(format!("{}.svg", chart.name));
-        std::fs::write(&path, chart.svg(CHART_WIDTH))
-            .with_context(|| format!("cannot write the chart {}", path.display()))?;
-    }
-    Ok(())
 }

@@ -1,0 +1,83 @@
+//! Rules by use from a file: whoever has other marks than ours replaces a rule by its id, or adds one.
+//!
+//! ```toml
+//! [[use]]
+//! id = "nas"
+//! title = "NAS and photo archive"
+//!
+//! [[use.criteria]]
+//! figure = "sequential_read"
+//! fits = 200
+//! care = 50
+//! why = "two clients at once"
+//! ```
+
+use anyhow::{Context, Result, bail};
+use hakaru_model::advice::UseRule;
+use serde::Deserialize;
+use std::path::Path;
+
+/// A file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rules {
+    #[serde(rename = "use")]
+    uses: Vec<UseRule>,
+}
+
+/// The rules that ship, with those of a file in their places.
+///
+/// # Errors
+/// When the file cannot be read or understood, or a rule in it makes no sense.
+pub(crate) fn load(path: Option<&Path>) -> Result<Vec<UseRule>> {
+    let Some(path) = path else { return Ok(hakaru_analysis::default_rules()) };
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the rules in {}", path.display()))?;
+    let own = parse(&text).with_context(|| format!("cannot use the rules in {}", path.display()))?;
+    Ok(hakaru_analysis::rules_with(&own))
+}
+
+fn parse(text: &str) -> Result<Vec<UseRule>> {
+    let Rules { uses } = toml::from_str(text)?;
+    for rule in &uses {
+        for criterion in &rule.criteria {
+            let (fits, care) = (criterion.fits, criterion.care);
+            let more = criterion.figure.more_is_better();
+            let ordered = if more { fits >= care } else { fits <= care };
+            if !(ordered && fits.is_finite() && care.is_finite() && fits >= 0.0 && care >= 0.0) {
+                let asked = if more { "at least as large as" } else { "at most as large as" };
+                let name = criterion.figure.name();
+                bail!("{}: fits = {fits} has to be {asked} care = {care} for {name}, both 0 or more", rule.id);
+            }
+        }
+        if rule.criteria.is_empty() {
+            bail!("{}: a rule asks for at least one figure: [[use.criteria]]", rule.id);
+        }
+    }
+    Ok(uses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "[[use]]\nid = \"nas\"\ntitle = \"mine\"\n[[use.criteria]]\nfigure = \"sequential_read\"\n";
+
+    #[test]
+    fn a_rule_takes_the_place_of_ours() {
+        let own = parse(&format!("{RULE}fits = 200\ncare = 50\nwhy = \"two clients\"\n")).unwrap();
+        let rules = hakaru_analysis::rules_with(&own);
+        let nas = rules.iter().find(|rule| rule.id == "nas").unwrap();
+        assert_eq!((rules.len(), nas.title.as_str(), nas.criteria.len()), (7, "mine", 1));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told() {
+        let told = |text: &str| format!("{:#}", parse(text).unwrap_err());
+        let swapped = told(&format!("{RULE}fits = 20\ncare = 50\nwhy = \"\"\n"));
+        assert!(swapped.contains("nas: fits = 20 has to be at least as large as care = 50"), "{swapped}");
+        assert!(told(&format!("{RULE}fits = nan\ncare = 50\nwhy = \"\"\n")).contains("NaN"));
+        assert!(told("[[use]]\nid = \"x\"\ntitle = \"x\"\ncriteria = []\n").contains("at least one figure"));
+        assert!(told("[[use]]\nid = \"x\"\n").contains("line 1"));
+        assert!(told(&RULE.replace("sequential_read", "warp")).contains("sequential_read"), "names those it knows");
+    }
+}

@@ -1,0 +1,216 @@
+//! Which stored runs are meant: `card=sandisk,layer=vfat`, `host=pi4`, `date=2026-11-01..2026-11-05`.
+//!
+//! Terms of different kinds narrow the choice, terms of one kind widen it. Names without a kind are the business of
+//! whoever asks.
+
+use anyhow::{Context, Result, bail};
+use hakaru_model::facts::TargetKind;
+use hakaru_model::record::{Outcome, RunRecord};
+use hakaru_store::{Filter, Store};
+use jiff::civil::Date;
+use jiff::{Span, tz::TimeZone};
+use std::collections::BTreeSet;
+
+/// What a term is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Card,
+    Layer,
+    Host,
+    Date,
+    Campaign,
+    Workload,
+}
+
+const KINDS: [(&str, Kind); 6] = [
+    ("card", Kind::Card),
+    ("layer", Kind::Layer),
+    ("host", Kind::Host),
+    ("date", Kind::Date),
+    ("campaign", Kind::Campaign),
+    ("workload", Kind::Workload),
+];
+
+/// One term of a selection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Term {
+    pub(crate) kind: Kind,
+    pub(crate) value: String,
+}
+
+impl Term {
+    /// Reads `card=sandisk`. `None` when no kind stands in front; the words before a `=` that is part of a name or a
+    /// path are no kind.
+    pub(crate) fn read(text: &str) -> Option<Term> {
+        let (name, value) = text.split_once('=')?;
+        let (_, kind) = KINDS.into_iter().find(|(known, _)| *known == name.trim())?;
+        Some(Term { kind, value: value.trim().to_owned() })
+    }
+
+    fn name(&self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name)
+    }
+
+    /// Whether a run is meant.
+    fn means(&self, record: &RunRecord) -> Result<bool> {
+        if self.kind == Kind::Date {
+            let (from, until) = days(&self.value)?;
+            let at = record.started_unix_ms;
+            return Ok(from.is_none_or(|from| at >= from) && until.is_none_or(|until| at < until));
+        }
+        Ok(values(record, self.kind).iter().any(|value| value.eq_ignore_ascii_case(&self.value)))
+    }
+}
+
+/// What a run may be called in a term of that kind.
+fn values(record: &RunRecord, kind: Kind) -> Vec<String> {
+    let point = record.campaign.as_ref();
+    let target = &record.target;
+    match kind {
+        Kind::Card => {
+            let device = target.device.known();
+            let model = device.and_then(|device| device.model.known().cloned());
+            let serial = device.and_then(|device| device.serial.known().cloned());
+            let known = [target.label.clone(), point.map(|point| point.card.clone()), model, serial];
+            std::iter::once(target.display_name()).chain(known.into_iter().flatten()).collect()
+        }
+        Kind::Layer => {
+            let through = match (&target.filesystem, target.kind) {
+                (Some(filesystem), _) => Some(filesystem.fs_type.clone()),
+                (None, TargetKind::BlockDevice) => Some("raw".to_owned()),
+                (None, _) => None,
+            };
+            point.map(|point| point.layer.clone()).into_iter().chain(through).collect()
+        }
+        Kind::Host => vec![record.environment.hostname.clone()],
+        Kind::Date => vec![hakaru_report::time::day(record.started_unix_ms)],
+        Kind::Campaign => point.map(|point| point.campaign.clone()).into_iter().collect(),
+        Kind::Workload => {
+            let phases = record.phases.iter().map(|phase| phase.name.clone());
+            let of_point = point.map(|point| point.workload.clone());
+            phases.chain(of_point).chain([record.scenario.name.clone()]).collect()
+        }
+    }
+}
+
+/// Runs of the store that all kinds of terms mean, in the order in which they were measured. What was not measured to
+/// its end is left out.
+///
+/// # Errors
+/// When a term cannot be read, or means nothing that is stored; then it says what there is.
+pub(crate) fn runs(store: &Store, terms: &[Term]) -> Result<Vec<RunRecord>> {
+    let rows = store.runs(&Filter::default())?;
+    let mut all = Vec::new();
+    for row in rows.iter().rev() {
+        let record = store.run(&row.id)?;
+        if record.outcome == Outcome::Completed {
+            all.push(record);
+        }
+    }
+    narrow(all, terms)
+}
+
+/// Those of the runs that all kinds of terms mean.
+///
+/// # Errors
+/// As [`runs`].
+pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<RunRecord>> {
+    for (_, kind) in KINDS {
+        let of_kind: Vec<&Term> = terms.iter().filter(|term| term.kind == kind).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        for term in &of_kind {
+            let mut found = false;
+            for record in &records {
+                found |= term.means(record)?;
+            }
+            if !found {
+                bail!("{}", nothing(term, &records));
+            }
+        }
+        let mut kept = Vec::new();
+        for record in records {
+            if of_kind.iter().map(|term| term.means(&record)).collect::<Result<Vec<bool>>>()?.contains(&true) {
+                kept.push(record);
+            }
+        }
+        records = kept;
+    }
+    Ok(records)
+}
+
+/// How many values an error names.
+const SHOWN: usize = 10;
+
+fn nothing(term: &Term, records: &[RunRecord]) -> String {
+    let there: BTreeSet<String> =
+        records.iter().filter_map(|record| values(record, term.kind).into_iter().find(|v| !v.is_empty())).collect();
+    let mut named: Vec<&str> = there.iter().take(SHOWN).map(String::as_str).collect();
+    if there.len() > SHOWN {
+        named.push("…");
+    }
+    let (name, value) = (term.name(), &term.value);
+    match named.is_empty() {
+        true => format!("no stored run has {name}={value}, because none that the other terms mean is stored"),
+        false => format!("no stored run has {name}={value}; of this kind there are: {}", named.join(", ")),
+    }
+}
+
+/// From when to before when, in milliseconds since 1970 UTC.
+type Days = (Option<i64>, Option<i64>);
+
+/// `2026`, `2026-11`, `2026-11-05`, `2026-11-01..2026-11-05` (both days are in it), `..2026-11`, `2026-11..`.
+fn days(text: &str) -> Result<Days> {
+    let (from, until) = text.split_once("..").unwrap_or((text, text));
+    let side = |part: &str| match part.trim() {
+        "" => Ok(None),
+        part => day(part).map(Some),
+    };
+    let (from, until) = (side(from)?, side(until)?);
+    if from.is_none() && until.is_none() {
+        bail!("`date={text}` names no day: date=2026-11-05 and date=2026-11-01..2026-11-05 do");
+    }
+    Ok((from.map(|(first, _)| first), until.map(|(_, end)| end)))
+}
+
+/// First moment of a day, month or year, and the first after it.
+fn day(text: &str) -> Result<(i64, i64)> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let (first, span) = match parts.len() {
+        1 => (format!("{text}-01-01"), Span::new().years(1)),
+        2 => (format!("{text}-01"), Span::new().months(1)),
+        _ => (text.to_owned(), Span::new().days(1)),
+    };
+    let failed = || format!("`{text}` is no day: 2026-11-05, 2026-11 and 2026 are");
+    let first: Date = first.parse().with_context(failed)?;
+    let end = first.checked_add(span).with_context(failed)?;
+    let moment = |date: Date| date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp().as_millisecond());
+    Ok((moment(first).with_context(failed)?, moment(end).with_context(failed)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_have_a_kind_and_paths_have_none() {
+        let term = Term::read("card=SanDisk MAX").unwrap();
+        assert_eq!((term.kind, term.value.as_str()), (Kind::Card, "SanDisk MAX"));
+        assert_eq!(Term::read("a=b.json"), None);
+        assert_eq!(Term::read("latest"), None);
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        // From `date -u -d … +%s`.
+        assert_eq!(days("2026-11-05").unwrap(), (Some(1_793_836_800_000), Some(1_793_923_200_000)));
+        assert_eq!(days("2024-02").unwrap(), (Some(1_706_745_600_000), Some(1_709_251_200_000)));
+        assert_eq!(days("2026-11-05..").unwrap(), (Some(1_793_836_800_000), None));
+        assert_eq!(days("2026-11-05..2026-11-05").unwrap(), days("2026-11-05").unwrap());
+        assert_eq!(days("..2026").unwrap(), (None, Some(1_798_761_600_000)));
+        for wrong in ["", "..", "yesterday", "2026-13", "2026-02-30", "9999-12-31"] {
+            assert!(days(wrong).is_err(), "{wrong}");
+        }
+    }
+}
