@@ -39,6 +39,11 @@ pub trait BlockDev {
 
     /// The time, from a start of its own.
     fn now(&self) -> Nanos;
+
+    /// Whether it may turn out smaller without being at fault, as free space does when others use it up meanwhile.
+    fn may_shrink(&self) -> bool {
+        false
+    }
 }
 
 /// A device that the guard has given leave to erase, opened past the page cache.

@@ -120,6 +120,10 @@ impl BlockDev for FreeSpace {
     fn now(&self) -> Nanos {
         Nanos(hakaru_sys::clock::monotonic())
     }
+
+    fn may_shrink(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

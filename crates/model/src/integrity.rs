@@ -146,9 +146,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether all that was looked at came back as written.
+    /// Whether something was looked at, and all of it came back as written.
     pub fn is_good(&self) -> bool {
-        self.bad_bytes.0 == 0 && self.capacity == Capacity::AsClaimed
+        self.good.0 > 0 && !self.has_defects()
+    }
+
+    /// Whether something did not come back as written, or is not as large as it claims.
+    pub fn has_defects(&self) -> bool {
+        self.bad_bytes.0 > 0 || self.capacity != Capacity::AsClaimed
     }
 
     /// Bytes that were looked at.

@@ -241,6 +241,7 @@ fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<Prepared> {
             },
             Step::Discard { kind: DiscardKind::Plain, .. } => "discarded".to_owned(),
             Step::Discard { kind: DiscardKind::Secure, .. } => "discarded securely".to_owned(),
+            Step::Verify { .. } => "verified".to_owned(),
             Step::Partition { .. } => "one partition made".to_owned(),
             Step::Mkfs { command, .. } => command.join(" "),
             Step::Mount { fs_type, options, .. } if options.is_empty() => format!("mounted as {fs_type}"),

@@ -50,6 +50,13 @@ pub enum Step {
         /// How thoroughly.
         kind: DiscardKind,
     },
+    /// All of it, or samples, are overwritten and read back.
+    Verify {
+        /// Which device.
+        device: DeviceTag,
+        /// Whether what was there is put back afterwards.
+        restores: bool,
+    },
     /// A partition table is written.
     Partition {
         /// Which device.

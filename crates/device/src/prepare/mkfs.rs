@@ -149,6 +149,14 @@ impl MkfsRequest {
     pub fn new(fs: FsType) -> MkfsRequest {
         MkfsRequest { fs, label: None, discard: false, options: Vec::new() }
     }
+
+    /// The tool with all its arguments, as it would be run on this device.
+    ///
+    /// # Errors
+    /// When the tool is not installed, or an option could lead it elsewhere.
+    pub fn command(&self, device: &Path) -> Result<Vec<String>, ToolError> {
+        Ok(Command::new(self, device)?.words())
+    }
 }
 
 /// How a file system was made, for the record.

@@ -19,7 +19,7 @@ pub(crate) use fill::{buffer as fill_buffer, random_bytes};
 pub use journal::{DeviceTag, Journal, JournalError, Step, Undo, pending};
 pub use level::LevelError;
 pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
-pub use mounting::MountError;
+pub use mounting::{MountError, can_mount};
 pub use partition::{Layout, LayoutError, LayoutKind, LayoutPartition, LayoutTable};
 pub use recover::{Outlook, Recovered, RecoveredAs, Recovery, outlook, recover};
 pub use tool::ToolError;
@@ -29,6 +29,7 @@ use crate::chain::{self, Node};
 use crate::guard::{Erasable, Refusal, Released};
 use crate::mounts;
 use crate::roots::{self, Roots};
+use crate::verify::{self, Verdict, VerifyError};
 use hakaru_model::units::{Bytes, Nanos};
 use journal::Line;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,8 @@ pub enum PrepareError {
     Mount(#[from] MountError),
     /// Filling up.
     Level(#[from] LevelError),
+    /// Verifying.
+    Verify(#[from] VerifyError),
     /// The device cannot be taken back.
     Refused(#[from] Refusal),
     /// Anything else the system says.
@@ -76,6 +79,17 @@ pub struct StepDone {
     pub step: Step,
     /// How long it took.
     pub elapsed: Nanos,
+}
+
+/// How much of a device is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// Samples.
+    Samples,
+    /// Samples, and what was there before is put back.
+    SamplesRestored,
 }
 
 /// What is to be mounted where.
@@ -162,13 +176,36 @@ impl Preparation {
         self.step(step, Undo::Nothing, |_| Ok(discard(device, kind, on_progress)?))
     }
 
+    /// Verifies a device; what was on it is lost, unless it is put back.
+    ///
+    /// # Errors
+    /// Those of [`verify::verify`] and [`verify::probe`], and of the journal.
+    pub fn verify(
+        &mut self,
+        device: &Erasable,
+        extent: Extent,
+        seed: u64,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Verdict, PrepareError> {
+        let step = Step::Verify { device: tag(device), restores: extent == Extent::SamplesRestored };
+        self.step(step, Undo::Nothing, |_| {
+            let opened = OpenDevice::open(device);
+            let mut open = opened.map_err(|source| io_error(device.path(), "opened", source))?;
+            Ok(match extent {
+                Extent::Whole => verify::verify(&mut open, seed, on_progress),
+                Extent::Samples => verify::probe(&mut open, seed, on_progress),
+                Extent::SamplesRestored => verify::probe_and_restore(&mut open, seed, on_progress),
+            }?)
+        })
+    }
+
     /// Writes a partition table, and waits until the kernel shows its partitions. Take one with
     /// [`Erasable::into_partition`].
     ///
     /// # Errors
     /// When the layout does not fit, `sfdisk` is missing or fails, or the device cannot be taken back.
     pub fn partition(&mut self, device: Erasable, layout: &Layout) -> Result<Erasable, PrepareError> {
-        let sfdisk = tool::find("sfdisk", "fdisk")?;
+        let sfdisk = Layout::tool()?;
         let block = rustix::fs::ioctl_blksszget(device.device()).unwrap_or(512);
         let script = layout.script(device.size(), block)?;
         let step = Step::Partition { device: tag(&device), script: script.clone() };
@@ -276,6 +313,20 @@ impl Preparation {
     /// Without root.
     pub fn drop_caches(&mut self) -> Result<(), PrepareError> {
         self.step(Step::DropCaches, Undo::Nothing, |this| Ok(mounting::drop_caches(&this.roots)?))
+    }
+
+    /// Leaves everything as it is now. Where something could be taken back later (a mount, files of a level), the journal
+    /// stays for [`recover`], and its path is returned.
+    ///
+    /// # Errors
+    /// When the journal is not needed any more and cannot be removed.
+    pub fn leave(mut self) -> Result<Option<PathBuf>, PrepareError> {
+        let lasts = self.undos.drain(..).any(|(_, undo)| undo != Undo::Nothing);
+        match self.journal.take() {
+            Some(journal) if lasts => Ok(Some(journal.path().to_owned())),
+            Some(journal) => Ok(journal.close().map(|()| None)?),
+            None => Ok(None),
+        }
     }
 
     /// Takes all steps back, the last one first, and removes the journal. Every step is tried, also after a failure.

@@ -75,6 +75,21 @@ const FLAGS: [(&str, MountFlags, bool); 14] = [
     ("lazytime", MountFlags::LAZYTIME, true),
 ];
 
+/// Whether the kernel can mount this type: it has it, or a module for it. Where that cannot be told, it is taken to.
+pub fn can_mount(fs_type: &str, roots: &Roots) -> bool {
+    let read = |path: PathBuf| std::fs::read_to_string(path);
+    let Ok(known) = read(roots.proc.join("filesystems")) else { return true };
+    if known.split_whitespace().any(|word| word == fs_type) {
+        return true;
+    }
+    let release = crate::roots::text(&roots.proc.join("sys/kernel/osrelease")).unwrap_or_default();
+    match read(Path::new("/lib/modules").join(release).join("modules.dep")) {
+        Ok(modules) => modules.contains(&format!("/{fs_type}.ko")),
+        // A kernel that takes no modules has no such file either.
+        Err(_) => roots.proc.join("modules").exists(),
+    }
+}
+
 /// Splits `noatime,discard` into flags and what is left for the file system.
 fn split_options(options: &str) -> (MountFlags, String) {
     let mut flags = MountFlags::empty();
@@ -163,6 +178,16 @@ mod tests {
         tree.write("/proc/sys/vm/drop_caches", "");
         drop_caches(&tree.roots).unwrap();
         assert_eq!(std::fs::read_to_string(tree.path("/proc/sys/vm/drop_caches")).unwrap(), "3\n");
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_mount_is_known_beforehand() {
+        let tree = crate::testtree::tree("empty");
+        assert!(can_mount("ext4", &tree.roots), "where nothing is known, it is tried");
+        tree.write("/proc/filesystems", "nodev\tsysfs\n\text4\n");
+        assert!(can_mount("ext4", &tree.roots) && !can_mount("f2fs", &tree.roots));
+        tree.write("/proc/modules", "");
+        assert!(can_mount("f2fs", &tree.roots));
     }
 
     #[test]

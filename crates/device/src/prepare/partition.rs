@@ -3,8 +3,10 @@
 //! Partitions begin at multiples of an alignment (the allocation unit of a card, or 4 MiB), because a file system that
 //! begins in the middle of one costs the card a second erase for many writes.
 
+use super::tool::{self, ToolError};
 use hakaru_model::units::Bytes;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A partition table to be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +87,14 @@ impl Layout {
     /// One partition over the whole device.
     pub fn single(table: LayoutTable, kind: LayoutKind) -> Layout {
         Layout { table, align: Bytes(4 << 20), partitions: vec![LayoutPartition { size: None, kind }] }
+    }
+
+    /// The tool that writes it.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn tool() -> Result<PathBuf, ToolError> {
+        tool::find("sfdisk", "fdisk")
     }
 
     /// The script that `sfdisk` reads, for a device of this size and logical block.

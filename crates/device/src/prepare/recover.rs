@@ -76,6 +76,7 @@ fn leaves(step: &Step) -> String {
         Step::FillLevel { folder, .. } => format!("the files in {}", folder.display()),
         Step::Fill { device, .. }
         | Step::Discard { device, .. }
+        | Step::Verify { device, .. }
         | Step::Partition { device, .. }
         | Step::Mkfs { device, .. } => called(device),
         Step::DropCaches => "the caches of the host".to_owned(),
@@ -192,6 +193,14 @@ fn remains(step: &Step) -> Option<RecoveredAs> {
         Step::Discard { device, .. } => (
             format!("{} was discarded in part, and what was on it is lost", called(device)),
             "discard it again, or make a file system on it",
+        ),
+        Step::Verify { device, restores: false } => (
+            format!("{} was overwritten in part to verify it, and what was on it is lost", called(device)),
+            "verify it again, or make a file system on it",
+        ),
+        Step::Verify { device, restores: true } => (
+            format!("samples of {} were overwritten to verify it, and were not put back", called(device)),
+            "check its file system (fsck), and restore what is damaged from a copy",
         ),
         Step::Partition { device, .. } => {
             (format!("the partition table of {} may be incomplete", called(device)), "write it again")

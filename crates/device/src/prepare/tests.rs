@@ -82,6 +82,24 @@ fn dropping_undoes_everything() {
 }
 
 #[test]
+fn what_is_left_as_it_is_can_be_taken_back_later() {
+    let Some((state, mut preparation, device)) = ext4("what_is_left_as_it_is") else { return };
+    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
+    let at = mounted.folder().to_owned();
+    let journal = preparation.leave().unwrap().unwrap();
+    drop(mounted);
+    assert!(at.join("lost+found").is_dir());
+    assert!(recover(&journal, &Roots::live()).unwrap().is_complete() && !at.exists());
+
+    let mut preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
+    let verdict = preparation.verify(&take(&device), Extent::Samples, 3, &mut go_on).unwrap();
+    assert!(verdict.is_good(), "{verdict:?}");
+    assert_eq!(preparation.leave().unwrap(), None);
+    assert!(pending(&state.path().join("state")).is_empty());
+}
+
+#[test]
 fn after_a_crash_a_mount_is_undone_and_its_folder_removed() {
     let Some((state, mut preparation, device)) = ext4("after_a_crash_a_mount_is_undone") else { return };
     let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
@@ -139,6 +157,8 @@ fn steps_that_were_cut_short_are_named() {
     let steps = [
         Step::Fill { device: device.clone(), pattern: FillPattern::Zeroes },
         Step::Discard { device: device.clone(), kind: DiscardKind::Plain },
+        Step::Verify { device: device.clone(), restores: false },
+        Step::Verify { device: device.clone(), restores: true },
         partition,
         Step::Mkfs { device: device.clone(), fs: FsType::F2fs, command: vec![] },
     ];
@@ -161,6 +181,8 @@ fn steps_that_were_cut_short_are_named() {
     1 GiB of random bytes may still be on the card that was mounted there: mount it again and remove its folder .hakaru-fill
     the f2fs file system on SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) is incomplete: make it again before mounting it
     the partition table of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) may be incomplete: write it again
+    samples of SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) were overwritten to verify it, and were not put back: check its file system (fsck), and restore what is damaged from a copy
+    SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was overwritten in part to verify it, and what was on it is lost: verify it again, or make a file system on it
     SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was discarded in part, and what was on it is lost: discard it again, or make a file system on it
     SanDisk SE32G (0x4a5b6c7d) (then /dev/mmcblk0) was overwritten in part, and what was on it is lost: fill it again, or make a file system on it
     ");

@@ -35,6 +35,13 @@ impl Findings {
         }
     }
 
+    /// Counts what could not be written as found, when nothing will be read back.
+    pub(super) fn settle_unwritable(&mut self) {
+        for range in std::mem::take(&mut self.unwritable) {
+            self.add(range.start, range.end - range.start, BlockState::Unwritable);
+        }
+    }
+
     pub(super) fn add(&mut self, offset: u64, len: u64, state: BlockState) {
         let refused = state != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
         let state = if refused { BlockState::Unwritable } else { state };

@@ -9,12 +9,14 @@
 
 mod block;
 mod findings;
+mod keeping;
 mod probe;
 mod walk;
 
-pub use hakaru_model::integrity::{BlockState, Capacity, Span, Verdict};
+pub use hakaru_model::integrity::{BlockState, Capacity, Span, SpeedMap, Verdict};
 
-pub use probe::probe;
+pub use keeping::{keeps, probe_and_restore};
+pub use probe::{is_sampled, probe};
 
 use crate::blockdev::{BlockDev, OnProgress};
 use crate::prepare::FillError;
@@ -58,6 +60,25 @@ pub enum VerifyError {
         /// Its answer.
         source: io::Error,
     },
+    /// There is no room behind it any more: a thinly provisioned device, or a file system that filled up at once.
+    #[error(
+        "there is no space left at {at}: what is below gives less room than it announced, because something else \
+         used it up (free some, then try again)"
+    )]
+    Full {
+        /// Where.
+        at: Bytes,
+    },
+    /// What was there before could not be put back.
+    #[error("what was at {at} could not be put back: {source} ({left} in all are not as they were)")]
+    NotRestored {
+        /// The first place.
+        at: Bytes,
+        /// Bytes that are not as they were.
+        left: Bytes,
+        /// The device's answer.
+        source: io::Error,
+    },
     /// It went away: so many errors one after another that the rest is not worth trying.
     #[error("the device answers with errors only, up to {at}: {source} (was it pulled, or is it worn out?)")]
     Gone {
@@ -79,8 +100,9 @@ pub fn verify(device: &mut dyn BlockDev, seed: u64, on_progress: &mut OnProgress
 
 /// Verifies a part of a device, in bytes; nothing outside of it is touched.
 ///
-/// When it is stopped while reading back, the verdict is about the part that was read: [`Verdict::checked`] tells how
-/// much that is.
+/// When it is stopped, the verdict is about the part that was read back: [`Verdict::checked`] tells how much that is, and
+/// is next to nothing when it was stopped while writing. Free space that others use up meanwhile is verified as far as
+/// there was room.
 ///
 /// # Errors
 /// A [`VerifyError`] when it cannot be brought to an end.
@@ -96,23 +118,34 @@ pub fn verify_range(
         let (start, end) = (Bytes(range.start), Bytes(range.end));
         return Err(VerifyError::Range { start, end, size: device.size(), block: device.block() });
     }
-    let pieces = chunks(range.clone());
+    let mut pieces = chunks(range.clone());
     let mut walk = Walk::new(device, seed, on_progress)?;
     let written = walk.leg(Leg::Write, &pieces)?;
-    if let Some(at) = written.stopped_at {
-        return Err(VerifyError::Interrupted { doing: Leg::Write.name(), at });
+    let range = range.start..written.full_at.map_or(range.end, |at| at.0);
+    let claimed = Bytes(range.end - range.start);
+    if written.stopped_at.is_some() {
+        walk.found.settle_unwritable();
+        return Ok(walk.verdict(claimed, Capacity::AsClaimed, written.map, SpeedMap::default()));
     }
+    pieces.retain(|piece| piece.start < range.end);
     walk.flush()?;
     let read = walk.leg(Leg::Read, &pieces)?;
     let end = read.stopped_at.map_or(range.end, |at| at.0);
     let capacity = walk.found.capacity(end);
-    Ok(walk.verdict(Bytes(range.end - range.start), capacity, written.map, read.map))
+    Ok(walk.verdict(claimed, capacity, written.map, read.map))
 }
 
 /// A range in pieces that are written and read at once.
 fn chunks(range: Range<u64>) -> Vec<Range<u64>> {
     let starts = range.clone().step_by(CHUNK as usize);
     starts.map(|start| start..range.end.min(start + CHUNK)).collect()
+}
+
+/// Errors that mean that there is no room for what is written.
+fn is_full(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::NOSPC | Errno::DQUOT))
 }
 
 /// Errors that mean that the device is no longer there.

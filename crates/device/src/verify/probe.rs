@@ -13,7 +13,8 @@
 //!
 //! Memory that ends is told by blocks that are lost; halving finds where. Every few dots a whole chunk is written, for a
 //! coarse picture of the speed. The stretch is longer than any cache of a card, so that reading it first leaves nothing
-//! to caches. What it cannot find are bad places between the samples. What was on the device is lost.
+//! to caches. What it cannot find are bad places between the samples. What was on the device is lost, unless a layer below
+//! keeps it and puts it back.
 
 use super::walk::{Gone, Leg, Walk};
 use super::{CHUNK, VerifyError, chunks, verify};
@@ -34,6 +35,23 @@ const WHOLE_CHUNKS: u64 = 32;
 /// A small sample: a page, so that no card has to read before it writes.
 const SAMPLE: u64 = 4096;
 
+/// Length of the stretch at the beginning.
+fn stretch(size: u64) -> u64 {
+    (size / MOST_SAMPLES).max(STRETCH).next_multiple_of(CHUNK)
+}
+
+/// Whether a device of this size and block is probed with samples; smaller ones are verified as a whole.
+pub fn is_sampled(size: Bytes, block: u32) -> bool {
+    let block = u64::from(block);
+    size.0 >= 4 * stretch(size.0) && block <= SAMPLE && block > 0 && SAMPLE.is_multiple_of(block)
+}
+
+/// Bytes that probing a device of this size overwrites, at most.
+pub(super) fn overwrites(size: Bytes) -> Bytes {
+    let samples = (WHOLE_CHUNKS + 1) * CHUNK + MOST_SAMPLES * SAMPLE;
+    Bytes((stretch(size.0) + samples).min(size.0))
+}
+
 /// Finds out with samples whether a device holds what it claims. What was on it is lost.
 ///
 /// Small devices are verified as a whole. The speeds are those of the stretch at the beginning and of some chunks.
@@ -41,11 +59,10 @@ const SAMPLE: u64 = 4096;
 /// # Errors
 /// A [`VerifyError`] when it cannot be brought to an end, and when it is stopped.
 pub fn probe(device: &mut dyn BlockDev, seed: u64, on_progress: &mut OnProgress<'_>) -> Result<Verdict, VerifyError> {
-    let (size, block) = (device.size().0, u64::from(device.block()));
-    let stretch = (size / MOST_SAMPLES).max(STRETCH).next_multiple_of(CHUNK);
-    if size < 4 * stretch || block > SAMPLE || !SAMPLE.is_multiple_of(block) {
+    if !is_sampled(device.size(), device.block()) {
         return verify(device, seed, on_progress);
     }
+    let (size, stretch) = (device.size().0, stretch(device.size().0));
     let mut walk = Walk::new(device, seed, on_progress)?;
     let (dense, samples) = (chunks(0..stretch), samples(stretch, size));
     let mut writing = SpeedMap::default();
@@ -94,6 +111,7 @@ fn samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
 fn answering(walk: &mut Walk<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
     let mut takes = |index: usize| match walk.try_block(Leg::Write, samples[index].start) {
         Err(source) if super::is_gone(&source) => Err(VerifyError::Gone { at: Bytes(samples[index].start), source }),
+        Err(source) if super::is_full(&source) => Err(VerifyError::Full { at: Bytes(samples[index].start) }),
         answer => Ok(answer.is_ok()),
     };
     if takes(samples.len() - 1)? {

@@ -105,8 +105,9 @@ fn a_stop_is_obeyed_and_what_was_read_until_then_counts() {
             if progress.doing == doing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     };
-    let stopped = stop_while("writing");
-    assert!(matches!(stopped, Err(VerifyError::Interrupted { doing: "writing", at: Bytes(at) }) if at == 4 << 20));
+    let stopped = stop_while("writing").unwrap();
+    assert_eq!((stopped.checked(), stopped.write_speed.whole().len), (Bytes(0), Bytes(4 << 20)));
+    assert!(!stopped.is_good() && !stopped.has_defects());
     let part = stop_while("reading").unwrap();
     assert_eq!((part.checked(), part.claimed), (Bytes(4 << 20), Bytes(16 << 20)));
     assert_eq!(part.bad, [span(1 << 20, 512, BlockState::Unreadable)]);
@@ -122,6 +123,59 @@ fn memory_that_ends_with_errors_is_found_out_without_trying_each_block() {
     assert_eq!(verdict.bad, [span(real, claimed - real, BlockState::Unwritable)]);
     // The chunk in which memory ends is tried block by block; all others are soon given up.
     assert!(card.requests < 20_000, "{}", card.requests);
+}
+
+#[test]
+fn what_could_not_be_written_before_a_stop_is_kept() {
+    let mut card = Card::honest(16 << 20);
+    card.write_error = Some(1 << 20);
+    let stopped = verify(&mut card, 7, &mut |_| ControlFlow::Break(())).unwrap();
+    assert_eq!(stopped.bad, [span(1 << 20, 512, BlockState::Unwritable)]);
+    assert!(stopped.has_defects());
+}
+
+/// Free space that somebody else uses up meanwhile.
+struct Shrinking(Card, u64, bool);
+
+impl BlockDev for Shrinking {
+    fn size(&self) -> Bytes {
+        self.0.size()
+    }
+    fn block(&self) -> u32 {
+        self.0.block()
+    }
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        if offset + data.len() as u64 > self.1 {
+            return Err(rustix::io::Errno::NOSPC.into());
+        }
+        self.0.write_at(offset, data)
+    }
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.0.read_at(offset, buffer)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+    fn now(&self) -> hakaru_model::units::Nanos {
+        self.0.now()
+    }
+    fn may_shrink(&self) -> bool {
+        self.2
+    }
+}
+
+#[test]
+fn space_that_others_use_up_is_no_defect() {
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let verdict = verify(&mut Shrinking(Card::honest(32 << 20), 13 << 20, true), 7, go_on).unwrap();
+    assert!(verdict.is_good(), "{verdict:?}");
+    assert_eq!((verdict.claimed, verdict.checked()), (Bytes(12 << 20), Bytes(12 << 20)));
+    for (end, may_shrink) in [(13 << 20, false), (1 << 20, true)] {
+        let full = verify(&mut Shrinking(Card::honest(32 << 20), end, may_shrink), 7, go_on);
+        assert!(matches!(full, Err(VerifyError::Full { .. })), "{full:?}");
+    }
+    let sampled = probe(&mut Shrinking(Card::honest(300 << 20), 100 << 20, false), 7, go_on);
+    assert!(matches!(sampled, Err(VerifyError::Full { .. })), "{sampled:?}");
 }
 
 #[test]

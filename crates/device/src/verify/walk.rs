@@ -2,7 +2,7 @@
 
 use super::block::{judge, stamp};
 use super::findings::Findings;
-use super::{CHUNK, VerifyError, is_gone};
+use super::{CHUNK, VerifyError, is_full, is_gone};
 use crate::blockdev::{BlockDev, OnProgress, Progress};
 use hakaru_model::integrity::{BlockState, Capacity, SpeedMap, SpeedPoint, Verdict};
 use hakaru_model::units::{Bytes, Nanos};
@@ -38,6 +38,8 @@ pub(super) struct Gone {
     pub(super) map: SpeedMap,
     /// Where somebody ended it.
     pub(super) stopped_at: Option<Bytes>,
+    /// Where there was no room any more.
+    pub(super) full_at: Option<Bytes>,
 }
 
 pub(super) struct Walk<'a, 'b> {
@@ -80,11 +82,15 @@ impl<'a, 'b> Walk<'a, 'b> {
                     failures = 0;
                 }
                 Err(source) if is_gone(&source) => return Err(VerifyError::Gone { at: offset, source }),
+                Err(source) if is_full(&source) && self.device.may_shrink() && index > 0 => {
+                    return Ok(Gone { map, stopped_at: None, full_at: Some(offset) });
+                }
+                Err(source) if is_full(&source) => return Err(VerifyError::Full { at: offset }),
                 Err(source) => {
                     failures += 1;
                     let rest = &pieces[index + 1..];
                     if failures % MOST_FAILURES == 0 && !self.goes_on(leg, rest, offset, source)? {
-                        return Ok(Gone { map, stopped_at: None });
+                        return Ok(Gone { map, stopped_at: None, full_at: None });
                     }
                 }
             }
@@ -93,10 +99,10 @@ impl<'a, 'b> Walk<'a, 'b> {
             let progress = Progress { doing: leg.name(), done: Bytes(done), total, elapsed };
             if (self.on_progress)(progress).is_break() {
                 let ended = index + 1 < pieces.len() || leg == Leg::Write;
-                return Ok(Gone { map, stopped_at: ended.then_some(Bytes(piece.end)) });
+                return Ok(Gone { map, stopped_at: ended.then_some(Bytes(piece.end)), full_at: None });
             }
         }
-        Ok(Gone { map, stopped_at: None })
+        Ok(Gone { map, stopped_at: None, full_at: None })
     }
 
     /// Writes or reads one piece, no larger than a chunk, and keeps what is found.
@@ -161,13 +167,16 @@ impl<'a, 'b> Walk<'a, 'b> {
         let answer = self.device.write_at(at, chunk);
         let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
         let Err(error) = answer else { return Ok(elapsed) };
+        if is_full(&error) {
+            return Err(error);
+        }
         // One bad block must not condemn its whole piece.
         let (mut any, mut patience) = (false, most);
         for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact(block)) {
             let answer = if patience == 0 { Err(error.kind().into()) } else { self.device.write_at(offset, bytes) };
             match answer {
                 Ok(()) => (any, patience) = (true, most),
-                Err(error) if is_gone(&error) => return Err(error),
+                Err(error) if is_gone(&error) || is_full(&error) => return Err(error),
                 Err(_) => {
                     patience = patience.saturating_sub(1);
                     self.found.unwritable(offset, block as u64);

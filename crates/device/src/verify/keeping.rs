@@ -1,0 +1,257 @@
+//! Probing without loss: what is about to be overwritten is read first, kept in memory, and put back afterwards.
+//!
+//! A layer between the probe and the device, so that neither has to know. Places are put back in the reverse of the order
+//! in which they were overwritten: where memory wraps around, several addresses lead to one place, and its oldest
+//! content is the one that is written last. What is kept is lost with the program and with the power.
+
+use super::{CHUNK, VerifyError, is_gone, probe};
+use crate::blockdev::{BlockDev, OnProgress};
+use hakaru_model::integrity::Verdict;
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_sys::buffer::AlignedBuffer;
+use std::io;
+use std::ops::Range;
+
+/// Memory that [`probe_and_restore`] takes for a device of this size, at most.
+pub fn keeps(size: Bytes) -> Bytes {
+    probe::overwrites(size)
+}
+
+/// As [`probe()`], and puts back what was there before: also after an error, and when it is stopped.
+///
+/// # Errors
+/// Those of [`probe()`]; [`VerifyError::NotRestored`] when something could not be put back, which goes before them.
+pub fn probe_and_restore(
+    device: &mut dyn BlockDev,
+    seed: u64,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<Verdict, VerifyError> {
+    let mut keeping = Keeping::new(device)?;
+    let found = probe::probe(&mut keeping, seed, on_progress);
+    keeping.restore()?;
+    found
+}
+
+/// What was at one place before it was overwritten.
+struct Kept {
+    offset: u64,
+    content: Vec<u8>,
+}
+
+struct Keeping<'a> {
+    device: &'a mut dyn BlockDev,
+    /// Oldest first.
+    kept: Vec<Kept>,
+    /// Stretches that are kept already, in order and not touching.
+    covered: Vec<Range<u64>>,
+    /// Direct I/O wants a buffer of its own kind.
+    buffer: AlignedBuffer,
+    /// Time that keeping took; for the one above it has not passed.
+    spent: u64,
+}
+
+impl<'a> Keeping<'a> {
+    fn new(device: &'a mut dyn BlockDev) -> Result<Keeping<'a>, VerifyError> {
+        let buffer = crate::prepare::fill_buffer(CHUNK as usize)?;
+        Ok(Keeping { device, kept: Vec::new(), covered: Vec::new(), buffer, spent: 0 })
+    }
+
+    /// Reads what is at a stretch, in pieces, as far as it is not kept yet.
+    fn keep(&mut self, wanted: Range<u64>) -> io::Result<()> {
+        for gap in self.gaps(wanted) {
+            for start in gap.clone().step_by(CHUNK as usize) {
+                let len = (gap.end - start).min(CHUNK) as usize;
+                let mut content = Vec::new();
+                content.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+                let bytes = &mut self.buffer.as_mut_slice()[..len];
+                // What cannot be read cannot be lost either.
+                if self.device.read_at(start, bytes).is_ok() {
+                    content.extend_from_slice(bytes);
+                    self.kept.push(Kept { offset: start, content });
+                }
+            }
+            self.cover(gap);
+        }
+        Ok(())
+    }
+
+    /// The parts of a stretch that are not kept yet.
+    fn gaps(&self, wanted: Range<u64>) -> Vec<Range<u64>> {
+        let (mut gaps, mut at) = (Vec::new(), wanted.start);
+        let from = self.covered.partition_point(|range| range.end <= wanted.start);
+        for range in self.covered[from..].iter().take_while(|range| range.start < wanted.end) {
+            if at < range.start {
+                gaps.push(at..range.start);
+            }
+            at = at.max(range.end);
+        }
+        if at < wanted.end {
+            gaps.push(at..wanted.end);
+        }
+        gaps
+    }
+
+    fn cover(&mut self, gap: Range<u64>) {
+        let at = self.covered.partition_point(|range| range.start < gap.start);
+        self.covered.insert(at, gap);
+        let mut merged: Vec<Range<u64>> = Vec::with_capacity(self.covered.len());
+        for range in self.covered.drain(..) {
+            match merged.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => merged.push(range),
+            }
+        }
+        self.covered = merged;
+    }
+
+    /// Puts everything back, the youngest first. Every place is tried.
+    fn restore(mut self) -> Result<(), VerifyError> {
+        let mut failed: Option<(u64, io::Error)> = None;
+        let mut left = 0;
+        for Kept { offset, content } in std::mem::take(&mut self.kept).into_iter().rev() {
+            if let Err((at, source, bytes)) = self.put_back(offset, &content) {
+                left += bytes;
+                failed.get_or_insert((at, source));
+            }
+        }
+        let flushed = self.device.flush();
+        match (failed, flushed) {
+            (Some((at, source)), _) => Err(VerifyError::NotRestored { at: Bytes(at), left: Bytes(left), source }),
+            (None, Err(source)) => Err(VerifyError::Flush { source }),
+            (None, Ok(())) => Ok(()),
+        }
+    }
+
+    /// One place, block by block where the device refuses it as a whole. A block that still holds its old content needs
+    /// nothing: the device refused what was to go over it as well.
+    fn put_back(&mut self, offset: u64, content: &[u8]) -> Result<(), (u64, io::Error, u64)> {
+        let bytes = &mut self.buffer.as_mut_slice()[..content.len()];
+        bytes.copy_from_slice(content);
+        let Err(error) = self.device.write_at(offset, bytes) else { return Ok(()) };
+        if is_gone(&error) {
+            return Err((offset, error, content.len() as u64));
+        }
+        let block = self.device.block() as usize;
+        let mut failed: Option<(u64, io::Error, u64)> = None;
+        for (at, old) in (offset..).step_by(block).zip(content.chunks(block)) {
+            let bytes = &mut self.buffer.as_mut_slice()[..old.len()];
+            bytes.copy_from_slice(old);
+            let Err(error) = self.device.write_at(at, bytes) else { continue };
+            if self.device.read_at(at, bytes).is_ok() && bytes == old {
+                continue;
+            }
+            failed.get_or_insert((at, error, 0)).2 += old.len() as u64;
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+impl BlockDev for Keeping<'_> {
+    fn size(&self) -> Bytes {
+        self.device.size()
+    }
+
+    fn block(&self) -> u32 {
+        self.device.block()
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let before = self.device.now();
+        let kept = self.keep(offset..offset + data.len() as u64);
+        self.spent += self.device.now().0.saturating_sub(before.0);
+        kept?;
+        self.device.write_at(offset, data)
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.device.read_at(offset, buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.device.flush()
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos(self.device.now().0.saturating_sub(self.spent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcard::{Beyond, Card};
+    use crate::verify::Capacity;
+    use std::ops::ControlFlow;
+
+    /// A card whose every block tells where it is.
+    fn full(mut card: Card) -> Card {
+        for (at, block) in card.content.chunks_exact_mut(512).enumerate() {
+            block.fill((at % 251) as u8);
+        }
+        card
+    }
+
+    #[test]
+    fn every_kind_of_card_is_as_it_was() {
+        let (mib, claimed) = (1u64 << 20, 300u64 << 20);
+        let cards = [
+            (Card::honest(9 << 20), Capacity::AsClaimed),
+            (Card::false_capacity(32 * mib, claimed, Beyond::Wraps), Capacity::Wraps { real: Bytes(32 * mib) }),
+            (Card::false_capacity(100 * mib, claimed, Beyond::Wraps), Capacity::Wraps { real: Bytes(100 * mib) }),
+            (Card::false_capacity(100 * mib, claimed, Beyond::Vanishes), Capacity::Ends { real: Bytes(100 * mib) }),
+            (Card::false_capacity(100 * mib, claimed, Beyond::Refuses), Capacity::Ends { real: Bytes(100 * mib) }),
+        ];
+        for (card, capacity) in cards {
+            let mut card = full(card);
+            let before = card.content.clone();
+            let verdict = probe_and_restore(&mut card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
+            assert_eq!(verdict.capacity, capacity);
+            assert!(card.content == before, "{capacity:?}");
+            // Keeping is not counted: the card of the test writes 20 MB/s.
+            assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
+        }
+    }
+
+    #[test]
+    fn a_stop_puts_everything_back_and_a_refusal_is_told() {
+        let mut card = full(Card::honest(300 << 20));
+        let before = card.content.clone();
+        let mut calls = 0;
+        let stopped = probe_and_restore(&mut card, 7, &mut |_| {
+            calls += 1;
+            if calls == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(matches!(stopped, Err(VerifyError::Interrupted { .. })), "{stopped:?}");
+        assert!(card.content == before);
+
+        let mut card = full(Card::honest(300 << 20));
+        let mut keeping = Keeping::new(&mut card).unwrap();
+        keeping.write_at(512, &[1; 1024]).unwrap();
+        keeping.write_at(0, &[2; 2048]).unwrap();
+        assert_eq!(keeping.covered, [0..2048]);
+        drop(keeping);
+        card.write_error = Some(512);
+        let mut keeping = Keeping::new(&mut card).unwrap();
+        assert!(keeping.write_at(512, &[3; 512]).is_err());
+        // What the device never took need not be put back.
+        keeping.restore().unwrap();
+        card.write_error = None;
+        let mut keeping = Keeping::new(&mut card).unwrap();
+        keeping.write_at(0, &[3; 4096]).unwrap();
+        let Keeping { kept, covered, buffer, spent, .. } = keeping;
+        card.write_error = Some(512);
+        let lost = Keeping { device: &mut card, kept, covered, buffer, spent }.restore();
+        assert!(matches!(lost, Err(VerifyError::NotRestored { at: Bytes(512), left: Bytes(512), .. })), "{lost:?}");
+    }
+
+    #[test]
+    fn only_what_is_promised_is_kept_in_memory() {
+        for size in [9u64 << 20, 300 << 20, 4 << 30] {
+            let mut card = Card::false_capacity(1 << 20, size, Beyond::Wraps);
+            let mut keeping = Keeping::new(&mut card).unwrap();
+            probe::probe(&mut keeping, 1, &mut |_| ControlFlow::Continue(())).unwrap();
+            let kept: u64 = keeping.kept.iter().map(|kept| kept.content.len() as u64).sum();
+            assert!(kept <= keeps(Bytes(size)).0, "{kept} of {size}");
+        }
+    }
+}
