@@ -258,6 +258,8 @@ pub(crate) fn over_time(phase: &str, names: &[String], cells: &[Option<&PhaseSum
         series: if by_run { labels } else { names.to_vec() },
         lines: lines.map(|(i, (points, &(series, _)))| TimelineLine { series: style(i, series), points }).collect(),
         marks: if single { cells.iter().flatten().filter_map(|cell| mark(cell)).collect() } else { Vec::new() },
+        until: None,
+        bands: Vec::new(),
     };
     Some(Chart {
         name: format!("over-time-{}", slug(phase)),

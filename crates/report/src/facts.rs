@@ -2,7 +2,7 @@
 
 use crate::text::plain;
 use crate::{naming, number, time};
-use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem};
+use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity};
 use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained};
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
@@ -49,19 +49,25 @@ impl Lines {
     }
 }
 
-/// All circumstances of a series, most important first.
-pub(crate) fn circumstances(summary: &Summary) -> Vec<Line> {
+/// What was measured on which host, most important first.
+pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<Line> {
     let mut lines = Lines::default();
-    lines.say("Target", summary.target.path.display());
-    if let Some(filesystem) = &summary.target.filesystem {
+    lines.say("Target", target.path.display());
+    if let Some(filesystem) = &target.filesystem {
         lines.say("File system", filesystem_words(filesystem));
         lines.say("Mount options", &filesystem.options);
     }
-    match &summary.target.device {
+    match &target.device {
         Fact::Known(found) => device(&mut lines, found),
         Fact::Unknown(because) => lines.unknown("Device", because),
     }
-    host(&mut lines, &summary.environment);
+    host(&mut lines, environment);
+    lines.0
+}
+
+/// All circumstances of a series, most important first.
+pub(crate) fn circumstances(summary: &Summary) -> Vec<Line> {
+    let mut lines = Lines(surroundings(&summary.target, &summary.environment));
     lines.say("Measured by", &summary.origin);
     if let Some(ns) = summary.overhead_ns {
         lines.say("Our own cost", format!("{} an I/O{}", number::nanos(ns), share_of_quickest(summary, ns)));
@@ -256,7 +262,11 @@ const BRIEF: &[(&str, &[(&str, &str)])] = &[
 
 /// The known circumstances in a few lines of a name and its values.
 pub(crate) fn brief(summary: &Summary) -> Vec<(&'static str, String)> {
-    let all = circumstances(summary);
+    brief_of(&circumstances(summary))
+}
+
+/// The same of lines that are there already.
+pub(crate) fn brief_of(all: &[Line]) -> Vec<(&'static str, String)> {
     let gathered = BRIEF.iter().map(|&(name, parts)| {
         let values = parts.iter().flat_map(|&(of, lead)| {
             let known = all.iter().filter(move |line| line.known && line.name == of && line.value != NONE_CLAIMED);

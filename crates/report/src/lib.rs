@@ -26,6 +26,7 @@ mod table;
 mod terminal;
 mod text;
 pub mod time;
+mod verified;
 
 pub use campaign::{campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown};
 pub use chart::{Chart, Plot, Section, charts};
@@ -38,3 +39,4 @@ pub use shelf::shelf_terminal;
 pub use standings::campaign_terminal;
 pub use table::DataTable;
 pub use terminal::{terminal, terminal_with};
+pub use verified::{verification_csv, verification_html, verification_terminal};

@@ -149,7 +149,8 @@ fn map(view: &View<'_>) -> Option<Chart> {
         note.push_str(&format!(" {} of {} cards are drawn.", names.len(), all.len()));
     }
     let axis = "GiB from the start of the device".to_owned();
-    let plot = Plot::Timeline(Timeline { unit: "MB/s".to_owned(), axis, series: names, lines, marks: Vec::new() });
+    let (unit, marks, bands) = ("MB/s".to_owned(), Vec::new(), Vec::new());
+    let plot = Plot::Timeline(Timeline { unit, axis, series: names, lines, marks, until: None, bands });
     let title = "Speed along the device".to_owned();
     Some(Chart { name: "speed-map".to_owned(), section: Section::Map, title, note, plot, table })
 }

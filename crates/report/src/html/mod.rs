@@ -47,8 +47,13 @@ fn page(title: &str, summaries: &[Summary], body: &str) -> String {
     frame(title, &origins(summaries), body)
 }
 
-/// A whole page; what stands under the title and the body are HTML.
+/// A whole page of figures, with the words on how to read them at its end; `under` stands under the title.
 pub(crate) fn frame(title: &str, under: &str, body: &str) -> String {
+    shell(title, under, &format!("{body}{}", parts::method()))
+}
+
+/// The page around its content, all of it HTML but the title.
+pub(crate) fn shell(title: &str, under: &str, body: &str) -> String {
     let title = markup(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -56,10 +61,9 @@ pub(crate) fn frame(title: &str, under: &str, body: &str) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n\
-         <header><h1>{title}</h1>\n{under}</header>\n{body}{}</main>\n</body>\n</html>\n",
+         <header><h1>{title}</h1>\n{under}</header>\n{body}</main>\n</body>\n</html>\n",
         style::CSS,
         svg::CSS,
-        parts::method()
     )
 }
 

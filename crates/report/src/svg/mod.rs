@@ -15,7 +15,7 @@ mod timeline;
 pub use bars::{Bar, BarGroup, Bars, bars};
 pub use latency::{Latencies, LatencyLine, latency};
 pub use style::CSS;
-pub use timeline::{Mark, Timeline, TimelineLine, timeline};
+pub use timeline::{Band, Mark, Timeline, TimelineLine, timeline};
 
 /// What every chart has around its data.
 #[derive(Clone, Debug, PartialEq, Eq)]

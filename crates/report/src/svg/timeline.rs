@@ -1,6 +1,6 @@
 //! Bandwidth over time, or along a device, from zero up, so that a fall looks as large as it is.
 
-use super::canvas::{Anchor, Canvas, width_of};
+use super::canvas::{Anchor, Canvas, px, width_of};
 use super::legend::{self, Sample};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
@@ -19,6 +19,21 @@ pub struct Timeline {
     pub lines: Vec<TimelineLine>,
     /// Moments worth a word.
     pub marks: Vec<Mark>,
+    /// Where it ends at least; where the data do when `None`.
+    pub until: Option<f64>,
+    /// Stretches that are marked below the lines.
+    pub bands: Vec<Band>,
+}
+
+/// One marked stretch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Band {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// What is there; shown when the pointer rests on it.
+    pub text: String,
 }
 
 /// One line.
@@ -41,6 +56,8 @@ pub struct Mark {
 
 /// Room to the right of the plot.
 const MARGIN: f64 = 12.0;
+/// Height of marked stretches.
+const BAND: f64 = 7.0;
 
 /// Draws a chart over time.
 pub fn timeline(data: &Timeline, frame: &Frame) -> String {
@@ -49,7 +66,8 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
     let top = legend::draw(&mut canvas, width, &names, Sample::Line) + 26.0;
     let points = || data.lines.iter().flat_map(|line| line.points.iter().copied());
-    let x_scale = Scale::Linear { min: 0.0, max: points().map(|p| p.0).filter(|t| t.is_finite()).fold(1e-3, f64::max) };
+    let last = points().map(|p| p.0).chain(data.until).filter(|t| t.is_finite()).fold(1e-3, f64::max);
+    let x_scale = Scale::Linear { min: 0.0, max: last };
     let y_scale = Scale::from_zero(points().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0, f64::max));
     let labels: Vec<(f64, String)> = y_scale.ticks(5).into_iter().map(|v| (v, number::exact(v, 6))).collect();
     let left = labels.iter().map(|(_, text)| width_of(text)).fold(0.0, f64::max) + 10.0;
@@ -59,6 +77,12 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     for (value, text) in &labels {
         canvas.line("hk-g", (left, y(*value)), (right, y(*value)));
         canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
+    }
+    for band in &data.bands {
+        // Thin ones would not be seen.
+        let (from, to) = (x(band.from), x(band.to).max(x(band.from) + 1.5));
+        let (from, to, low, high) = (px(from), px(to), px(bottom), px(bottom - BAND));
+        canvas.path("hk-f3", &format!("M{from} {low}V{high}H{to}V{low}z"), &band.text);
     }
     horizontal_axis(&mut canvas, x_scale, (left, right), bottom, &data.axis);
     canvas.text((0.0, top - 12.0), Anchor::Start, "hk-m", &data.unit);

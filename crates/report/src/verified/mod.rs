@@ -1,0 +1,161 @@
+//! What verifying found, in words: for a terminal, as a page with its speed map, and as rows for other programs.
+
+mod page;
+mod rows;
+mod terminal;
+
+pub use page::verification_html;
+pub use rows::verification_csv;
+pub use terminal::verification_terminal;
+
+use crate::text::plain;
+use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};
+use hakaru_model::units::{Bytes, Nanos};
+
+/// How it came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grade {
+    Good,
+    Bad,
+    /// Nothing bad was found, and not everything was looked at.
+    Open,
+}
+
+/// The verdict, in words.
+struct Told {
+    grade: Grade,
+    /// One sentence or two.
+    verdict: String,
+    /// What to do now; empty when there is nothing to do.
+    advice: String,
+    /// What this way of looking cannot find.
+    limits: Vec<&'static str>,
+}
+
+fn told(verification: &Verification) -> Told {
+    let verdict = &verification.verdict;
+    let grade = match (verdict.has_defects(), verification.completed && verdict.is_good()) {
+        (true, _) => Grade::Bad,
+        (false, true) => Grade::Good,
+        (false, false) => Grade::Open,
+    };
+    let text = match grade {
+        Grade::Bad => bad(verification),
+        Grade::Good => good(verification),
+        Grade::Open if verdict.checked().0 == 0 => {
+            "Ended before anything was read back: nothing can be said of it yet.".to_owned()
+        }
+        Grade::Open => format!(
+            "Ended early: no defect in the first {} of {} that were read back.",
+            verdict.checked(),
+            verdict.claimed
+        ),
+    };
+    Told { grade, verdict: text, advice: advice(verification), limits: limits(verification) }
+}
+
+fn good(verification: &Verification) -> String {
+    let verdict = &verification.verdict;
+    let all = verdict.claimed;
+    match &verification.scope {
+        Scope::Whole => format!("Good: all {all} came back as written."),
+        Scope::Range { start, end, .. } => format!("Good: all from {start} to {end} came back as written."),
+        Scope::Samples { .. } => {
+            format!("Good: it holds the {all} that it claims, going by samples of {} in all.", verdict.checked())
+        }
+        Scope::FreeSpace { .. } => format!("Good: all {all} of free space came back as written."),
+    }
+}
+
+fn bad(verification: &Verification) -> String {
+    let verdict = &verification.verdict;
+    let claimed = verdict.claimed;
+    match verdict.capacity {
+        Capacity::Wraps { real } => format!(
+            "False capacity: it claims {claimed} and holds {real}. What is written beyond that overwrites what was \
+             written before."
+        ),
+        Capacity::Ends { real } => {
+            format!("False capacity: it claims {claimed} and holds {real}. What is written beyond that is lost.")
+        }
+        Capacity::AsClaimed => {
+            let ended = if verification.completed { "" } else { " before it was ended early" };
+            let (bad, checked) = (verdict.bad_bytes, verdict.checked());
+            format!("Defective: {bad} of the {checked} looked at did not come back as written{ended}.")
+        }
+    }
+}
+
+fn advice(verification: &Verification) -> String {
+    match (verification.verdict.capacity.real(), verification.verdict.has_defects()) {
+        (Some(real), _) => format!(
+            "Keep nothing on it, and ask for the money back. Whoever must use it makes one partition over the first \
+             {real} at most."
+        ),
+        (None, true) => "Copy what matters off it while it can be read, and replace it.".to_owned(),
+        (None, false) => String::new(),
+    }
+}
+
+fn limits(verification: &Verification) -> Vec<&'static str> {
+    let mut limits = match &verification.scope {
+        Scope::Whole => Vec::new(),
+        Scope::Range { .. } => vec!["nothing outside of this range was looked at"],
+        Scope::Samples { restored: true } => {
+            vec!["bad places between the samples are not found", "what was there before was put back"]
+        }
+        Scope::Samples { restored: false } => vec!["bad places between the samples are not found"],
+        Scope::FreeSpace { .. } => {
+            vec!["only free space was looked at: a false end that lies in used space is not found"]
+        }
+    };
+    limits.push("a cache that lies about having flushed is only found by cutting the power");
+    limits
+}
+
+/// What a state means.
+fn state(state: BlockState) -> String {
+    match state {
+        BlockState::Good => "as written".to_owned(),
+        BlockState::Overwritten { distance } => format!("holds what was written {distance} further on"),
+        BlockState::Lost => "holds nothing of what was written".to_owned(),
+        BlockState::Damaged => "the right block with wrong bytes".to_owned(),
+        BlockState::Unreadable => "cannot be read".to_owned(),
+        BlockState::Unwritable => "cannot be written".to_owned(),
+    }
+}
+
+/// `verify of SanDisk SE32G`.
+fn headline(verification: &Verification) -> String {
+    let of = match &verification.scope {
+        Scope::FreeSpace { folder } => format!("free space at {}", folder.display()),
+        _ => verification.target.display_name(),
+    };
+    plain(&format!("verify of {of}"))
+}
+
+/// Where the part that was looked at begins.
+fn begins_at(verification: &Verification) -> Bytes {
+    match verification.scope {
+        Scope::Range { start, .. } => start,
+        _ => Bytes(0),
+    }
+}
+
+/// An offset in few letters.
+fn place(offset: Bytes) -> String {
+    if offset.0 == 0 { "0".to_owned() } else { offset.to_string() }
+}
+
+/// `42 min 10 s`, `1 h 5 min`, `3.20 s`.
+fn duration(time: Nanos) -> String {
+    let seconds = time.0 / 1_000_000_000;
+    match seconds {
+        0..60 => time.to_string(),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests;
