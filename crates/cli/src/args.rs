@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "hakaru", version, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 refused because data would be lost, \
-                        130 interrupted (what was measured is kept).")]
+                        4 defects found (verify), 130 interrupted (what was measured is kept).")]
 pub(crate) struct Cli {
     /// The database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]
     #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
@@ -41,7 +41,11 @@ enum Command {
     Shelf(cmd::shelf::Args),
     /// Tell what is known of a device or path, and of this host
     Info(cmd::info::Args),
-    /// Undo what a preparation left behind that was cut short
+    /// Check that a card or disk holds what it claims, and how fast it is where
+    Verify(cmd::verify::Args),
+    /// Bring a device into a known state: discard, fill, partition, mkfs, mount
+    Prepare(cmd::prepare::Args),
+    /// Take back what a preparation left behind, and name what was cut short
     Recover(cmd::recover::Args),
     /// Run a fio command line or job file on our own engine
     #[command(disable_help_flag = true)]
@@ -74,6 +78,8 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::Export(args) => cmd::export::main(&args, db),
         Command::Shelf(args) => cmd::shelf::main(&args, db),
         Command::Info(args) => cmd::info::main(&args),
+        Command::Verify(args) => cmd::verify::main(&args, db),
+        Command::Prepare(args) => cmd::prepare::main(&args),
         Command::Recover(args) => cmd::recover::main(&args),
         Command::Fio { args } => Ok(cmd::fio::main(&args)),
     };

@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// Refused, because data would be lost.
     Refused = 3,
+    /// Verifying came to its end, and found that the storage is not what it claims.
+    Defective = 4,
     /// A command line of fio stopped by Ctrl-C or a signal: fio leaves with this code then. What was measured is shown.
     FioStopped = 128,
     /// Stopped by Ctrl-C or a signal. What was measured is kept.
@@ -29,7 +31,12 @@ impl From<Exit> for ExitCode {
 /// Says what went wrong, with its causes, on standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
     anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {error}");
-    for cause in error.chain().skip(1) {
-        anstream::eprintln!("  cause: {cause}");
+    let mut said = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Many errors end with their cause.
+        if !said.contains(&cause) {
+            anstream::eprintln!("  cause: {cause}");
+        }
+        said = cause;
     }
 }

@@ -12,10 +12,30 @@ use std::time::Duration;
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(crate) enum Mode {
     Live,
     Lines,
     Quiet,
+}
+
+impl Mode {
+    /// As was asked for, and as standard error allows.
+    pub(crate) fn of(quiet: bool) -> Mode {
+        match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Mode::Quiet,
+            (false, true) => Mode::Live,
+            (false, false) => Mode::Lines,
+        }
+    }
+}
+
+/// The live line, of a thousand steps; it is only seen where there is a terminal.
+pub(crate) fn bar(mode: Mode) -> ProgressBar {
+    let target = if mode == Mode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(1000), target);
+    let style = ProgressStyle::with_template("{prefix} {bar:20} {msg}").map(|s| s.progress_chars("━╸─"));
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
 }
 
 /// Tells the user how a suite comes along, on standard error.
@@ -32,15 +52,8 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(quiet: bool, phases: usize) -> Live {
-        let mode = match (quiet, std::io::stderr().is_terminal()) {
-            (true, _) => Mode::Quiet,
-            (false, true) => Mode::Live,
-            (false, false) => Mode::Lines,
-        };
-        let target = if mode == Mode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(1000), target);
-        let style = ProgressStyle::with_template("{prefix} {bar:20} {msg}").map(|s| s.progress_chars("━╸─"));
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let mode = Mode::of(quiet);
+        let bar = bar(mode);
         Live { mode, bar, round: 0, rounds: 1, phases: phases as u32, phase: 0, told: 0 }
     }
 

@@ -10,6 +10,7 @@ mod place;
 mod rules;
 mod select;
 mod stop;
+mod walking;
 
 use std::ffi::OsString;
 use std::path::Path;

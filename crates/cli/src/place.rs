@@ -1,15 +1,42 @@
 //! Where things are kept: the database, and reports beside it.
 
 use anyhow::{Context, Result};
-use hakaru_store::Store;
+use hakaru_model::integrity::Verification;
+use hakaru_store::{FindError, Journal, Store};
 use std::path::{Path, PathBuf};
 
 /// Opens the named database, or the user's own.
 pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
-    Ok(match db {
+    let store = match db {
         Some(path) => Store::open(path)?,
         None => Store::open_default()?,
-    })
+    };
+    if store.journal() == Journal::Rollback {
+        anstream::eprintln!(
+            "note: the file system under {} lets no memory be shared (9p and network file systems do not), so the \
+             database uses an older journal: just as safe, but commands that run at once wait for each other",
+            store.path().display()
+        );
+    }
+    Ok(store)
+}
+
+/// The verification of that name, where no run has it; `latest` names one only where there is no run.
+pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verification>> {
+    let run_is_there = match name {
+        "latest" => store.latest()?.is_some(),
+        name => !matches!(store.run(name), Err(FindError::NotFound { .. })),
+    };
+    if run_is_there {
+        return Ok(None);
+    }
+    if name == "latest" {
+        return Ok(store.latest_verification()?);
+    }
+    match store.verification(name) {
+        Err(FindError::NotFound { .. }) => Ok(None),
+        found => Ok(Some(found?)),
+    }
 }
 
 /// Writes a report. Beside the database unless a place is named.

@@ -3,7 +3,8 @@
 use crate::exit::Exit;
 use anyhow::Result;
 use hakaru_device::Roots;
-use hakaru_device::guard::{self, Confirmation, Erasable, Refusal};
+use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal};
+use hakaru_model::facts::Identity;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -17,6 +18,13 @@ pub(crate) fn losses(path: &Path) -> String {
     format!("Would be lost on {}:\n{}", path.display(), lines.concat())
 }
 
+/// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`.
+pub(crate) fn called(identity: &Identity) -> String {
+    let (name, path) = (identity.display_name(), identity.path.display().to_string());
+    let size = identity.device.known().map_or(String::new(), |device| format!(", {}", device.size));
+    if name == path { format!("{name}{size}") } else { format!("{name}{size}, {path}") }
+}
+
 /// Takes the device for erasing, or says why not. An empty id is asked for on the terminal.
 pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
     let roots = Roots::live();
@@ -26,11 +34,14 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
     };
     let confirmation = if id.is_empty() {
         if !std::io::stdin().is_terminal() {
-            anstream::eprintln!("error: --erase has no id, and there is no terminal to ask on");
-            anstream::eprintln!("  help: name the device by one of its ids: {}", candidate.ids().join(", "));
+            let name = path.display();
+            anstream::eprintln!(
+                "\u{1b}[1;31merror\u{1b}[0m: refused: all on {name} would be lost, and nobody allowed it"
+            );
+            anstream::eprintln!("  help: {}", how_to_name(&candidate));
             return Ok(Err(Exit::Refused));
         }
-        anstream::eprintln!("{}", candidate.identity().display_name());
+        anstream::eprintln!("{}", called(candidate.identity()));
         anstream::eprint!("{}Type its name, {}, to go on: ", losses(path), candidate.name());
         let mut typed = String::new();
         std::io::stdin().lock().read_line(&mut typed)?;
@@ -41,7 +52,29 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
     Ok(candidate.confirm(&confirmation, &roots).map_err(|refusal| refuse(&refusal)))
 }
 
-fn refuse(refusal: &Refusal) -> Exit {
+/// How a script, or a person, tells that this very device is meant.
+fn how_to_name(candidate: &Candidate) -> String {
+    match candidate.ids() {
+        [] => format!(
+            "it has no serial number, CID or name in /dev/disk/by-id that a script could give: run this on a terminal, \
+             and type its name, {}, when asked",
+            candidate.name()
+        ),
+        ids => {
+            let ids: Vec<String> = ids.iter().map(|id| format!("--erase={}", quoted(id))).collect();
+            format!("allow it with {}", ids.join(" or "))
+        }
+    }
+}
+
+/// For a shell: in single quotes where there is need of them.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// Says why not, and what would help.
+pub(crate) fn refuse(refusal: &Refusal) -> Exit {
     anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: refused: {refusal}");
     anstream::eprintln!("  help: {}", refusal.cure());
     Exit::Refused

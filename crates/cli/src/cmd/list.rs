@@ -4,7 +4,8 @@ use super::print;
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
-use hakaru_store::{Filter, RunRow};
+use hakaru_model::integrity::{Scope, Verification};
+use hakaru_store::{Filter, RunRow, Store};
 use std::path::Path;
 
 /// Which runs.
@@ -30,9 +31,13 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         print(&rows.iter().map(|row| json(row).to_string() + "\n").collect::<String>())?;
         return Ok(Exit::Ok);
     }
-    if rows.is_empty() {
+    let verified = verifications(&store, args)?;
+    if rows.is_empty() && verified.is_empty() {
         print("No runs are stored yet: `hakaru bench` makes one.\n")?;
         return Ok(Exit::Ok);
+    }
+    if rows.is_empty() {
+        return print(&verified).map(|()| Exit::Ok);
     }
     let mut text =
         format!("{:<14} {:<20} {:>3} {:<18} {:<12} {}\n", "RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET");
@@ -49,8 +54,36 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
             row.target
         );
     }
+    if !verified.is_empty() {
+        text += &format!("\n{verified}");
+    }
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// Verifications, a line each; nothing when there are none.
+fn verifications(store: &Store, args: &Args) -> Result<String> {
+    let target = |v: &Verification| match &v.scope {
+        Scope::FreeSpace { folder } => format!("free space at {}", folder.display()),
+        _ => v.target.display_name(),
+    };
+    let named = |v: &Verification| {
+        args.target.as_ref().is_none_or(|text| target(v).to_lowercase().contains(&text.to_lowercase()))
+    };
+    let found = store.verifications(args.limit)?;
+    let line = |v: &Verification| {
+        let outcome = match (v.verdict.has_defects(), v.completed) {
+            (true, _) => "defects",
+            (false, true) => "good",
+            (false, false) => "ended early",
+        };
+        let started = hakaru_report::time::utc(v.started_unix_ms);
+        let started = started.trim_end_matches(" UTC");
+        format!("{:<37} {started:<20} {outcome:<12} {}\n", v.id, target(v))
+    };
+    let lines: String = found.iter().filter(|v| named(v)).map(line).collect();
+    let head = || format!("{:<37} {:<20} {:<12} {}\n", "VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET");
+    Ok(if lines.is_empty() { lines } else { head() + &lines })
 }
 
 fn json(row: &RunRow) -> serde_json::Value {

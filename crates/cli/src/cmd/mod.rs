@@ -9,10 +9,12 @@ pub(crate) mod fio;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod prepare;
 pub(crate) mod recover;
 pub(crate) mod report;
 pub(crate) mod shelf;
 pub(crate) mod show;
+pub(crate) mod verify;
 
 use hakaru_model::advice::{Findings, UseRule};
 use hakaru_model::finding::Summary;

@@ -1,4 +1,4 @@
-//! `hakaru recover`: undoes, or at least names, what a preparation left behind that was cut short.
+//! `hakaru recover`: takes back what a preparation left behind, and names what was cut short and cannot be undone.
 
 use super::print;
 use crate::exit::{Exit, complain};

@@ -6,6 +6,7 @@ use crate::place;
 use anyhow::{Context, Result, bail};
 use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
+use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_store::Store;
 use std::collections::BTreeSet;
@@ -95,6 +96,11 @@ fn summaries(store: &Store, names: &[String]) -> Result<Vec<Summary>> {
 /// Writes it.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let store = place::open(db)?;
+    if let [only] = args.runs.as_slice()
+        && let Some(verification) = place::verification(&store, only)?
+    {
+        return of_verification(args, &store, &verification);
+    }
     let summaries = summaries(&store, &args.runs)?;
     let (shelf, rules) = (super::shelf::load(&store), crate::rules::load(args.rules.as_deref())?);
     let findings: Vec<Findings> = summaries.iter().map(|summary| super::findings_by(summary, &shelf, &rules)).collect();
@@ -114,6 +120,24 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     let Some(first) = summaries.first() else { bail!("no runs were named") };
     let path = place::write_report(&store, args.output.as_deref(), &first.series, &text)?;
+    print(&format!("{}\n", path.display()))?;
+    Ok(Exit::Ok)
+}
+
+/// The page of a verification, with its speed map; or the map as rows.
+fn of_verification(args: &Args, store: &Store, verification: &Verification) -> Result<Exit> {
+    let form = Form::of(args.format, args.output.as_deref());
+    let text = match form {
+        Form::Csv => hakaru_report::verification_csv(verification),
+        Form::Html => hakaru_report::verification_html(verification),
+        Form::Markdown => bail!("a verification is reported as html or csv; `hakaru show` tells it as text"),
+    };
+    let to_stdout = args.output.as_deref() == Some(Path::new("-"));
+    if to_stdout || args.output.is_none() && form != Form::Html {
+        print(&text)?;
+        return Ok(Exit::Ok);
+    }
+    let path = place::write_report(store, args.output.as_deref(), &verification.id, &text)?;
     print(&format!("{}\n", path.display()))?;
     Ok(Exit::Ok)
 }

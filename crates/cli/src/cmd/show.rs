@@ -1,4 +1,4 @@
-//! `hakaru show`: one stored run, or a series.
+//! `hakaru show`: one stored run, a series, or a verification.
 
 use super::{print, width};
 use crate::exit::Exit;
@@ -28,6 +28,13 @@ pub(crate) struct Args {
 /// Prints it.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let store = place::open(db)?;
+    if let Some(verification) = place::verification(&store, &args.run)? {
+        print(&match args.json {
+            true => serde_json::to_string_pretty(&verification)? + "\n",
+            false => hakaru_report::verification_terminal(&verification, width(), true),
+        })?;
+        return Ok(Exit::Ok);
+    }
     let records = super::report::find(&store, &args.run, args.series)?;
     if args.json {
         let text = match &records[..] {

@@ -36,6 +36,7 @@ impl Home {
 pub(crate) fn hakaru(home: &Home) -> Command {
     let mut command = Command::cargo_bin("hakaru").unwrap();
     command.env("HAKARU_DB", home.path().join("hakaru.db")).env("HOME", home.path()).env("NO_COLOR", "1");
+    command.env_remove("XDG_STATE_HOME").env_remove("XDG_DATA_HOME");
     command
 }
 

@@ -1,0 +1,446 @@
+//! `hakaru prepare`: brings a device into a known state, in journalled steps.
+
+use super::{erase, print, recover};
+use crate::exit::{Exit, complain};
+use crate::walking::Walking;
+use anyhow::Result;
+use clap::ValueEnum;
+use hakaru_device::guard::{self, Candidate, Erasable, Refusal};
+use hakaru_device::prepare::{
+    self, DiscardError, DiscardKind, FillPattern, FsType, Layout, LayoutKind, LayoutTable, MkfsRequest, MountRequest,
+    Mounted, Preparation, PrepareError, Step, StepDone, ToolError,
+};
+use hakaru_device::{Roots, SpeedMap};
+use hakaru_model::facts::Identity;
+use hakaru_model::units::Bytes;
+use std::path::{Path, PathBuf};
+
+const AFTER: &str = "Steps are taken in the order in which they are listed here, whatever the order of the options. \
+A step that fails is undone with those before it, as far as they can be. What stays after success (a mount, files that use \
+up space) stands in a journal, and `hakaru recover` takes it back.
+
+  hakaru prepare /dev/sdX --erase=ID --fill=ones --partition --mkfs=f2fs --mount=/mnt/card
+
+Exit codes: 0 done, 1 a step failed, 2 wrong usage, 3 refused because data would be lost, 130 interrupted.";
+
+/// What to do to which device.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The disk, card or partition; all that is on it is lost
+    device: PathBuf,
+    /// Leave to erase it: its serial number, CID or by-id name; asks when left out
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
+    erase: Option<String>,
+    /// Tell the device to forget all of its content; `secure` insists that no copy stays
+    #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain", require_equals = true)]
+    discard: Option<Discard>,
+    /// Overwrite all of it
+    #[arg(long, value_name = "PATTERN")]
+    fill: Option<Fill>,
+    /// One partition over all of it, beginning at 4 MiB; the steps below then concern that partition
+    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "mbr", require_equals = true)]
+    partition: Option<Table>,
+    /// Make a file system with the tool of its makers and that tool's own defaults
+    #[arg(long, value_name = "TYPE")]
+    mkfs: Option<Filesystem>,
+    /// Options for that tool, as it takes them: `--mkfs-options="-b 4096"`
+    #[arg(long, value_name = "OPTIONS", requires = "mkfs", allow_hyphen_values = true)]
+    mkfs_options: Option<String>,
+    /// Label of the file system
+    #[arg(long, requires = "mkfs")]
+    label: Option<String>,
+    /// Mount it there; the folder is made where there is none
+    #[arg(long, value_name = "DIR", requires = "mkfs")]
+    mount: Option<PathBuf>,
+    /// Options of the mount, such as noatime,discard
+    #[arg(long, value_name = "OPTIONS", requires = "mount", default_value = "")]
+    mount_options: String,
+    /// Use up space with random bytes until so many hundredths of the file system are taken
+    #[arg(long, value_name = "PERCENT", requires = "mount", value_parser = clap::value_parser!(u32).range(1..=99))]
+    level: Option<u32>,
+    /// Write back and empty the caches of the host
+    #[arg(long)]
+    drop_caches: bool,
+    /// Where random bytes come from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only say what would be done, and what would be lost
+    #[arg(long)]
+    dry_run: bool,
+    /// What was done as JSON
+    #[arg(long)]
+    json: bool,
+    /// Tell nothing while it runs
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// How thoroughly to discard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Discard {
+    /// The device may forget
+    Plain,
+    /// It must, all copies included; few devices offer it
+    Secure,
+}
+
+/// What to overwrite with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Fill {
+    /// 0x00
+    Zero,
+    /// 0xff, what erased flash reads as
+    Ones,
+    /// Random bytes that do not compress
+    Random,
+}
+
+/// Which partition table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// The old one of PCs, which cameras and the Raspberry Pi know
+    Mbr,
+    /// The one of UEFI
+    Gpt,
+}
+
+/// Which file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Filesystem {
+    Vfat,
+    Exfat,
+    Ext4,
+    F2fs,
+    Xfs,
+    Btrfs,
+}
+
+impl From<Filesystem> for FsType {
+    fn from(fs: Filesystem) -> FsType {
+        match fs {
+            Filesystem::Vfat => FsType::Vfat,
+            Filesystem::Exfat => FsType::Exfat,
+            Filesystem::Ext4 => FsType::Ext4,
+            Filesystem::F2fs => FsType::F2fs,
+            Filesystem::Xfs => FsType::Xfs,
+            Filesystem::Btrfs => FsType::Btrfs,
+        }
+    }
+}
+
+/// All that was asked for, in the order in which it is done; found to be possible as far as that can be told beforehand.
+struct Plan {
+    discard: Option<DiscardKind>,
+    fill: Option<FillPattern>,
+    partition: Option<(Layout, String)>,
+    mkfs: Option<MkfsRequest>,
+    /// The command of the file system's tool.
+    command: Vec<String>,
+    mount: Option<MountRequest>,
+    level: Option<u32>,
+    drop_caches: bool,
+    seed: u64,
+}
+
+impl Plan {
+    /// Everything that can fail is tried here, before anything is lost.
+    fn new(args: &Args, candidate: &Candidate) -> Result<Plan> {
+        let Args { discard, fill, partition, mkfs, mkfs_options, label, mount, mount_options, .. } = args;
+        let node = Path::new("/dev").join(candidate.name());
+        let fs = mkfs.map(FsType::from);
+        let partition = partition.map(|table| layout(table, fs, candidate.identity())).transpose()?;
+        let mkfs = fs.map(|fs| MkfsRequest {
+            label: label.clone(),
+            options: mkfs_options.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect(),
+            ..MkfsRequest::new(fs)
+        });
+        let command = match &mkfs {
+            Some(request) => request.command(&part_of(&node, partition.is_some()))?,
+            None => Vec::new(),
+        };
+        let mount = mount.as_ref().zip(fs).map(|(at, fs)| mount_request(at, fs, mount_options)).transpose()?;
+        let plan = Plan {
+            discard: discard.map(|kind| if kind == Discard::Secure { DiscardKind::Secure } else { DiscardKind::Plain }),
+            fill: fill.map(|fill| match fill {
+                Fill::Zero => FillPattern::Zeroes,
+                Fill::Ones => FillPattern::Ones,
+                Fill::Random => FillPattern::Random { seed: args.seed },
+            }),
+            partition,
+            mkfs,
+            command,
+            mount,
+            level: args.level,
+            drop_caches: args.drop_caches,
+            seed: args.seed,
+        };
+        if plan.words().is_empty() {
+            anyhow::bail!(
+                "no step was named: give --discard, --fill, --partition or --mkfs (see `hakaru prepare --help`)"
+            );
+        }
+        Ok(plan)
+    }
+
+    /// One line a step.
+    fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        words.extend(self.discard.map(|kind| match kind {
+            DiscardKind::Plain => "discard all of it".to_owned(),
+            DiscardKind::Secure => "discard all of it securely".to_owned(),
+        }));
+        words.extend(self.fill.map(|pattern| format!("fill all of it with {}", filling(pattern))));
+        words.extend(self.partition.as_ref().map(|(_, script)| {
+            let lines: Vec<&str> = script.lines().filter(|line| !line.is_empty()).collect();
+            format!("write a partition table with sfdisk: {}", lines.join("; "))
+        }));
+        if !self.command.is_empty() {
+            words.push(self.command.join(" "));
+        }
+        words.extend(self.mount.as_ref().map(|mount| {
+            let options = if mount.options.is_empty() { "defaults" } else { &mount.options };
+            format!("mount it at {} with {options}", mount.at.display())
+        }));
+        words.extend(self.level.map(|percent| format!("use up space until {percent} % of it is taken")));
+        words.extend(self.drop_caches.then(|| "empty the caches of the host".to_owned()));
+        words
+    }
+}
+
+/// The node of the first partition that will be there, or the device itself.
+fn part_of(node: &Path, partitioned: bool) -> PathBuf {
+    let name = node.display().to_string();
+    match (partitioned, name.ends_with(|c: char| c.is_ascii_digit())) {
+        (false, _) => node.to_owned(),
+        (true, true) => PathBuf::from(format!("{name}p1")),
+        (true, false) => PathBuf::from(format!("{name}1")),
+    }
+}
+
+fn layout(table: Table, fs: Option<FsType>, identity: &Identity) -> Result<(Layout, String)> {
+    let device = identity.device.known();
+    let (size, block) = device.map_or((Bytes(0), 512), |device| (device.size, device.logical_block));
+    Layout::tool()?;
+    let kind = match fs {
+        Some(FsType::Vfat) => LayoutKind::Fat,
+        Some(FsType::Exfat) => LayoutKind::Exfat,
+        _ => LayoutKind::Linux,
+    };
+    let table = match table {
+        Table::Mbr => LayoutTable::Mbr,
+        Table::Gpt => LayoutTable::Gpt,
+    };
+    let layout = Layout::single(table, kind);
+    let script = layout.script(size, block)?;
+    Ok((layout, script))
+}
+
+/// A mount over files would hide them, and a folder can only be made in one that is there.
+fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
+    let absolute = std::path::absolute(at)?;
+    let shown = at.display();
+    match std::fs::read_dir(&absolute).map(|mut entries| entries.next().is_some()) {
+        Ok(false) => {}
+        Ok(true) => {
+            anyhow::bail!("{shown} is not empty, and a mount would hide what is in it: name an empty or new folder")
+        }
+        Err(_) if absolute.exists() => anyhow::bail!("{shown} is no folder that can be read: name another"),
+        Err(_) if absolute.parent().is_some_and(Path::is_dir) => {}
+        Err(_) => anyhow::bail!("there is no folder above {shown}: make it first"),
+    }
+    if !prepare::can_mount(fs.name(), &Roots::live()) {
+        anyhow::bail!("this kernel has no {fs}, neither built in nor as a module: use another file system");
+    }
+    Ok(MountRequest { fs_type: fs.name().to_owned(), options: options.to_owned(), at: absolute })
+}
+
+/// Plans, asks for leave, and does it.
+pub(crate) fn main(args: &Args) -> Result<Exit> {
+    let roots = Roots::live();
+    let candidate = match guard::passive(&args.device, &roots) {
+        Ok(candidate) => candidate,
+        Err(refusal) => return Ok(erase::refuse(&refusal)),
+    };
+    let plan = match Plan::new(args, &candidate) {
+        Ok(plan) => plan,
+        Err(error) => {
+            complain(&error);
+            return Ok(Exit::Usage);
+        }
+    };
+    let steps: String = plan.words().iter().map(|step| format!("  {step}\n")).collect();
+    let intent = format!("{}\nWould do:\n{steps}", erase::called(candidate.identity()));
+    if args.dry_run {
+        print(&format!("{intent}{}Nothing was done.\n", erase::losses(&args.device)))?;
+        return Ok(Exit::Ok);
+    }
+    let id = args.erase.as_deref().unwrap_or_default();
+    if id.is_empty() && !args.quiet {
+        anstream::eprint!("Would do:\n{steps}");
+    }
+    let erasable = match erase::ask(&args.device, id)? {
+        Ok(erasable) => erasable,
+        Err(exit) => return Ok(exit),
+    };
+    let mut preparation = Preparation::begin(&recover::folder()?, roots.clone())?;
+    let mut walking = Walking::new(args.quiet);
+    let done = carry_out(&plan, erasable, &mut preparation, &mut walking, &roots);
+    walking.end();
+    match done {
+        Ok(done) => ready(args, done, preparation),
+        Err(error) => Ok(undo(error, preparation)),
+    }
+}
+
+/// What came of it besides the steps.
+struct Done {
+    speed: Option<SpeedMap>,
+    mounted: Option<Mounted>,
+}
+
+fn carry_out(
+    plan: &Plan,
+    mut erasable: Erasable,
+    preparation: &mut Preparation,
+    walking: &mut Walking,
+    roots: &Roots,
+) -> Result<Done, PrepareError> {
+    let mut done = Done { speed: None, mounted: None };
+    if let Some(kind) = plan.discard {
+        preparation.discard(&erasable, kind, &mut |progress| walking.tell(progress))?;
+    }
+    if let Some(pattern) = plan.fill {
+        done.speed = Some(preparation.fill(&erasable, pattern, &mut |progress| walking.tell(progress))?);
+    }
+    if let Some((layout, _)) = &plan.partition {
+        walking.doing("writing a partition table");
+        erasable = preparation.partition(erasable, layout)?.into_partition(1, roots)?;
+    }
+    if let Some(request) = &plan.mkfs {
+        walking.doing(&format!("making {}", request.fs));
+        erasable = preparation.mkfs(erasable, request)?.0;
+    }
+    if let Some(request) = &plan.mount {
+        let mounted = preparation.mount(erasable, request)?;
+        if let Some(percent) = plan.level {
+            preparation.fill_level(mounted.folder(), percent, plan.seed, &mut |progress| walking.tell(progress))?;
+        }
+        done.mounted = Some(mounted);
+    }
+    if plan.drop_caches {
+        walking.doing("emptying the caches of the host");
+        preparation.drop_caches()?;
+    }
+    Ok(done)
+}
+
+/// Says why it ended, and takes back what can be.
+fn undo(error: PrepareError, preparation: Preparation) -> Exit {
+    let refused = matches!(&error, PrepareError::Refused(Refusal::Busy { .. } | Refusal::Stale { .. }));
+    let exit = match (Walking::stopped(), refused) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Refused,
+        (false, false) => Exit::Failed,
+    };
+    let began = matches!(
+        &error,
+        PrepareError::Fill(_)
+            | PrepareError::Discard(DiscardError::Refused { .. } | DiscardError::Interrupted { .. })
+            | PrepareError::Tool(ToolError::Failed { .. })
+            | PrepareError::Io { doing: "partitioned", .. }
+    );
+    complain(&error.into());
+    if began || !preparation.steps().is_empty() {
+        anstream::eprintln!("  note: what was on the device is lost, at least in part");
+    }
+    if let Err(errors) = preparation.undo_all() {
+        errors.into_iter().for_each(|error| complain(&error.into()));
+        anstream::eprintln!("  help: run `hakaru recover` once the reason is gone");
+    }
+    exit
+}
+
+/// Leaves the device as it is now, and tells what was done.
+fn ready(args: &Args, done: Done, preparation: Preparation) -> Result<Exit> {
+    let steps = preparation.steps().to_vec();
+    let journal = preparation.leave()?;
+    let Done { speed, mounted } = done;
+    let folder = mounted.as_ref().map(|mounted| mounted.folder().to_owned());
+    if args.json {
+        let all = serde_json::json!({
+            "format": 1,
+            "device": args.device.display().to_string(),
+            "steps": steps,
+            "fill_speed": speed,
+            "mounted": folder,
+            "journal": journal,
+        });
+        print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+        return Ok(Exit::Ok);
+    }
+    let mut text = format!("{} is ready:\n", args.device.display());
+    for step in &steps {
+        text += &format!("  {}\n", told(step, speed.as_ref()));
+    }
+    if journal.is_some() {
+        text += "`hakaru recover` takes back what can be taken back.\n";
+    }
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// One step that was done, in words.
+fn told(done: &StepDone, speed: Option<&SpeedMap>) -> String {
+    let what = match &done.step {
+        Step::Fill { pattern, .. } => {
+            let rate = speed.and_then(|map| Some((map.whole().rate()?, map.extremes()?)));
+            let rate = rate.map_or(String::new(), |(mean, (slowest, fastest))| {
+                format!(" at {mean} ({slowest} to {fastest} along it)")
+            });
+            format!("filled with {}{rate}", filling(*pattern))
+        }
+        Step::Discard { kind: DiscardKind::Plain, .. } => "discarded".to_owned(),
+        Step::Discard { kind: DiscardKind::Secure, .. } => "discarded securely".to_owned(),
+        Step::Verify { .. } => "verified".to_owned(),
+        Step::Partition { .. } => "partition table written".to_owned(),
+        Step::Mkfs { command, .. } => command.join(" "),
+        Step::Mount { at, .. } => format!("mounted at {}", at.display()),
+        Step::MakeFolder { path } => format!("folder {} made", path.display()),
+        Step::FillLevel { size, .. } => format!("{size} used up by random bytes"),
+        Step::DropCaches => "caches of the host emptied".to_owned(),
+    };
+    format!("{what}, {}", done.elapsed)
+}
+
+fn filling(pattern: FillPattern) -> &'static str {
+    match pattern {
+        FillPattern::Zeroes => "0x00",
+        FillPattern::Ones => "0xff",
+        FillPattern::Random { .. } => "random bytes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_partition_has_the_name_that_the_kernel_gives_it() {
+        let part = |node: &str| part_of(Path::new(node), true).display().to_string();
+        assert_eq!(part("/dev/sdb"), "/dev/sdb1");
+        assert_eq!(part("/dev/mmcblk0"), "/dev/mmcblk0p1");
+        assert_eq!(part_of(Path::new("/dev/loop3"), false), Path::new("/dev/loop3"));
+    }
+
+    #[test]
+    fn a_mount_hides_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = |at: &Path| mount_request(at, FsType::Ext4, "").map(|request| request.at).map_err(|e| e.to_string());
+        assert_eq!(told(&dir.path().join("new")), Ok(dir.path().join("new")));
+        assert!(told(&dir.path().join("a/b")).unwrap_err().contains("make it first"));
+        std::fs::write(dir.path().join("thesis.odt"), "years of work").unwrap();
+        assert!(told(dir.path()).unwrap_err().contains("not empty"));
+        assert!(told(&dir.path().join("thesis.odt")).unwrap_err().contains("name another"));
+    }
+}

@@ -1,0 +1,255 @@
+//! `hakaru verify`: whether storage holds what it claims and keeps what is written to it, and how fast it is where.
+
+use super::{erase, print, recover, width};
+use crate::exit::{Exit, complain};
+use crate::place;
+use crate::walking::Walking;
+use anyhow::{Context, Result, bail};
+use hakaru_device::guard;
+use hakaru_device::prepare::{Extent, Preparation, PrepareError};
+use hakaru_device::verify::{self, VerifyError};
+use hakaru_device::{FreeSpace, Roots};
+use hakaru_model::facts::Identity;
+use hakaru_model::integrity::{FORMAT, Scope, Verdict, Verification};
+use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
+use hakaru_store::Store;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const AFTER: &str = "On a device, all of it is written and read back, and what was on it is lost: the device must be \
+unused, and confirmed by its id (--erase=ID) or by typing its name. --quick takes a minute instead of hours and finds \
+every false capacity, but no bad places; --keep puts back what was there. In a directory, the free space is filled with \
+files that have no name, so that nothing is left behind whatever happens.
+
+Exit codes: 0 good, 1 it could not be verified, 2 wrong usage, 3 refused because data would be lost, 4 defects found, \
+130 interrupted (what was found is kept).";
+
+/// The clock that walks over devices look at.
+const CLOCK: &str = "CLOCK_MONOTONIC";
+
+/// What to verify, and how.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// A block device, or a directory whose free space is verified
+    path: PathBuf,
+    /// Only samples: under a minute, finds every false capacity
+    #[arg(long)]
+    quick: bool,
+    /// With --quick: read what is there first, and put it back afterwards (a kill or power cut meanwhile loses it)
+    #[arg(long, requires = "quick")]
+    keep: bool,
+    /// Leave to overwrite the device: its serial number, CID or by-id name; asks when left out
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
+    erase: Option<String>,
+    /// At most so much of the free space of a directory, such as 4GiB
+    #[arg(long, value_parser = size)]
+    size: Option<Bytes>,
+    /// Where the written bytes come from [default: another one each time]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only say what would be done, and what would be lost
+    #[arg(long)]
+    dry_run: bool,
+    /// The result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Tell nothing while it runs
+    #[arg(long, short)]
+    quiet: bool,
+    /// Where to write the HTML report [default: beside the database]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    parse_size(text, SizeRules::Iec).map_err(|e| e.to_string())
+}
+
+/// Verifies a device or free space, stores what was found, and shows it.
+pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    let kind = std::fs::metadata(&args.path).map(|metadata| metadata.file_type());
+    match kind {
+        Ok(kind) if kind.is_dir() => folder(args, db),
+        Ok(kind) if kind.is_block_device() => device(args, db),
+        Ok(_) => Ok(usage(format!(
+            "{} is neither a device nor a directory: name the directory it is in",
+            args.path.display()
+        ))),
+        Err(error) => Ok(usage(format!("{} cannot be looked at: {error}", args.path.display()))),
+    }
+}
+
+fn usage(text: String) -> Exit {
+    complain(&anyhow::anyhow!(text));
+    Exit::Usage
+}
+
+/// What was verified, and under which circumstances.
+struct Ground {
+    identity: Identity,
+    scope: Scope,
+    seed: u64,
+    started_unix_ms: i64,
+    begun: Instant,
+}
+
+impl Ground {
+    fn new(args: &Args, identity: Identity, scope: Scope) -> Ground {
+        let started_unix_ms = hakaru_campaign::now_unix_ms();
+        // Another seed each time: what an earlier run left must not pass for what this one wrote.
+        let seed = args.seed.unwrap_or(started_unix_ms as u64);
+        Ground { identity, scope, seed, started_unix_ms, begun: Instant::now() }
+    }
+
+    fn verification(self, verdict: Verdict) -> Verification {
+        let sampled = matches!(self.scope, Scope::Samples { .. });
+        Verification {
+            format: FORMAT,
+            id: hakaru_campaign::new_id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_unix_ms: self.started_unix_ms,
+            elapsed: Nanos(u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)),
+            target: self.identity,
+            environment: hakaru_device::environment(&Roots::live(), CLOCK),
+            scope: self.scope,
+            seed: self.seed,
+            // Samples come with a verdict at their end or not at all.
+            completed: sampled || verdict.checked() == verdict.claimed,
+            verdict,
+        }
+    }
+}
+
+fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    if args.size.is_some() {
+        return Ok(usage("--size is for the free space of a directory; a device is verified as a whole".to_owned()));
+    }
+    let roots = Roots::live();
+    let candidate = match guard::passive(&args.path, &roots) {
+        Ok(candidate) => candidate,
+        Err(refusal) => return Ok(erase::refuse(&refusal)),
+    };
+    let identity = candidate.identity().clone();
+    let (size, block) = identity.device.known().map_or((Bytes(0), 512), |device| (device.size, device.logical_block));
+    let extent = match (args.quick, args.keep) {
+        (false, _) => Extent::Whole,
+        (true, false) => Extent::Samples,
+        (true, true) => Extent::SamplesRestored,
+    };
+    let sampled = args.quick && verify::is_sampled(size, block);
+    if args.dry_run {
+        return dry_run(args, &identity, sampled.then(|| verify::keeps(size)));
+    }
+    if args.keep {
+        enough_memory(size, &roots)?;
+    }
+    let mut store = place::open(db)?;
+    let id = args.erase.as_deref().unwrap_or_default();
+    let erasable = match erase::ask(&args.path, id)? {
+        Ok(erasable) => erasable,
+        Err(exit) => return Ok(exit),
+    };
+    let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
+    let scope = if sampled { Scope::Samples { restored: args.keep } } else { Scope::Whole };
+    let ground = Ground::new(args, identity, scope);
+    let mut walking = Walking::new(args.quiet);
+    let found = preparation.verify(&erasable, extent, ground.seed, &mut |progress| walking.tell(progress));
+    walking.end();
+    // Given back before anything is shown, which may wait for a pager.
+    drop(erasable);
+    match found {
+        Ok(verdict) => finish(args, &mut store, ground.verification(verdict)),
+        Err(PrepareError::Verify(error)) => Ok(failed(error)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is put back afterwards lies in memory meanwhile.
+fn enough_memory(size: Bytes, roots: &Roots) -> Result<()> {
+    let (needed, memory) = (verify::keeps(size), hakaru_device::environment(roots, CLOCK).memory);
+    if memory.0 > 0 && needed.0 > memory.0 / 2 {
+        bail!(
+            "--keep would hold {needed} in memory, and this host has {memory}: leave --keep out, or use a larger host"
+        );
+    }
+    Ok(())
+}
+
+fn dry_run(args: &Args, identity: &Identity, samples: Option<Bytes>) -> Result<Exit> {
+    let what = match (samples, args.keep) {
+        (None, false) => "Would write all of it, and read it back.".to_owned(),
+        (None, true) => "Would write all of it, read it back, and put back what is there now.".to_owned(),
+        (Some(bytes), false) => format!("Would write samples of up to {bytes} in all, and read them back."),
+        (Some(bytes), true) => {
+            format!("Would write samples of up to {bytes} in all, read them back, and put back what is there now.")
+        }
+    };
+    let losses = if args.keep { String::new() } else { erase::losses(&args.path) };
+    print(&format!("{}\n{what}\n{losses}Nothing was done.\n", erase::called(identity)))?;
+    Ok(Exit::Ok)
+}
+
+fn folder(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    if args.quick || args.erase.is_some() {
+        return Ok(usage("--quick, --keep and --erase are for devices; free space is verified with --size".to_owned()));
+    }
+    let identity = hakaru_device::identify(&args.path, &Roots::live());
+    if args.dry_run {
+        let free = identity.filesystem.as_ref().map_or(Bytes(0), |filesystem| filesystem.free);
+        let taken = Bytes(args.size.map_or(free.0, |size| size.0.min(free.0)));
+        let text = format!("Would fill {taken} of {free} of free space with files that have no name, read them back, ");
+        print(&format!("{text}and give the space back.\nNothing was done.\n"))?;
+        return Ok(Exit::Ok);
+    }
+    let mut store = place::open(db)?;
+    let mut space = FreeSpace::take(&args.path, args.size)
+        .with_context(|| format!("the free space of {} cannot be used", args.path.display()))?;
+    let announced = hakaru_device::BlockDev::size(&space);
+    let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
+    let ground = Ground::new(args, identity, Scope::FreeSpace { folder });
+    let mut walking = Walking::new(args.quiet);
+    let found = verify::verify(&mut space, ground.seed, &mut |progress| walking.tell(progress));
+    walking.end();
+    drop(space);
+    match found {
+        Ok(verdict) => {
+            if verdict.claimed < announced {
+                let room = verdict.claimed;
+                anstream::eprintln!("There was room for {room} of {announced}: the rest was used up meanwhile.");
+            }
+            finish(args, &mut store, ground.verification(verdict))
+        }
+        Err(error) => Ok(failed(error)),
+    }
+}
+
+/// Says why there is no verdict.
+fn failed(error: VerifyError) -> Exit {
+    let exit = match error {
+        VerifyError::Interrupted { .. } => Exit::Interrupted,
+        _ => Exit::Failed,
+    };
+    complain(&error.into());
+    exit
+}
+
+/// Stores what was found before anything else, and shows it.
+fn finish(args: &Args, store: &mut Store, verification: Verification) -> Result<Exit> {
+    let stored = store.append_verification(&verification);
+    if args.json {
+        print(&(serde_json::to_string_pretty(&verification)? + "\n"))?;
+    } else {
+        print(&hakaru_report::verification_terminal(&verification, width(), true))?;
+        let page = hakaru_report::verification_html(&verification);
+        let path = place::write_report(store, args.output.as_deref(), &verification.id, &page)?;
+        print(&format!("\nReport: {}\n", path.display()))?;
+    }
+    stored.context("the result is shown above, and could not be stored")?;
+    Ok(match (verification.verdict.has_defects(), verification.completed) {
+        (true, _) => Exit::Defective,
+        (false, true) => Exit::Ok,
+        (false, false) => Exit::Interrupted,
+    })
+}

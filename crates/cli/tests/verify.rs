@@ -1,0 +1,232 @@
+//! `hakaru verify` as its user meets it: good and false storage, free space, and what stays after it is ended.
+
+mod support;
+
+use hakaru_model::integrity::{Capacity, Scope, Verification};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use support::{Home, hakaru, root_loop, root_loop_sparse, text};
+
+fn content(home: &Home) -> Vec<u8> {
+    std::fs::read(home.path().join("disk.img")).unwrap()
+}
+
+fn erase(home: &Home) -> String {
+    format!("--erase={}", home.path().join("disk.img").canonicalize().unwrap().display())
+}
+
+fn stored(home: &Home) -> Vec<Verification> {
+    hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap().verifications(99).unwrap()
+}
+
+fn verify(home: &Home, args: &[&str]) -> Output {
+    hakaru(home).arg("verify").args(args).output().unwrap()
+}
+
+#[test]
+fn a_good_device_is_verified_stored_and_reported() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 24 << 20) else { return };
+    let out = verify(&home, &[disk.device(), &erase(&home)]);
+    let (said, errors) = (text(&out.stdout), text(&out.stderr));
+    assert_eq!(out.status.code(), Some(0), "{errors}");
+    assert!(said.contains("Good: all 24 MiB came back as written") && said.contains("Reading"), "{said}");
+    let found = &stored(&home)[0];
+    assert!(found.completed && found.verdict.is_good() && found.scope == Scope::Whole);
+    let page = said.lines().rfind(|line| line.starts_with("Report: ")).unwrap().trim_start_matches("Report: ");
+    assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
+    // The store alone shows it again.
+    let shown = hakaru(&home).args(["show", &found.id[..30]]).output().unwrap();
+    assert!(text(&shown.stdout).contains("Good: all 24 MiB"), "{}", text(&shown.stderr));
+    let listed = hakaru(&home).arg("list").output().unwrap();
+    assert!(text(&listed.stdout).contains(&found.id) && text(&listed.stdout).contains("good"));
+    let rows = hakaru(&home).args(["report", &found.id, "--format=csv"]).output().unwrap();
+    assert!(text(&rows.stdout).lines().count() > 2, "{}", text(&rows.stdout));
+    let page = hakaru(&home).args(["report", "latest", "--output=-"]).output().unwrap();
+    assert!(text(&page.stdout).contains("Speed map"));
+    let no_form = hakaru(&home).args(["report", &found.id, "--format=markdown"]).output().unwrap();
+    assert!(!no_form.status.success() && text(&no_form.stderr).contains("html or csv"));
+    // As JSON it is the record itself.
+    let out = verify(&home, &[disk.device(), &erase(&home), "--json", "--quiet"]);
+    let json: Verification = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&json, text(&out.stderr).as_str()), (&stored(&home)[0], ""));
+    assert_ne!(json.seed, stored(&home)[1].seed);
+}
+
+#[test]
+fn samples_are_put_back_when_that_is_asked_for() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 300 << 20) else { return };
+    let before = content(&home);
+    let out = verify(&home, &[disk.device(), "--quick", "--keep", "--dry-run"]);
+    assert!(text(&out.stdout).contains("put back what is there now"), "{}", text(&out.stdout));
+    let out = verify(&home, &[disk.device(), "--quick", "--keep", &erase(&home)]);
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    assert!(said.contains("going by samples") && said.contains("was put back"), "{said}");
+    assert!(before == content(&home), "something was not put back");
+    assert_eq!(stored(&home)[0].scope, Scope::Samples { restored: true });
+    let out = verify(&home, &[disk.device(), "--quick", &erase(&home)]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    assert!(before != content(&home));
+}
+
+#[test]
+fn a_false_capacity_is_found_out() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 32 << 20) else { return };
+    // Twice the same blocks: a card of 32 MiB that claims 64.
+    let name = format!("hakaru-false-{}", std::process::id());
+    let half = |at: u32| format!("{at} 65536 linear {} 0\n", disk.device());
+    let table = half(0) + &half(65536);
+    let made = Command::new("dmsetup").args(["create", &name, "--table", &table]).output();
+    if !made.as_ref().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED a_false_capacity_is_found_out: no device mapper here ({made:?})");
+        return;
+    }
+    let node = format!("/dev/mapper/{name}");
+    let erase = format!("--erase={name}");
+    for quick in [&[][..], &["--quick"]] {
+        let out = verify(&home, &[&[node.as_str(), &erase], quick].concat());
+        let said = text(&out.stdout);
+        assert_eq!(out.status.code(), Some(4), "{}", text(&out.stderr));
+        assert!(said.contains("False capacity: it claims 64 MiB and holds 32 MiB"), "{said}");
+        assert_eq!(stored(&home)[0].verdict.capacity.real(), Some(hakaru_model::units::Bytes(32 << 20)));
+    }
+    let _ = Command::new("dmsetup").args(["remove", &name]).status();
+}
+
+#[test]
+fn a_thin_device_whose_room_is_used_up_is_not_called_false() {
+    let home = Home::new();
+    // A device of 300 MiB over a memory file system of 100.
+    let thin = home.path().join("thin");
+    std::fs::create_dir(&thin).unwrap();
+    let tool = |program: &str, args: &[&str]| {
+        let out = Command::new(program).args(args).output();
+        out.is_ok_and(|out| out.status.success())
+    };
+    let (at, image) = (thin.to_str().unwrap(), thin.join("disk.img"));
+    if !tool("mount", &["-t", "tmpfs", "-o", "size=100m", "none", at]) {
+        eprintln!("SKIPPED a_thin_device_whose_room_is_used_up: no memory file system can be mounted here");
+        return;
+    }
+    std::fs::File::create(&image).unwrap().set_len(300 << 20).unwrap();
+    let out = Command::new("losetup").args(["--find", "--show"]).arg(&image).output().unwrap();
+    let node = text(&out.stdout).trim().to_owned();
+    if out.status.success() {
+        let erase = format!("--erase={}", image.canonicalize().unwrap().display());
+        for quick in [&[][..], &["--quick"]] {
+            let out = verify(&home, &[&[node.as_str(), &erase], quick].concat());
+            // Older kernels hide why the write failed; then it looks like memory that ends.
+            let said = text(&out.stdout) + &text(&out.stderr);
+            assert!(matches!(out.status.code(), Some(1 | 4)), "{said}");
+            assert!(said.contains("no space left") || said.contains("False capacity"), "{said}");
+        }
+        assert!(tool("losetup", &["--detach", &node]));
+    }
+    assert!(tool("umount", &[at]));
+}
+
+#[test]
+fn free_space_is_verified_and_given_back() {
+    let home = Home::new();
+    let work = home.work();
+    let out = verify(&home, &[work.to_str().unwrap(), "--size=24MiB"]);
+    let (said, errors) = (text(&out.stdout), text(&out.stderr));
+    assert_eq!(out.status.code(), Some(0), "{errors}");
+    assert!(said.contains("all 24 MiB of free space") && said.contains("only free space"), "{said}");
+    assert_eq!(home.left_behind(), 0);
+    let found = &stored(&home)[0];
+    assert_eq!(found.scope, Scope::FreeSpace { folder: work.clone() });
+    assert_eq!(found.verdict.capacity, Capacity::AsClaimed);
+    let out = verify(&home, &[work.to_str().unwrap(), "--size=24MiB", "--dry-run"]);
+    assert!(text(&out.stdout).contains("Would fill 24 MiB of"), "{}", text(&out.stdout));
+}
+
+#[test]
+fn what_cannot_be_verified_is_said_with_its_cure() {
+    let home = Home::new();
+    let (file, missing) = (home.work().join("file"), home.work().join("missing"));
+    std::fs::write(&file, "precious").unwrap();
+    let work = home.work();
+    let cases: [(&Path, &[&str], &str); 5] = [
+        (&file, &[], "name the directory it is in"),
+        (&missing, &[], "missing"),
+        (&work, &["--quick"], "for devices"),
+        (&work, &["--keep"], "--quick"),
+        (&work, &["--size=4k"], "4kB"),
+    ];
+    for (path, args, word) in cases {
+        let out = verify(&home, &[&[path.to_str().unwrap()], args].concat());
+        let said = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{path:?} {args:?}: {said}");
+        assert!(said.contains(word) && !said.contains("panicked"), "{path:?} {args:?} should say `{word}`: {said}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+    // Root may write anywhere but here.
+    let out = verify(&home, &["/proc/self"]);
+    let said = text(&out.stderr);
+    assert!(out.status.code() == Some(1) && said.contains("/proc/self"), "{said}");
+}
+
+#[test]
+fn a_full_or_read_only_file_system_says_so() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 40 << 20) else { return };
+    let mount = disk.mkfs_and_mount("ext4");
+    let at = mount.to_str().unwrap();
+    let out = verify(&home, &[at]);
+    let said = text(&out.stderr);
+    assert!(out.status.code() == Some(1) && said.contains("remove something"), "{said}");
+    let remounted = Command::new("mount").args(["-o", "remount,ro", at]).status();
+    assert!(remounted.is_ok_and(|status| status.success()));
+    let out = verify(&home, &[at, "--size=1MiB"]);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(stored(&home).is_empty());
+}
+
+#[test]
+fn ended_early_it_keeps_what_was_found_and_leaves_nothing() {
+    use rustix::process::Signal;
+    let home = Home::new();
+    let work = home.work();
+    for signal in [Signal::INT, Signal::KILL] {
+        let mut command = hakaru(&home);
+        command.args(["verify", "--size=4GiB"]).arg(&work).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        support::wait_until(|| support::descriptors_of(child.id()).iter().any(|name| name.contains("(deleted)")));
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        let out = child.wait_with_output().unwrap();
+        assert_eq!(home.left_behind(), 0, "{signal:?}");
+        if signal == Signal::INT {
+            let said = text(&out.stdout);
+            assert_eq!(out.status.code(), Some(130), "{}", text(&out.stderr));
+            assert!(said.contains("Ended"), "{said}");
+            assert!(!stored(&home)[0].completed && !stored(&home)[0].verdict.write_speed.points.is_empty());
+        }
+        let recovered = hakaru(&home).arg("recover").output().unwrap();
+        assert!(text(&recovered.stdout).contains("Nothing was left behind"));
+    }
+    assert_eq!(stored(&home).len(), 1);
+}
+
+#[test]
+fn a_device_that_is_ended_early_keeps_what_was_found() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 2 << 30) else { return };
+    let mut command = hakaru(&home);
+    command.args(["verify", disk.device(), &erase(&home)]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let state = home.path().join(".local/state/hakaru");
+    support::wait_until(|| !hakaru_device::prepare::pending(&state).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(130), "{}", text(&out.stderr));
+    assert!(text(&out.stdout).contains("Ended"), "{}", text(&out.stdout));
+    assert!(!stored(&home)[0].completed);
+    assert!(hakaru_device::prepare::pending(&state).is_empty());
+}
