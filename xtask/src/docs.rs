@@ -2,12 +2,18 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use hakaru_dialects::fio;
+use hakaru_dialects::{fio, iozone};
 
 /// A page and what it must hold.
 type Page = (&'static str, fn() -> String);
 
-const PAGES: &[Page] = &[("docs/COMPATIBILITY.md", fio::compatibility_markdown), ("docs/fio.1", fio::man_page)];
+const PAGES: &[Page] =
+    &[("docs/COMPATIBILITY.md", compatibility), ("docs/fio.1", fio::man_page), ("docs/iozone.1", iozone::man_page)];
+
+/// Both dialects, one behind the other.
+fn compatibility() -> String {
+    fio::compatibility_markdown() + "\n" + &iozone::compatibility_markdown()
+}
 
 /// Writes every page, or with `--check` only compares.
 ///

@@ -54,6 +54,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Run a command line of iozone on our own engine
+    #[command(disable_help_flag = true)]
+    Iozone {
+        /// Anything iozone takes; `hakaru iozone -h` tells what
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
 }
 
 /// Parses and dispatches.
@@ -82,6 +89,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::Prepare(args) => cmd::prepare::main(&args),
         Command::Recover(args) => cmd::recover::main(&args),
         Command::Fio { args } => Ok(cmd::fio::main(&args)),
+        Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
     };
     result.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand, and `argv[0]` as `fio`.
+//! The command line: one file a subcommand, and `argv[0]` as `fio` or `iozone`.
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +22,12 @@ fn main() -> ExitCode {
     // The dialects have their own grammars, which our parser must not see.
     if called_as == "fio" {
         return cmd::fio::main(&argv[1..]).into();
+    }
+    if called_as == "iozone" {
+        return cmd::iozone::main(&argv[1..]).into();
+    }
+    if argv.get(1).is_some_and(|word| word == "iozone") {
+        return cmd::iozone::main(&argv[2..]).into();
     }
     if argv.get(1).is_some_and(|word| word == "fio") {
         return cmd::fio::main(&argv[2..]).into();

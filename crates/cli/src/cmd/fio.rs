@@ -234,7 +234,7 @@ fn utc_offset_s(unix_ms: i64) -> i32 {
 }
 
 /// Writing to a device that the system uses would destroy what is in use, so it is not done whoever asks.
-fn refuse_devices_in_use(plan: &Plan) -> anyhow::Result<()> {
+pub(super) fn refuse_devices_in_use(plan: &Plan) -> anyhow::Result<()> {
     let roots = hakaru_device::Roots::live();
     for phase in &plan.phases {
         for worker in phase.workers.iter().filter(|w| w.writes) {

@@ -8,6 +8,7 @@ pub(crate) mod export;
 pub(crate) mod fio;
 pub(crate) mod import;
 pub(crate) mod info;
+pub(crate) mod iozone;
 pub(crate) mod list;
 pub(crate) mod prepare;
 pub(crate) mod recover;

@@ -40,7 +40,7 @@ const fn test(
 }
 
 /// The tests in the order of the table's columns; those behind `freread` occur in throughput mode only.
-const TESTS: [Test; 16] = [
+const TESTS: [Test; 18] = [
     test("write", "initial writers", "Initial write", "Writer", Op::Write, false),
     test("rewrite", "rewriters", "Rewrite", "Re-writer", Op::Write, false),
     test("read", "readers", "Read", "Reader", Op::Read, false),
@@ -56,6 +56,8 @@ const TESTS: [Test; 16] = [
     test("freread", "refreaders", "Re-Fread", "Re-Fread", Op::Read, false),
     test("pwrite", "pwrite writers", "Pwrite", "Pwrite", Op::Write, false),
     test("pread", "pread readers", "Pread", "Pread", Op::Read, false),
+    test("pwritev", "pwritev writers", "Pwritev", "Pwritev", Op::Write, false),
+    test("preadv", "preadv readers", "Preadv", "Preadv", Op::Read, false),
     test("mixed", "mixed workload", "Mixed workload", "Mixed workload", Op::Read, true),
 ];
 
@@ -92,6 +94,8 @@ struct Head {
     fsync: bool,
     sync: bool,
     ops: bool,
+    /// Microseconds an operation rather than speeds.
+    micros: bool,
     command: Option<String>,
     path: Option<PathBuf>,
 }
@@ -179,6 +183,8 @@ impl Reader {
         }
         if let Some(test) = excel_title(text) {
             self.excel = Some((test, Vec::new()));
+            // Behind a table, the reports say the same once more.
+            self.repeats |= self.format == Some(Format::IozoneAuto) && !self.cells.is_empty();
             self.format.get_or_insert(Format::IozoneExcel);
             return true;
         }
@@ -207,6 +213,10 @@ impl Reader {
             "Excel chart",
             "Excel output",
             "No retest",
+            "Machine = ",
+            "Stonewall",
+            "Using ",
+            "POSIX ",
             "random",
         ];
         if let Some(rest) = text.strip_prefix("Version $Revision:") {
@@ -226,6 +236,8 @@ impl Reader {
             head.sync = true;
         } else if text.starts_with("OPS Mode") {
             head.ops = true;
+        } else if text.starts_with("Microseconds/op Mode") {
+            head.micros = true;
         } else if let Some(rest) = text.strip_prefix("Command line used: ") {
             head.command = Some(rest.to_owned());
             head.path = file_of(rest);
@@ -307,6 +319,9 @@ impl Reader {
             records.extend(rest.split('"').filter_map(|cell| cell.trim().parse::<u64>().ok()));
             return true;
         }
+        if self.repeats {
+            return true;
+        }
         let mut block = Block::new("row");
         block.word("test", test.name).figure("file", Decimal::whole(first), "kB");
         for (word, record_kb) in rest.split_whitespace().zip(records.iter()) {
@@ -359,9 +374,13 @@ impl Reader {
             };
             let column = if placed { nearest().unwrap_or(index) } else { index };
             let (Some(test), Some(rate)) = (TESTS.get(column), rate) else { continue };
-            block.figure(test.name, Decimal::whole(*rate), "kB/sec");
-            let ops = self.head.ops;
-            let rate = *rate as f64 * if ops { 1.0 } else { KB };
+            let whole_rate = Decimal::whole(*rate);
+            let (unit, ops, rate) = match (self.head.ops, self.head.micros) {
+                (true, _) => ("ops/sec", true, *rate as f64),
+                (_, true) => ("usec/op", true, 1e6 / (*rate).max(1) as f64),
+                _ => ("kB/sec", false, *rate as f64 * KB),
+            };
+            block.figure(test.name, whole_rate, unit);
             self.cells.push(Cell { test, rate, ops, workers: 1, record_kb, file_kb });
         }
         self.blocks.push(block);

@@ -1,0 +1,134 @@
+//! Words of the command line as options with their values: `-i 0`, `-i0`, `-Rb file`, `-+n`, `-F file file`.
+
+use super::error::{IozoneError, Place};
+use super::options::{self, Opt, Takes};
+use std::ffi::OsString;
+
+/// One option as it was typed.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub opt: &'static Opt,
+    /// Its values: none, one, or of `-F` several.
+    pub values: Vec<String>,
+    /// Where its value stands, or the option where it has none.
+    pub at: Place,
+}
+
+/// Takes words apart. What is neither option nor value is returned beside, as iozone passes over it.
+pub(super) fn lex(args: &[OsString]) -> Result<(Vec<Token>, Vec<String>), IozoneError> {
+    let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let mut reader = Reader { words: &words, next: 0, tokens: Vec::new(), other: Vec::new() };
+    while reader.next < words.len() {
+        reader.word()?;
+    }
+    Ok((reader.tokens, reader.other))
+}
+
+struct Reader<'a> {
+    words: &'a [String],
+    next: usize,
+    tokens: Vec<Token>,
+    other: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn word(&mut self) -> Result<(), IozoneError> {
+        let index = self.next;
+        let word = &self.words[index];
+        self.next += 1;
+        if !is_option(word) {
+            self.other.push(word.clone());
+            return Ok(());
+        }
+        if word == "--help" || word == "--version" {
+            let name = if word == "--help" { "h" } else { "v" };
+            return self.option(index, name, 2..word.len(), word.len());
+        }
+        let mut at = 1;
+        while let Some(letter) = word[at..].chars().next() {
+            let mut end = at + letter.len_utf8();
+            if letter == '+' {
+                end += word[end..].chars().next().map_or(0, char::len_utf8);
+            }
+            let used = self.tokens.len();
+            self.option(index, &word[at..end], at..end, end)?;
+            if self.tokens[used].opt.takes != Takes::Nothing {
+                break;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// One option by its letter; its value is the rest of the word, or the next word.
+    fn option(
+        &mut self,
+        index: usize,
+        name: &str,
+        span: std::ops::Range<usize>,
+        rest: usize,
+    ) -> Result<(), IozoneError> {
+        let here = Place { index, span };
+        let Some(opt) = options::find(name) else {
+            let message = format!("unknown option `-{name}`; iozone -h lists what there is");
+            return Err(IozoneError::at(message, here));
+        };
+        let mut token = Token { opt, values: Vec::new(), at: here };
+        if let Takes::One(what) | Takes::Several(what) = opt.takes {
+            let attached = &self.words[index][rest..];
+            if !attached.is_empty() {
+                token.at = Place { index, span: rest..self.words[index].len() };
+                token.values.push(attached.to_owned());
+            } else if let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
+                token.at = Place { index: self.next, span: 0..next.len() };
+                token.values.push(next.clone());
+                self.next += 1;
+            } else {
+                let message = format!("-{name} needs a value ({what}): {}", opt.help);
+                return Err(IozoneError::at(message, token.at));
+            }
+        }
+        if let Takes::Several(_) = opt.takes {
+            while let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
+                token.values.push(next.clone());
+                self.next += 1;
+            }
+        }
+        self.tokens.push(token);
+        Ok(())
+    }
+}
+
+/// Whether a word begins an option. A minus alone is none.
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lexed(line: &str) -> Vec<(String, Vec<String>)> {
+        let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let (tokens, _) = lex(&args).unwrap();
+        tokens.into_iter().map(|t| (t.opt.name.to_owned(), t.values)).collect()
+    }
+
+    #[test]
+    fn letters_stand_together_and_values_stick_or_follow() {
+        let names = |line: &str| lexed(line).into_iter().map(|(n, v)| n + &v.join(",")).collect::<Vec<_>>();
+        assert_eq!(names("-i0 -i 1 -Rb x.xls -azcR"), ["i0", "i1", "R", "bx.xls", "a", "z", "c", "R"]);
+        assert_eq!(names("-+n -+p 30 -+p30 -F a b c -I"), ["+n", "+p30", "+p30", "Fa,b,c", "I"]);
+        assert_eq!(names("-t1 /tmp -e"), ["t1", "e"]);
+    }
+
+    #[test]
+    fn errors_point_at_the_word() {
+        let of = |words: &[&str]| lex(&words.iter().map(OsString::from).collect::<Vec<_>>()).unwrap_err();
+        let error = of(&["-I", "-Ij"]);
+        assert_eq!(error.at, Some(Place { index: 1, span: 2..3 }));
+        assert!(error.message.contains("needs a value"), "{error}");
+        assert!(of(&["-+"]).message.contains("`-+`"));
+        assert!(of(&["-é"]).message.contains("`-é`"));
+    }
+}

@@ -1,0 +1,63 @@
+//! Why a command line of iozone was not understood, or what it asks for cannot be.
+
+use hakaru_model::plan::PlanError;
+use std::ops::Range;
+
+/// What is wrong, and where the word stands.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct IozoneError {
+    /// What was tried, the cause and the cure.
+    pub message: String,
+    /// Where; `None` when it is not about one word.
+    pub at: Option<Place>,
+}
+
+/// A word of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which argument, from 0, the program's name not counted.
+    pub index: usize,
+    /// Bytes of the word within the argument.
+    pub span: Range<usize>,
+}
+
+impl IozoneError {
+    pub(super) fn nowhere(message: impl Into<String>) -> IozoneError {
+        IozoneError { message: message.into(), at: None }
+    }
+
+    pub(super) fn at(message: impl Into<String>, at: Place) -> IozoneError {
+        IozoneError { message: message.into(), at: Some(at) }
+    }
+}
+
+/// A plan that cannot be, in the words of iozone's options.
+pub fn cure(error: &PlanError) -> String {
+    match error {
+        PlanError::Missing { path, .. } => {
+            format!("{} does not exist, and none of the tests before makes it: add -i 0, or -f FILE", path.display())
+        }
+        PlanError::Misaligned { path, block, logical, .. } => format!(
+            "{} cannot be accessed with records of {block} bytes and -I: direct I/O needs multiples of the logical block \
+             size, {logical} bytes; use a larger -r, or leave -I out",
+            path.display()
+        ),
+        PlanError::NoSpace { path, needed, free, .. } => format!(
+            "the files need {needed}, and the file system of {} has {free} free: use a smaller -s or -g, or fewer \
+             children",
+            path.display()
+        ),
+        PlanError::NotMeasurable { path, what, .. } => {
+            format!("{} is a {what}, which cannot be measured: name a file with -f", path.display())
+        }
+        PlanError::ReadOnly { path, .. } => {
+            format!("{} cannot be written: name a file in a folder you may write to with -f or -F", path.display())
+        }
+        PlanError::PastEnd { path, size, wanted, .. } => {
+            format!("{} has {size}, and -s asks for {wanted}: use a smaller -s", path.display())
+        }
+        PlanError::BadBlock { block, .. } => format!("records of {block} cannot be used: -r goes from 1k to 1g"),
+        other => other.to_string(),
+    }
+}

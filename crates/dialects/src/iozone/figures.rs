@@ -1,0 +1,82 @@
+//! From what was measured to the figures of iozone.
+//!
+//! Each child has a throughput of its own, over its own time. The children see their sum; the parent sees what all of
+//! them moved over the time from the first start to the last end.
+
+use hakaru_model::job::Op;
+use hakaru_model::record::{PhaseRecord, WorkerRecord};
+use hakaru_model::units::Nanos;
+
+/// What figures are given in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// kB of 1024 bytes a second.
+    #[default]
+    KiloBytes,
+    /// Operations a second.
+    Ops,
+    /// Microseconds an operation.
+    Micros,
+}
+
+impl Unit {
+    /// `kB`, `ops`: the unit of what was moved.
+    pub(super) fn amount(self) -> &'static str {
+        if self == Unit::Ops { "ops" } else { "kB" }
+    }
+}
+
+/// Figures of one test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Sum over the children.
+    pub children: f64,
+    /// What the parent sees.
+    pub parent: f64,
+    /// The slowest child.
+    pub min: f64,
+    /// The fastest child.
+    pub max: f64,
+    /// Mean of the children.
+    pub avg: f64,
+    /// The least that a child moved.
+    pub min_xfer: f64,
+    /// What each child moved, and its throughput.
+    pub each: Vec<(f64, f64)>,
+}
+
+/// Nothing is over in no time: a tick of the clock keeps figures finite.
+fn seconds(time: Nanos) -> f64 {
+    time.0.max(1) as f64 / 1e9
+}
+
+impl Figures {
+    /// Figures of one phase, with records of this size.
+    pub fn of(phase: &PhaseRecord, record_kb: u64, unit: Unit) -> Figures {
+        let amount = |kb: f64| if unit == Unit::KiloBytes { kb } else { kb / record_kb.max(1) as f64 };
+        let moved =
+            |worker: &WorkerRecord| amount(Op::ALL.iter().map(|&op| worker.ops[op].bytes).sum::<u64>() as f64 / 1024.0);
+        let each: Vec<(f64, f64)> = phase.workers.iter().map(|w| (moved(w), moved(w) / seconds(w.runtime))).collect();
+        let rates = || each.iter().map(|(_, rate)| *rate);
+        let children: f64 = rates().sum();
+        let total: f64 = each.iter().map(|(moved, _)| moved).sum();
+        let least = |all: &mut dyn Iterator<Item = f64>| all.reduce(f64::min).unwrap_or(0.0);
+        Figures {
+            children,
+            parent: total / seconds(phase.elapsed),
+            min: least(&mut rates()),
+            max: rates().reduce(f64::max).unwrap_or(0.0),
+            avg: children / each.len().max(1) as f64,
+            min_xfer: least(&mut each.iter().map(|(moved, _)| *moved)),
+            each,
+        }
+    }
+
+    /// The whole number that stands in the table.
+    pub fn in_table(&self, unit: Unit) -> u64 {
+        match unit {
+            Unit::Micros if self.children > 0.0 => (1e6 / self.children).round() as u64,
+            _ => self.children.round() as u64,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! From a request to scenarios: one for each row of the table, or each group of children.
+
+use super::error::IozoneError;
+use super::kind::Kind;
+use super::request::{Mode, Request};
+use hakaru_model::facts::TargetKind;
+use hakaru_model::job::rules::{Course, ExitScope};
+use hakaru_model::job::{Access, Fallocate, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::plan::{Facts, clone_paths};
+use hakaru_model::units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// Files of children that are given none.
+const CHILD_FILES: &str = "iozone.DUMMY.$jobnum";
+
+/// File of the table.
+const TABLE_FILE: &str = "iozone.tmp";
+
+/// A row of the table, or a group of children: what runs with one setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Workers at the same time.
+    pub children: u32,
+    /// Size of each file, in kB.
+    pub size_kb: u64,
+    /// Size of a record, in kB.
+    pub record_kb: u64,
+}
+
+impl Request {
+    /// All rows or groups, in order.
+    pub fn cells(&self) -> Vec<Cell> {
+        match &self.mode {
+            Mode::Table { rows } => {
+                rows.iter().map(|&(size_kb, record_kb)| Cell { children: 1, size_kb, record_kb }).collect()
+            }
+            Mode::Throughput { children, size_kb, record_kb, .. } => {
+                let (size_kb, record_kb) = (*size_kb, *record_kb);
+                children.iter().map(|&children| Cell { children, size_kb, record_kb }).collect()
+            }
+        }
+    }
+
+    /// The tests of one row or group, one phase each. `cpus` is the number of processors of the host.
+    pub fn scenario(&self, cell: Cell, cpus: u32) -> Scenario {
+        let phase = |kind: &Kind| Phase { name: self.phase_name(*kind, cell), jobs: self.jobs(*kind, cell, cpus) };
+        Scenario { name: "iozone".to_owned(), seed: 0, phases: self.kinds.iter().map(phase).collect() }
+    }
+
+    /// Of several rows or groups, a phase says which one it is of.
+    fn phase_name(&self, kind: Kind, cell: Cell) -> String {
+        let cells = self.cells();
+        let several = |pick: fn(&Cell) -> u64| cells.iter().any(|other| pick(other) != pick(&cells[0]));
+        let mut name = kind.name().to_owned();
+        if several(|cell| cell.record_kb) {
+            name += &format!(" {}", Bytes(cell.record_kb << 10));
+        }
+        if several(|cell| cell.size_kb) {
+            name += &format!(" of {}", Bytes(cell.size_kb << 10));
+        }
+        if several(|cell| cell.children.into()) {
+            name += &format!(" by {}", cell.children);
+        }
+        name
+    }
+
+    /// One job with clones where all children do the same on files of the usual names; otherwise one a child.
+    fn jobs(&self, kind: Kind, cell: Cell, cpus: u32) -> Vec<Job> {
+        let draft = &self.draft;
+        let table = matches!(self.mode, Mode::Table { .. });
+        let alike = draft.files.is_empty()
+            && draft.first_cpu.is_none()
+            && draft.delay_us == 0
+            && (kind != Kind::Mixed || cell.children == 1);
+        if table || alike {
+            let target = match (table, &draft.file) {
+                (true, Some(file)) => Target::Paths(vec![file.clone()]),
+                (true, None) => Target::Paths(vec![TABLE_FILE.into()]),
+                (false, _) => Target::Formatted { directories: Vec::new(), format: CHILD_FILES.to_owned(), nrfiles: 1 },
+            };
+            let mut job = self.job(kind, cell, target, kind.op());
+            job.numjobs = cell.children;
+            return vec![job];
+        }
+        (0..cell.children).map(|child| self.child(kind, cell, child, cpus)).collect()
+    }
+
+    fn child(&self, kind: Kind, cell: Cell, child: u32, cpus: u32) -> Job {
+        let draft = &self.draft;
+        let usual = || PathBuf::from(CHILD_FILES.replace("$jobnum", &child.to_string()));
+        let path = draft.files.get(child as usize).cloned().unwrap_or_else(usual);
+        let op = if kind == Kind::Mixed { self.mixed_op(child, cell.children) } else { kind.op() };
+        let mut job = self.job(kind, cell, Target::Paths(vec![path]), op);
+        job.timing.startdelay = Nanos(draft.delay_us * 1000 * u64::from(child));
+        if let Some(first) = draft.first_cpu {
+            job.cpus_allowed = vec![first.wrapping_add(child) % cpus.max(1)];
+        }
+        job
+    }
+
+    /// In the mix each child either reads or writes: in turns, or so many hundredths of them read.
+    fn mixed_op(&self, child: u32, children: u32) -> Op {
+        let reads = match self.draft.percent_read {
+            None => child.is_multiple_of(2),
+            Some(percent) => u64::from(child) * 100 < u64::from(children) * u64::from(percent),
+        };
+        if reads { Op::Read } else { Op::Write }
+    }
+
+    fn job(&self, kind: Kind, cell: Cell, target: Target, op: Op) -> Job {
+        let draft = &self.draft;
+        let (size, record) = (Bytes(cell.size_kb << 10), Bytes(cell.record_kb << 10));
+        let random = matches!(kind, Kind::RandomRead | Kind::RandomWrite | Kind::Mixed);
+        let mut job = Job::new(kind.name(), target, Access::only(op, random)).with_block(record);
+        job.group_reporting = true;
+        job.ioengine = self.engine(kind);
+        job.queue.iodepth = if job.ioengine == IoEngine::Posixaio { draft.depth.unwrap_or(1) } else { 1 };
+        job.extent.size = Some(SizeSpec::Bytes(size));
+        if kind == Kind::RecordRewrite {
+            job.extent.size = Some(SizeSpec::Bytes(record));
+            job.extent.io_size = Some(SizeSpec::Bytes(size));
+        }
+        job.files.direct = draft.direct && !kind.is_stream() && job.ioengine != IoEngine::Mmap;
+        job.files.invalidate = false;
+        job.files.fallocate = Fallocate::None;
+        job.files.allow_create = kind.makes_file();
+        job.durability.sync = draft.sync;
+        job.durability.dsync = draft.dsync;
+        job.durability.end_fsync =
+            op == Op::Write && (draft.flush || job.ioengine == IoEngine::Mmap && draft.map_flush);
+        job.rules.files.time_close = draft.close;
+        job.rules.course = match kind {
+            Kind::BackwardRead => Course::Backward,
+            Kind::StrideRead => Course::Interleaved { step: Bytes(record.0 * draft.stride) },
+            _ => Course::Forward,
+        };
+        // Streams are seen to go to their end in iozone's outputs.
+        if draft.stonewall && cell.children > 1 && !kind.is_stream() {
+            job.rules.exit.ends = Some(ExitScope::Phase);
+            job.rules.exit.finish_writing = kind.makes_file();
+        }
+        job
+    }
+
+    fn engine(&self, kind: Kind) -> IoEngine {
+        match kind {
+            kind if kind.is_stream() => IoEngine::Stdio,
+            Kind::Pwrite | Kind::Pread => IoEngine::Psync,
+            Kind::Pwritev | Kind::Preadv => IoEngine::Pvsync,
+            _ if self.draft.mmap => IoEngine::Mmap,
+            _ if self.draft.depth.is_some() => IoEngine::Posixaio,
+            _ => IoEngine::Sync,
+        }
+    }
+}
+
+/// Whether the files are as the tests need them: there and long enough, unless the first test makes them, and on a file
+/// system that takes direct I/O where that is asked for.
+///
+/// # Errors
+/// What is missing, and what to do about it.
+pub fn check_files(scenario: &Scenario, facts: &Facts) -> Result<(), IozoneError> {
+    let jobs = || scenario.phases.iter().flat_map(|phase| &phase.jobs);
+    for job in jobs().filter(|job| job.files.direct) {
+        for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
+            if facts.get(&path).is_some_and(|facts| facts.direct_io == Some(false)) {
+                return Err(IozoneError::nowhere(format!(
+                    "{} cannot be used with -I: its file system does not take O_DIRECT; leave -I out, or name a file on \
+                     another file system with -f or -F",
+                    path.display()
+                )));
+            }
+        }
+    }
+    let Some(first) = scenario.phases.first() else { return Ok(()) };
+    for job in first.jobs.iter().filter(|job| !job.files.allow_create) {
+        let Some(SizeSpec::Bytes(size)) = job.extent.io_size.or(job.extent.size) else { continue };
+        for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
+            let Some(facts) = facts.get(&path) else { continue };
+            let file = matches!(facts.kind, TargetKind::File | TargetKind::Absent);
+            if file && facts.size < size {
+                let found = match facts.kind {
+                    TargetKind::Absent => "does not exist".to_owned(),
+                    _ => format!("has {}", facts.size),
+                };
+                return Err(IozoneError::nowhere(format!(
+                    "{} {found}, and the test `{}` needs a file of {size}: add -i 0, which writes it, or write it once \
+                     with -i 0 -w",
+                    path.display(),
+                    job.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}

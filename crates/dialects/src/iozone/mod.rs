@@ -1,0 +1,31 @@
+//! The iozone dialect: its command line in, its outputs out.
+//!
+//! Written from iozone's manual and from outputs it printed. [`parse`] is pure; running what it returns, and writing
+//! anything anywhere, is the business of the edge.
+//!
+//! ```text
+//! words ── argv ──▶ tokens ── options (the table) ──▶ Request ── lower ─▶ Scenario, one a row or group of children
+//! PhaseRecord ── figures ──▶ output: lines of throughput mode, cells of the table, reports for spreadsheets
+//! ```
+
+mod argv;
+mod error;
+mod figures;
+mod help;
+mod kind;
+mod lower;
+pub mod options;
+pub mod output;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use error::{IozoneError, Place, cure};
+pub use figures::{Figures, Unit};
+pub use help::{compatibility_markdown, man_page, usage};
+pub use kind::{COLUMNS, Kind};
+pub use lower::{Cell, check_files};
+pub use request::{Action, Mode, Request, parse};
+
+/// The version of iozone whose behaviour and output this front end has.
+pub const VERSION: &str = "3.471";

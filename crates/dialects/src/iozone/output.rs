@@ -1,0 +1,291 @@
+//! Everything that is printed, to the column.
+
+use super::figures::{Figures, Unit};
+use super::kind::{COLUMNS, Kind};
+use super::lower::Cell;
+use super::request::{Mode, Request};
+use std::fmt::Write as _;
+
+/// The two lines over the table.
+const TABLE_HEAD: &str = concat!(
+    "                                                              ",
+    "random    random     bkwd    record    stride                                    \n",
+    "              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read",
+    "   fwrite frewrite    fread  freread\n",
+);
+
+/// Columns of each value of the table; where a test was left out there are blanks. The last one is one narrower then.
+const WIDTHS: [usize; 13] = [9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9];
+
+/// What the head of an output needs besides the request.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadView<'a> {
+    /// Our own version.
+    pub hakaru: &'a str,
+    /// When it began, as `date` without a zone writes it.
+    pub began: &'a str,
+    /// The command line, with the program's name.
+    pub command: &'a str,
+    /// What the host is, where that is asked for.
+    pub machine: &'a str,
+}
+
+/// Name and version, as they stand over every output.
+pub fn title(hakaru: &str) -> String {
+    let version = super::VERSION;
+    let bits = usize::BITS;
+    format!(
+        "\tIozone: Performance Test of File I/O\n\t        Version $Revision: {version} $\n\
+         \t\tCompiled for {bits} bit mode.\n\t\tBuild: linux hakaru {hakaru} \n\n"
+    )
+}
+
+/// All that stands before the first result.
+pub fn head(request: &Request, view: &HeadView<'_>) -> String {
+    let mut text = title(view.hakaru);
+    let mut line = |words: &str| {
+        let _ = writeln!(text, "\t{words}");
+    };
+    line(&format!("Run began: {}\n", view.began));
+    if request.tells_machine() {
+        line(&format!("Machine = {}", view.machine));
+    }
+    request.said.iter().for_each(|said| line(said));
+    line(&format!("Command line used: {}", view.command));
+    if request.unit == Unit::KiloBytes {
+        line("Output is in kBytes/sec");
+    }
+    line("Time Resolution = 0.000001 seconds.");
+    line(&format!("Processor cache size set to {} kBytes.", request.draft.cache_kb));
+    line(&format!("Processor cache line size set to {} bytes.", request.draft.line_bytes));
+    line(&format!("File stride size set to {} * record size.", request.draft.stride));
+    match &request.mode {
+        Mode::Table { .. } => text + TABLE_HEAD,
+        Mode::Throughput { children, range: true, .. } => {
+            let (min, max) = (children.iter().min().unwrap_or(&1), children.iter().max().unwrap_or(&1));
+            text + &format!("\tMin process = {min} \n\tMax process = {max} \n")
+        }
+        Mode::Throughput { .. } => text,
+    }
+}
+
+impl Request {
+    /// `process` or `thread`.
+    fn child_word(&self) -> &'static str {
+        if self.draft.threads { "thread" } else { "process" }
+    }
+}
+
+/// What stands before the results of a group of children.
+pub fn group_head(request: &Request, cell: Cell) -> String {
+    let Cell { children, size_kb, record_kb } = cell;
+    let word = request.child_word();
+    let many = match (children, word) {
+        (1, _) => "",
+        (_, "process") => "es",
+        _ => "s",
+    };
+    format!(
+        "\tThroughput test with {children} {word}{many}\n\
+         \tEach {word} writes a {size_kb} kByte file in {record_kb} kByte records\n"
+    )
+}
+
+/// Spaces between the number of children and their name: the older tests keep two places for the number.
+fn children_of(kind: Kind, children: u32) -> String {
+    use Kind::{Fread, Fwrite, Read, Rewrite, Write};
+    if matches!(kind, Write | Rewrite | Read | Fwrite | Fread) {
+        format!("{children:2} {}", kind.workers())
+    } else {
+        format!("{children} {}", kind.workers())
+    }
+}
+
+/// The block of one test in throughput mode.
+pub fn group_block(request: &Request, kind: Kind, cell: Cell, figures: &Figures) -> String {
+    let who = children_of(kind, cell.children);
+    let unit = request.unit.amount();
+    let word = request.child_word();
+    // Short names need another tab to reach the column of the others.
+    let tabs = |short: bool| if short { "\t\t" } else { "\t" };
+    let (first, second) = (tabs(kind == Kind::Read), tabs(matches!(kind, Kind::Read | Kind::Fwrite | Kind::Fread)));
+    let Figures { children, parent, min, max, avg, min_xfer, each } = figures;
+    let mut text = format!(
+        "\n\tChildren see throughput for {who} {first}= {children:10.2} {unit}/sec\n\
+         \tParent sees throughput for {who} {second}= {parent:10.2} {unit}/sec\n\
+         \tMin throughput per {word} \t\t\t= {min:10.2} {unit}/sec \n\
+         \tMax throughput per {word} \t\t\t= {max:10.2} {unit}/sec\n\
+         \tAvg throughput per {word} \t\t\t= {avg:10.2} {unit}/sec\n\
+         \tMin xfer \t\t\t\t\t= {min_xfer:10.2} {unit}\n"
+    );
+    if request.draft.show_children {
+        for (child, (moved, rate)) in each.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "\tChild[{child}] xfer count = {moved:10.2} {unit}, Throughput = {rate:10.2} {unit}/sec"
+            );
+        }
+    }
+    text
+}
+
+/// A row of the table, which grows as the tests end.
+#[derive(Debug, Default)]
+pub struct Row {
+    next: usize,
+}
+
+impl Row {
+    /// Begins a row: the text, and its state.
+    pub fn begin(cell: Cell) -> (String, Row) {
+        (format!("{:16}{:8}", cell.size_kb, cell.record_kb), Row::default())
+    }
+
+    /// The value of a test, with blanks for those left out before.
+    pub fn value(&mut self, kind: Kind, value: u64) -> String {
+        let column = COLUMNS.iter().position(|&column| column == kind).unwrap_or(self.next);
+        let mut text = self.blanks(column);
+        let _ = write!(text, "{value:width$}", width = WIDTHS[column]);
+        self.next = column + 1;
+        text
+    }
+
+    /// Ends the row.
+    pub fn end(&mut self) -> String {
+        let mut text = self.blanks(COLUMNS.len());
+        // The last of the columns is one narrower when it is empty.
+        text.pop();
+        text + "\n"
+    }
+
+    fn blanks(&mut self, to: usize) -> String {
+        let width: usize = WIDTHS.get(self.next..to).map_or(0, |widths| widths.iter().sum());
+        self.next = self.next.max(to);
+        " ".repeat(width)
+    }
+}
+
+/// All figures of a run, by row or group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// What was measured, in order.
+    pub all: Vec<(Cell, Kind, Figures)>,
+}
+
+/// What stands behind the last result.
+pub fn tail(request: &Request, results: &Results) -> String {
+    let reports = if request.draft.excel { reports(request, results) } else { Vec::new() };
+    match request.mode {
+        Mode::Table { .. } => {
+            let mut text = "\niozone test complete.\n".to_owned();
+            if request.draft.excel {
+                text.push_str("Excel output is below:\n");
+                reports.iter().for_each(|report| text.push_str(&report_text(report)));
+            }
+            text
+        }
+        Mode::Throughput { .. } => {
+            let mut text = "\n\n".to_owned();
+            if let Some(report) = reports.first() {
+                text.push('\n');
+                text.push_str(&throughput_text(report));
+            }
+            text + "\niozone test complete.\n"
+        }
+    }
+}
+
+/// One report for spreadsheets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Its first lines.
+    pub titles: Vec<String>,
+    /// Over the columns.
+    pub heads: Vec<String>,
+    /// Name and values of each row.
+    pub rows: Vec<(String, Vec<Option<f64>>)>,
+}
+
+/// The reports: one a test for the table, one for all tests in throughput mode.
+pub fn reports(request: &Request, results: &Results) -> Vec<Report> {
+    match &request.mode {
+        Mode::Table { rows } => request.kinds.iter().map(|&kind| table_report(request, results, rows, kind)).collect(),
+        Mode::Throughput { children, record_kb, .. } => {
+            let value = |kind: Kind, count: &u32| {
+                let found = results.all.iter().find(|(cell, k, _)| *k == kind && cell.children == *count);
+                found.map(|(_, _, figures)| figures.children)
+            };
+            let row = |&kind: &Kind| (kind.excel().to_owned(), children.iter().map(|c| value(kind, c)).collect());
+            let unit = if request.unit == Unit::Ops { "ops" } else { "kBytes" };
+            vec![Report {
+                titles: vec![
+                    "Throughput report Y-axis is type of test X-axis is number of processes".to_owned(),
+                    format!("Record size = {record_kb} kBytes "),
+                    format!("Output is in {unit}/sec"),
+                ],
+                heads: children.iter().map(u32::to_string).collect(),
+                rows: request.kinds.iter().map(row).collect(),
+            }]
+        }
+    }
+}
+
+fn table_report(request: &Request, results: &Results, rows: &[(u64, u64)], kind: Kind) -> Report {
+    let sorted = |mut all: Vec<u64>| {
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let records = sorted(rows.iter().map(|row| row.1).collect());
+    let value = |size: u64, record: u64| {
+        let at = |cell: &Cell| (cell.size_kb, cell.record_kb) == (size, record);
+        let found = results.all.iter().find(|(cell, k, _)| *k == kind && at(cell));
+        found.map(|(_, _, figures)| figures.in_table(request.unit) as f64)
+    };
+    let row = |size: u64| (size.to_string(), records.iter().map(|&record| value(size, record)).collect());
+    Report {
+        titles: vec![format!("{} report", kind.report())],
+        heads: records.iter().map(u64::to_string).collect(),
+        rows: sorted(rows.iter().map(|row| row.0).collect()).into_iter().map(row).collect(),
+    }
+}
+
+/// ```text
+/// "Writer report"
+///         "4"  "8"
+/// "64"   173944  180000
+/// ```
+fn report_text(report: &Report) -> String {
+    let mut text = String::from("\n");
+    for title in &report.titles {
+        let _ = writeln!(text, "\"{title}\"");
+    }
+    let heads: Vec<String> = report.heads.iter().map(|head| format!("\"{head}\"")).collect();
+    let _ = writeln!(text, "        {}", heads.join("  "));
+    for (name, values) in &report.rows {
+        let _ = write!(text, "\"{name}\"  ");
+        let measured = values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        for value in &values[..measured] {
+            // A nought stands where nothing was measured and something larger was.
+            let _ = write!(text, " {} ", value.unwrap_or(0.0));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn throughput_text(report: &Report) -> String {
+    let mut text = String::new();
+    for title in &report.titles {
+        let _ = writeln!(text, "\"{title}\"");
+    }
+    text.push('\n');
+    for (name, values) in &report.rows {
+        let _ = write!(text, "\"{name:>15} \"");
+        for value in values.iter().flatten() {
+            let _ = write!(text, " {value:10.2} ");
+        }
+        text.push_str("\n\n");
+    }
+    text
+}

@@ -1,0 +1,331 @@
+//! The dialect as a whole: command lines to plans, records to columns.
+
+use super::output::{self, HeadView, Results, Row};
+use super::*;
+use hakaru_model::facts::{TargetFacts, TargetKind};
+use hakaru_model::job::rules::{Course, ExitScope};
+use hakaru_model::job::{IoEngine, Job, Op, SizeSpec, Target};
+use hakaru_model::plan::{Facts, Plan, PlanError};
+use hakaru_model::record::{PhaseRecord, WorkerRecord};
+use hakaru_model::units::{Bytes, Nanos};
+use proptest::prelude::*;
+use std::ffi::OsString;
+use std::path::Path;
+
+fn parsed(line: &str) -> Result<Action, IozoneError> {
+    parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+}
+
+fn request(line: &str) -> Request {
+    match parsed(line) {
+        Ok(Action::Run(request)) => *request,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn error(line: &str) -> String {
+    parsed(line).expect_err(line).to_string()
+}
+
+/// Jobs of the first row or group, by test.
+fn jobs(line: &str) -> Vec<(Kind, Vec<Job>)> {
+    let request = request(line);
+    let scenario = request.scenario(request.cells()[0], 4);
+    request.kinds.iter().copied().zip(scenario.phases.into_iter().map(|phase| phase.jobs)).collect()
+}
+
+fn absent(path: &Path) -> TargetFacts {
+    TargetFacts {
+        path: path.to_owned(),
+        kind: TargetKind::Absent,
+        size: Bytes(0),
+        free: Some(Bytes(1 << 40)),
+        logical_block: 512,
+        direct_io: Some(true),
+        writable: true,
+    }
+}
+
+fn facts(request: &Request, change: impl Fn(&mut TargetFacts)) -> Facts {
+    let paths = request.cells().into_iter().flat_map(|cell| request.scenario(cell, 4).paths());
+    let look = |path: std::path::PathBuf| {
+        let mut facts = absent(&path);
+        change(&mut facts);
+        (path, facts)
+    };
+    paths.map(look).collect()
+}
+
+#[test]
+fn the_published_command_means_four_files_of_256_mib() {
+    let line = "-T -t 4 -s 256m -r 4k -I -i0 -i1 -i2";
+    let request = request(line);
+    assert_eq!(request.cells(), [Cell { children: 4, size_kb: 262_144, record_kb: 4 }]);
+    use Kind::*;
+    assert_eq!(request.kinds, [Write, Rewrite, Read, Reread, RandomRead, RandomWrite]);
+    for (kind, jobs) in jobs(line) {
+        let [job] = &jobs[..] else { panic!("one job with clones") };
+        assert_eq!((job.numjobs, job.files.direct, job.ioengine), (4, true, IoEngine::Sync));
+        assert_eq!(job.rules.exit.ends, Some(ExitScope::Phase));
+        assert_eq!((job.rules.exit.finish_writing, job.access.does(kind.op())), (kind == Write, true));
+    }
+    let scenario = request.scenario(request.cells()[0], 4);
+    assert_eq!(scenario.paths()[3], Path::new("iozone.DUMMY.3"));
+    let plan = Plan::resolve(&scenario, &facts(&request, |_| {})).unwrap();
+    assert_eq!(plan.phases.iter().map(|p| p.workers.len()).sum::<usize>(), 24);
+    assert_eq!(plan.phases[2].workers[3].stream.limit_bytes, Some(256 << 20));
+}
+
+#[test]
+fn each_test_is_expressed_by_a_job() {
+    let of = |line: &str| jobs(line).pop().unwrap().1.remove(0);
+    let row = "-s 1m -r 64k -i 0 -i";
+    assert_eq!(of(&format!("{row} 3")).rules.course, Course::Backward);
+    assert_eq!(of(&format!("{row} 5 -j 5")).rules.course, Course::Interleaved { step: Bytes(5 << 16) });
+    let spot = of(&format!("{row} 4"));
+    let sizes = [spot.extent.size, spot.extent.io_size];
+    assert_eq!(sizes, [Bytes(1 << 16), Bytes(1 << 20)].map(|size| Some(SizeSpec::Bytes(size))));
+    let stream = of(&format!("{row} 6 -I -B"));
+    assert_eq!((stream.ioengine, stream.files.direct), (IoEngine::Stdio, false));
+    assert_eq!(of(&format!("-t1 {row} 9")).ioengine, IoEngine::Psync);
+    assert_eq!(of(&format!("-t1 {row} 12")).ioengine, IoEngine::Pvsync);
+    assert_eq!(of(&format!("{row} 1 -B -G -e")).ioengine, IoEngine::Mmap);
+    let deep = of(&format!("{row} 1 -k 8"));
+    assert_eq!((deep.ioengine, deep.queue.iodepth), (IoEngine::Posixaio, 8));
+    let flushed = of(&format!("{row} 2 -e -c -o -+D"));
+    assert!(flushed.durability.end_fsync && flushed.durability.sync && flushed.durability.dsync);
+    assert!(flushed.rules.files.time_close);
+}
+
+#[test]
+fn children_may_differ() {
+    let mix = |line: &str| jobs(line).remove(0).1;
+    let reads = |line: &str| mix(line).iter().filter(|job| job.access.does(Op::Read)).count();
+    assert_eq!([reads("-t5 -i8"), reads("-t5 -i8 -+p 20"), reads("-t1 -i8")], [3, 1, 1]);
+    let placed = mix("-t 3 -i 0 -P 3 -d 10 -F a b c");
+    assert_eq!(placed[2].target, Target::Paths(vec!["c".into()]));
+    assert_eq!((placed[1].cpus_allowed.clone(), placed[2].timing.startdelay), (vec![0], Nanos(20_000)));
+}
+
+#[test]
+fn auto_mode_leaves_small_records_of_large_files_out() {
+    let rows = |line: &str| request(line).cells().iter().map(|c| (c.size_kb, c.record_kb)).collect::<Vec<_>>();
+    let auto = rows("-a");
+    assert_eq!((auto[0], auto[4], auto[5], auto.last()), ((64, 4), (64, 64), (128, 4), Some(&(524_288, 16_384))));
+    assert!(!auto.contains(&(32_768, 32)) && auto.contains(&(32_768, 64)) && auto.contains(&(16_384, 4)));
+    assert!(rows("-az").contains(&(524_288, 4)) && rows("-A").contains(&(524_288, 4)));
+    assert_eq!(rows("-a -s 80M -r 4k -r 1024k"), [(81_920, 4), (81_920, 1024)]);
+    assert_eq!(rows("-a -n 64 -g 256 -y 64 -q 128"), [(64, 64), (128, 64), (128, 128), (256, 64), (256, 128)]);
+    assert_eq!(rows("-a -r 4k -s 1G -g 4G"), [(1 << 20, 4), (2 << 20, 4), (4 << 20, 4)]);
+    assert_eq!(rows("-i 0"), [(512, 4)]);
+    assert_eq!(rows("-a -s 1m -r 8").len(), 1);
+}
+
+#[test]
+fn what_cannot_be_is_said_with_its_cure() {
+    for (line, words) in [
+        ("-t 4 -i 13", "-i 13 cannot be used: it has to be between 0 and 12"),
+        ("-s 4kb", "only k, m, g or t"),
+        ("-s 0", "1 kB or more"),
+        ("-r 8g -s 16g", "1 GiB at most"),
+        ("-t 2 -s 4k -r 8k", "use a smaller -r or a larger -s"),
+        ("-s 4k -r 8k", "use a smaller -r or a larger -s"),
+        ("-t 3 -F a b", "names 2 file(s) for 3 children"),
+        ("-l 3 -u 2", "-l 3 is more than -u 2"),
+        ("-a -t 2", "use one of them"),
+        ("-i 9", "add -t 1"),
+        ("-t 1 -i 4", "leave -t, -l and -u out"),
+        ("-N -t 1", "with children use -O"),
+        ("-O -N", "contradict"),
+        ("-U /mnt -a", "use -I"),
+        ("-+u -a", "hakaru fio"),
+        ("-+m hosts -t 2", "start it on each host"),
+        ("-y 8m -q 4m -a", "smallest size asked for is more than the largest"),
+        ("-t", "needs a value"),
+        ("-t -4", "needs a value"),
+        ("-t 2 -r 4 -r 8", "one size only"),
+        ("-?", "unknown option"),
+    ] {
+        assert!(error(line).contains(words), "{line}: {}", error(line));
+    }
+}
+
+#[test]
+fn files_that_are_not_there_or_take_no_direct_io_are_told_before() {
+    let check = |line: &str, change: &dyn Fn(&mut TargetFacts)| {
+        let request = request(line);
+        let scenario = request.scenario(request.cells()[0], 4);
+        check_files(&scenario, &facts(&request, change)).map_err(|error| error.to_string())
+    };
+    let file = |size: u64| move |facts: &mut TargetFacts| (facts.kind, facts.size) = (TargetKind::File, Bytes(size));
+    assert!(check("-i 1 -s 1m", &|_| {}).unwrap_err().contains("add -i 0"));
+    assert!(check("-i 1 -s 1m", &file(1000)).unwrap_err().contains("has 1000 B"));
+    assert_eq!(check("-i 1 -s 1m", &file(1 << 20)), Ok(()));
+    assert_eq!(check("-t 2 -i 9 -i 10", &|_| {}), Ok(()));
+    let no_direct = |facts: &mut TargetFacts| facts.direct_io = Some(false);
+    assert!(check("-i 0 -I", &no_direct).unwrap_err().contains("leave -I out"));
+    assert_eq!(check("-i 0", &no_direct), Ok(()));
+    let resolve = |line: &str, change: &dyn Fn(&mut TargetFacts)| {
+        let request = request(line);
+        let plan = Plan::resolve(&request.scenario(request.cells()[0], 4), &facts(&request, change));
+        plan.map_err(|error: PlanError| cure(&error)).map(|_| ())
+    };
+    assert!(resolve("-i 0 -s 1g", &|f| f.free = Some(Bytes(9))).unwrap_err().contains("smaller -s"));
+    assert!(resolve("-i 0", &|f| f.writable = false).unwrap_err().contains("you may write to"));
+    assert!(resolve("-i 0 -r 1 -I", &|f| f.logical_block = 4096).unwrap_err().contains("larger -r"));
+}
+
+/// Workers that moved so many kB in so many milliseconds.
+fn phase(workers: &[(u64, u64)], elapsed_ms: u64) -> PhaseRecord {
+    let worker = |&(kb, ms): &(u64, u64)| {
+        let mut worker = WorkerRecord { runtime: Nanos::from_millis(ms), ..WorkerRecord::default() };
+        worker.ops[Op::Write].bytes = kb << 10;
+        worker
+    };
+    PhaseRecord {
+        name: "write".to_owned(),
+        started_unix_ms: 0,
+        elapsed: Nanos::from_millis(elapsed_ms),
+        workers: workers.iter().map(worker).collect(),
+        disks: Vec::new(),
+    }
+}
+
+/// A whole output with made-up figures.
+fn whole(line: &str) -> String {
+    let request = request(line);
+    let command = format!("iozone {line}");
+    let view =
+        HeadView { hakaru: "0.1.0", began: "Sat Nov 21 20:42:19 2026", command: &command, machine: "Linux host 6.1" };
+    let mut text = output::head(&request, &view);
+    let mut results = Results::default();
+    for (nth, cell) in request.cells().into_iter().enumerate() {
+        let table = matches!(request.mode, Mode::Table { .. });
+        let (begin, mut row) = Row::begin(cell);
+        text += &if table { begin } else { output::group_head(&request, cell) };
+        for (place, &kind) in request.kinds.iter().enumerate() {
+            let share = |child: u64| (cell.size_kb - child * cell.record_kb, 1000 + 100 * place as u64 + nth as u64);
+            let workers: Vec<(u64, u64)> = (0..u64::from(cell.children)).map(share).collect();
+            let figures = Figures::of(&phase(&workers, 4000), cell.record_kb, request.unit);
+            text += &match table {
+                true => row.value(kind, figures.in_table(request.unit)),
+                false => output::group_block(&request, kind, cell, &figures),
+            };
+            results.all.push((cell, kind, figures));
+        }
+        text += &if table { row.end() } else { String::new() };
+    }
+    text + &output::tail(&request, &results)
+}
+
+#[test]
+fn throughput_mode_to_the_column() {
+    insta::assert_snapshot!("throughput", whole("-T -t 4 -s 256m -r 4k -I -i0 -i1 -i2 -C"));
+    insta::assert_snapshot!(
+        "throughput_all",
+        whole("-l 1 -u 2 -s 1m -e -c -w -+n -O -R -i0 -i1 -i3 -i5 -i6 -i7 -i8 -i9 -i10 -i11 -i12")
+    );
+}
+
+#[test]
+fn the_lines_of_a_block_are_those_that_iozone_prints() {
+    let text = whole("-T -t 4 -s 4m -r 4k -i0 -i1 -i6 -i 10");
+    for line in [
+        "\tRun began: Sat Nov 21 20:42:19 2026\n\n\tFile size set to 4096 kB\n\tRecord Size 4 kB\n\tCommand line used: iozone -T",
+        "\tOutput is in kBytes/sec\n\tTime Resolution = 0.000001 seconds.\n\tProcessor cache size set to 1024 kBytes.\n",
+        "\tThroughput test with 4 threads\n\tEach thread writes a 4096 kByte file in 4 kByte records\n\n\tChildren",
+        "\n\tChildren see throughput for  4 initial writers \t=   16360.00 kB/sec\n",
+        "\tParent sees throughput for  4 initial writers \t=    4090.00 kB/sec\n",
+        "\tMin throughput per thread \t\t\t=    4084.00 kB/sec \n\tMax throughput per thread \t\t\t=    4096.00 kB/sec\n",
+        "\tAvg throughput per thread \t\t\t=    4090.00 kB/sec\n\tMin xfer \t\t\t\t\t=    4084.00 kB\n",
+        "\tChildren see throughput for  4 readers \t\t= ",
+        "\tParent sees throughput for  4 readers \t\t= ",
+        "\tChildren see throughput for 4 re-readers \t= ",
+        "\tChildren see throughput for 4 pread readers \t= ",
+        "\tChildren see throughput for  4 fwriters \t= ",
+        "\tParent sees throughput for  4 fwriters \t\t= ",
+        " kB\n\n\n\niozone test complete.\n",
+    ] {
+        assert!(text.contains(line), "{line:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn the_table_to_the_column() {
+    let text = whole("-a -e -I -i 0 -i 1 -i 2 -s 80M -r 4k -r 1024k");
+    insta::assert_snapshot!("table", text);
+    let all = whole("-a -n 64 -g 128 -y 32 -R");
+    insta::assert_snapshot!("table_all", all);
+    let row = all.lines().find(|line| line.trim_start().starts_with("64 ")).unwrap();
+    assert_eq!(row.len(), 143);
+}
+
+#[test]
+fn clients_that_cut_columns_or_words_find_them() {
+    let text = whole("-a -e -I -i 0 -i 1 -i 2 -s 8M -r 4k");
+    let lines: Vec<&str> = text.lines().collect();
+    let [.., row, empty, end] = &lines[..] else { panic!("{text}") };
+    assert_eq!((*empty, *end), ("", "iozone test complete."));
+    let words: Vec<u64> = row.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    assert_eq!(words, [8192, 4, 8192, 7447, 6827, 6302, 5851, 5461]);
+    let cut: String = row.chars().skip(6).take(94).collect();
+    assert!(cut.starts_with("      8192       4     8192     7447"), "{cut:?}");
+    assert_eq!((row.len(), row.trim_end().len()), (142, 78));
+    let only_random = whole("-i 0 -i 2 -+n -s 100M");
+    let row = only_random.lines().find(|line| line.contains("102400       4")).unwrap();
+    assert_eq!(row.trim_end().len(), 78);
+    assert!(row.contains("                             "), "tests that were left out are blanks");
+    let micros = whole("-i 0 -s 1m -N");
+    assert!(
+        micros.contains("Microseconds/op Mode.") && micros.contains("            1024       4     3906"),
+        "{micros}"
+    );
+}
+
+#[test]
+fn help_lists_every_option_that_works() {
+    insta::assert_snapshot!("help", usage());
+    assert!(man_page().starts_with(".TH IOZONE 1"));
+    assert!(compatibility_markdown().contains("| `-U mount point` | refused |"));
+    for line in ["-h", "-v", "--help", "-ah"] {
+        assert!(matches!(parsed(line), Ok(Action::Print(_))), "{line}");
+    }
+    assert!(matches!(parsed(""), Ok(Action::Print(text)) if text.contains("Usage")));
+}
+
+#[test]
+fn words_of_no_option_and_options_of_no_effect_are_warned_of() {
+    let warnings = request("-e -t1 -i0 -i2 -r1k -s1g -p /tmp").warnings;
+    assert!(warnings[0].contains("-p has no effect") && warnings[1].contains("`/tmp`"), "{warnings:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn no_command_line_makes_us_panic(words in prop::collection::vec(word(), 0..12)) {
+        let Ok(Action::Run(request)) = parse(&words.into_iter().map(OsString::from).collect::<Vec<_>>()) else {
+            return Ok(());
+        };
+        for cell in request.cells().into_iter().take(4) {
+            let scenario = request.scenario(cell, 3);
+            let facts: Facts = scenario.paths().into_iter().take(64).map(|p| (p.clone(), absent(&p))).collect();
+            let _ = check_files(&scenario, &facts);
+            if let Ok(plan) = Plan::resolve(&scenario, &facts) {
+                prop_assert_eq!(plan.phases.len(), request.kinds.len());
+            }
+        }
+    }
+}
+
+/// Options with and without values, and nonsense.
+fn word() -> impl Strategy<Value = String> {
+    let names: Vec<&str> = options::all().map(|opt| opt.name).collect();
+    prop_oneof![
+        prop::sample::select(names.clone()).prop_map(|name| format!("-{name}")),
+        (prop::sample::select(names), "[0-9]{1,9}[kmgtKMG]?").prop_map(|(name, value)| format!("-{name}{value}")),
+        "[0-9]{1,20}[kmgt]?",
+        "[1-9]",
+        "-[a-zA-Z+]{1,4}",
+        "\\PC{0,8}",
+    ]
+}
