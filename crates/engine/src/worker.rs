@@ -491,7 +491,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let Request { op, region, offset, len } = *request;
         self.note_error(op.name(), region, offset, len, errno, done);
         self.refused[op as usize] += 1;
-        if self.plan.errors.continue_on[op] {
+        if self.plan.errors.continue_on[op] || self.ignores(op, errno) {
             std::ops::ControlFlow::Continue(())
         } else {
             std::ops::ControlFlow::Break(())

@@ -4,7 +4,7 @@
 
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{ExitRules, Verify};
+use crate::job::rules::{ExitRules, IgnoredErrors, Verify};
 use crate::job::{
     Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, PerOp, Phase,
     Queue, Rate, Scenario, SizeSpec, Target,
@@ -113,6 +113,9 @@ pub struct WorkerPlan {
     pub rate: Rate,
     /// After an error.
     pub errors: ErrorPolicy,
+    /// Errors that do not end it.
+    #[serde(default)]
+    pub ignore_errors: IgnoredErrors,
     /// Checks what it writes or reads.
     #[serde(default)]
     pub verify: Option<Box<VerifyPlan>>,
@@ -365,6 +368,7 @@ impl Resolver {
             buffers: job.buffers.clone(),
             rate: job.rate.clone(),
             errors: job.errors,
+            ignore_errors: job.rules.ignore_errors.clone(),
             verify: VerifyPlan::of(job, seed),
             exit: job.rules.exit,
             time_close: job.rules.files.time_close,

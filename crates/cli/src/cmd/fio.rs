@@ -158,15 +158,8 @@ impl<'a> Run<'a> {
         {
             anyhow::bail!("{error}");
         }
-        for error in report.phases.iter().flat_map(|p| &p.workers).flat_map(|w| &w.errors.first) {
-            anstream::eprintln!(
-                "fio: io_u error on file {}: {}: {} offset={}, buflen={}",
-                error.file,
-                rustix::io::Errno::from_raw_os_error(error.errno),
-                error.action,
-                error.offset.0,
-                error.len.0
-            );
+        for worker in report.phases.iter().flat_map(|phase| &phase.workers) {
+            anstream::eprint!("{}", output::errors(worker));
         }
         self.print(&report.phases, &mut *out)?;
         Ok(exit_of(&report))

@@ -33,7 +33,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     times(&mut job, warnings);
     measure(&mut job, spec);
     job.files.invalidate &= !job.files.pre_read;
-    rules(&mut job, spec).map_err(bad)?;
+    rules(&mut job, spec, warnings).map_err(bad)?;
     note_foreign_options(spec, warnings);
     let mut extras = spec.extras.clone();
     extras.clat_percentiles &= job.measure.clat;
@@ -156,8 +156,8 @@ fn measure(job: &mut Job, spec: &JobSpec) {
     measure.tick = Nanos::from_millis(shortest.unwrap_or(500));
 }
 
-fn rules(job: &mut Job, spec: &JobSpec) -> Result<(), String> {
-    job.rules.verify = verify(spec)?;
+fn rules(job: &mut Job, spec: &JobSpec, warnings: &mut Vec<String>) -> Result<(), String> {
+    job.rules.verify = verify(spec, warnings)?;
     job.rules.exit.ends = spec.exitall.then_some(spec.exit_what);
     job.rules.steady = steady(&spec.steady)?;
     job.rules.zones = zones(&spec.zones)?;
@@ -173,26 +173,55 @@ fn rules(job: &mut Job, spec: &JobSpec) -> Result<(), String> {
     Ok(())
 }
 
-fn verify(spec: &JobSpec) -> Result<Option<Verify>, String> {
+fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, String> {
     let pattern = || match spec.verify.pattern.is_empty() {
-        true => Err("verify=pattern needs verify_pattern".to_owned()),
-        false => Ok(VerifyMethod::Pattern(spec.verify.pattern.clone())),
+        true => Err(format!("verify={} needs verify_pattern", spec.verify.method)),
+        false => Ok(spec.verify.pattern.clone()),
     };
     let method = match spec.verify.method {
         "0" if spec.verify.rules.only => return Err("verify_only needs verify".to_owned()),
         "0" => return Ok(None),
         "crc32c" | "crc32c-intel" => VerifyMethod::Crc32c,
         "crc32" => VerifyMethod::Crc32,
+        "crc64" => VerifyMethod::Crc64,
+        "crc16" => VerifyMethod::Crc16,
+        "crc7" => VerifyMethod::Crc7,
         "md5" => VerifyMethod::Md5,
+        "sha1" => VerifyMethod::Sha1,
         "sha256" => VerifyMethod::Sha256,
+        "sha512" => VerifyMethod::Sha512,
+        "sha3-224" => VerifyMethod::Sha3_224,
+        "sha3-256" => VerifyMethod::Sha3_256,
+        "sha3-384" => VerifyMethod::Sha3_384,
+        "sha3-512" => VerifyMethod::Sha3_512,
         "xxhash" => VerifyMethod::Xxhash,
-        "pattern" => pattern()?,
+        "pattern" => VerifyMethod::Pattern(pattern()?),
+        "pattern_hdr" => VerifyMethod::PatternHeader(pattern()?),
+        "null" => VerifyMethod::Null,
         _ => VerifyMethod::Header,
     };
     if spec.verify.rules.only && spec.job.timing.time_based {
         return Err("verify_only cannot be time_based: it checks what was written once".to_owned());
     }
-    Ok(Some(Verify { method, ..spec.verify.rules.clone() }))
+    let rules = Verify { method, fill: spec.verify.pattern.clone(), ..spec.verify.rules.clone() };
+    warn_of_verify(spec, &rules, warnings);
+    Ok(Some(rules))
+}
+
+/// What fio warns of too.
+fn warn_of_verify(spec: &JobSpec, rules: &Verify, warnings: &mut Vec<String>) {
+    let writes = spec.rw.0.contains("write") || spec.rw.0.contains("rw");
+    if !writes || !rules.read_back {
+        return;
+    }
+    if spec.job.timing.time_based && spec.job.timing.runtime.is_some() && rules.backlog == 0 {
+        warnings.push("verification read phase will never start because write phase uses all of runtime".to_owned());
+    }
+    if spec.job.numjobs > 1 && !spec.filenames.is_empty() {
+        let words = "multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
+            failures.";
+        warnings.push(words.to_owned());
+    }
 }
 
 fn steady(spec: &SteadySpec) -> Result<Option<SteadyState>, String> {

@@ -155,7 +155,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             let error = self.error("verify", region, offset, len, Errno::ILSEQ, now);
             self.errors.push(hakaru_model::record::IoError { mismatches, ..error });
         }
-        found && !self.plan.errors.continue_on_mismatch
+        let goes_on = || self.plan.ignore_errors.verify.contains(&Errno::ILSEQ.raw_os_error());
+        found && !self.plan.errors.continue_on_mismatch && !goes_on()
+    }
+
+    /// Whether the job goes on after this error, whatever it does after others.
+    pub(super) fn ignores(&self, op: Op, errno: Errno) -> bool {
+        let ignored = &self.plan.ignore_errors;
+        let list = if op == Op::Read { &ignored.read } else { &ignored.write };
+        list.contains(&errno.raw_os_error())
     }
 
     /// Saves how far a job that checks has written.

@@ -147,16 +147,13 @@ pub(super) const TABLE: &[Opt] =
                     _ => (false, false, false),
                 };
                 job.job.errors.continue_on = PerOp { read, write, trim };
+                job.job.errors.continue_on_mismatch = matches!(value.word(), "verify" | "all" | "1");
             }
         )),
-        opt("ignore_error", Kind::Errors, "Errors that count for nothing").planned(
-            "the engine does not obey it yet",
-            "use continue_on_error, which counts them and goes on",
-            put!(|job, value| {
-                let [read, write, verify] = value.errors();
-                job.job.rules.ignore_errors = IgnoredErrors { read, write, verify };
-            }),
-        ),
+        opt("ignore_error", Kind::Errors, "Errors that are counted and gone over").works(put!(|job, value| {
+            let [read, write, verify] = value.errors();
+            job.job.rules.ignore_errors = IgnoredErrors { read, write, verify };
+        })),
         opt("error_dump", Kind::Bool, "Tells of each error as it comes")
             .default("0")
             .accepted("the first errors of each job are told and kept always"),

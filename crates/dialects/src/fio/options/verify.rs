@@ -6,28 +6,15 @@ use super::{Opt, opt, put};
 use hakaru_model::units::Bytes;
 use std::path::PathBuf;
 
-const NOT_YET: &str = "written data is not checked yet";
 const NO_REPLAY: &str = "recorded requests are not replayed yet";
 const NO_MERGE: &str = "blktrace files are not merged";
 
 pub(super) const TABLE: &[Opt] = &[
-    opt("verify", METHODS, "Checks what was written").default("0").harmless(&["0"]).planned(
-        NOT_YET,
-        "leave it out, and compare checksums of files",
-        |job, value| {
-            job.verify.method = value.word();
-            match value.word() {
-                other @ ("crc64" | "crc16" | "crc7" | "sha1" | "sha512" | "sha3-224" | "sha3-256" | "sha3-384"
-                | "sha3-512" | "null") => Err(format!("{other} is not built in: use crc32c, xxhash or sha256")),
-                _ => Ok(()),
-            }
-        },
-    ),
-    opt("verify_only", Kind::Flag, "Writes nothing and checks what an earlier run wrote").harmless(&["0"]).planned(
-        NOT_YET,
-        "run a read job, which finds what cannot be read",
-        put!(|job, value| job.verify.rules.only = value.flag()),
-    ),
+    opt("verify", METHODS, "Checks what was written")
+        .default("0")
+        .works(put!(|job, value| job.verify.method = value.word())),
+    opt("verify_only", Kind::Flag, "Writes nothing and checks what an earlier run wrote")
+        .works(put!(|job, value| job.verify.rules.only = value.flag())),
     opt("do_verify", Kind::Bool, "Reads back and checks when all is written")
         .default("1")
         .with("verify", put!(|job, value| job.verify.rules.read_back = value.flag())),
@@ -39,7 +26,7 @@ pub(super) const TABLE: &[Opt] = &[
     opt("verify_interval", Kind::Size { min: 80 }, "Bytes that carry a checksum each, where it is not the block")
         .with("verify", put!(|job, value| job.verify.rules.interval = Some(value.bytes()).filter(|b| *b > Bytes(0)))),
     opt("verify_offset", int(40), "Where in the block its checksum stands")
-        .refused("checksums stand at the start of the block", "leave it out"),
+        .with("verify", put!(|job, value| job.verify.rules.offset = value.u32())),
     opt("verify_fatal", Kind::Bool, "Ends the job at the first mismatch")
         .default("0")
         .with("verify", put!(|job, value| job.verify.rules.fatal = value.flag())),
@@ -49,7 +36,8 @@ pub(super) const TABLE: &[Opt] = &[
     opt("verify_async", int(0), "Threads that check beside the worker")
         .default("0")
         .with("verify", put!(|job, value| job.verify.rules.async_threads = value.u32())),
-    opt("verify_async_cpus", Kind::Indices, "Processors these threads may run on").goes_with("verify_async"),
+    opt("verify_async_cpus", Kind::Indices, "Processors these threads may run on")
+        .with("verify_async", put!(|job, value| job.verify.rules.async_cpus = value.indices())),
     opt("verify_backlog", Kind::Int { min: 0, max: i64::MAX }, "Checks after so many writes rather than at the end")
         .with("verify", put!(|job, value| job.verify.rules.backlog = value.u64())),
     opt("verify_backlog_batch", int(0), "Blocks that are checked at once then")
@@ -59,11 +47,10 @@ pub(super) const TABLE: &[Opt] = &[
         .with("verify", put!(|job, value| job.verify.rules.save_state = value.flag())),
     opt("verify_state_load", Kind::Bool, "Checks what that file says was written")
         .default("0")
-        .harmless(&["0"])
-        .refused("such files are not read", "check everything, which is the default"),
+        .with("verify", put!(|job, value| job.verify.rules.load_state = value.flag())),
     opt("verify_header_seed", Kind::Bool, "Checks the seed in the header of each block")
         .default("1")
-        .goes_with("verify"),
+        .with("verify", put!(|job, value| job.verify.rules.header_seed = value.flag())),
     opt("verify_write_sequence", Kind::Bool, "Checks the number of the write in the header of each block")
         .default("1")
         .with("verify", put!(|job, value| job.verify.rules.write_sequence = value.flag())),
@@ -122,14 +109,15 @@ const METHODS: Kind = Kind::Choice(&[
     ("xxhash", "an xxHash of each block"),
     ("meta", "place and number of each block"),
     ("pattern", "the pattern of verify_pattern alone"),
-    ("crc64", "refused"),
-    ("crc16", "refused"),
-    ("crc7", "refused"),
-    ("sha1", "refused"),
-    ("sha512", "refused"),
-    ("sha3-224", "refused"),
-    ("sha3-256", "refused"),
-    ("sha3-384", "refused"),
-    ("sha3-512", "refused"),
-    ("null", "refused"),
+    ("pattern_hdr", "place and number of each block, and the pattern of verify_pattern"),
+    ("crc64", "a CRC-64 of each block"),
+    ("crc16", "a CRC-16 of each block"),
+    ("crc7", "a CRC-7 of each block"),
+    ("sha1", "a SHA-1 of each block"),
+    ("sha512", "a SHA-512 of each block"),
+    ("sha3-224", "a SHA3-224 of each block"),
+    ("sha3-256", "a SHA3-256 of each block"),
+    ("sha3-384", "a SHA3-384 of each block"),
+    ("sha3-512", "a SHA3-512 of each block"),
+    ("null", "nothing: everything is read back and nothing compared"),
 ]);

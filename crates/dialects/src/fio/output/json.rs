@@ -67,7 +67,7 @@ impl Printer<'_> {
         if self.view.shows_sectors() {
             job.set("job_start", report.started_unix_ms);
         }
-        job.set("error", report.fatal.map_or(0, |error| error.errno))
+        job.set("error", report.told_error().map_or(0, |error| error.errno))
             .set("eta", self.view.eta_s)
             .set("elapsed", self.view.elapsed.0.div_ceil(Nanos::SECOND.0));
         if !report.job.options.is_empty() {

@@ -2,7 +2,8 @@
 
 use super::view::{RunView, WorkerView};
 use crate::fio::{JobExtras, UnifiedReporting};
-use hakaru_model::job::{Job, Op, PerOp};
+use hakaru_model::job::rules::IgnoredErrors;
+use hakaru_model::job::{ErrorPolicy, Job, Op, PerOp};
 use hakaru_model::record::{CpuUsage, DepthRecord, IoError, Latency, OpRecord, Samples, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 
@@ -111,7 +112,7 @@ impl OpTotals {
             ios: op.issued.max(op.ios),
             bytes: op.bytes,
             short: op.short,
-            runtime_ms: if op.bytes > 0 { runtime.0.div_ceil(1_000_000) } else { 0 },
+            runtime_ms: if op.bytes > 0 { op.runtime.unwrap_or(runtime).0.div_ceil(1_000_000) } else { 0 },
             slat: op.slat.clone(),
             clat: op.clat.clone(),
             lat: op.lat.clone(),
@@ -214,7 +215,14 @@ impl<'a> Report<'a> {
 
     /// Whether errors of devices are gone over.
     pub(super) fn continues_on_errors(&self) -> bool {
-        self.job.errors.continue_on.iter().any(|(_, &on)| on)
+        let ErrorPolicy { continue_on, continue_on_mismatch } = &self.job.errors;
+        let ignores = self.job.rules.ignore_errors != IgnoredErrors::default();
+        ignores || *continue_on_mismatch || continue_on.iter().any(|(_, &on)| on)
+    }
+
+    /// The error that fio tells in the head of the report: the one that ended it, or the first that it went over.
+    pub(super) fn told_error(&self) -> Option<&'a IoError> {
+        self.fatal.or(self.first_error.filter(|_| self.continues_on_errors()))
     }
 }
 

@@ -77,9 +77,14 @@ impl Text {
     }
 
     fn header(&mut self, view: &RunView<'_>, report: &Report<'_>) {
-        let error = report.fatal.map_or("err= 0".to_owned(), |IoError { errno, .. }| {
+        let error = report.told_error().map_or("err= 0".to_owned(), |IoError { errno, mismatches, .. }| {
             // The shape is fio's, which names a line of its sources; there is none to name here.
-            format!("err={errno:>2} (file:io_u.c:0, func=io_u error, error={})", error_text(*errno))
+            let func = match (mismatches.is_empty(), report.fatal.is_some()) {
+                (false, false) => return format!("err={errno:>2} ()"),
+                (false, true) => "io_u_sync_complete",
+                (true, _) => "io_u error",
+            };
+            format!("err={errno:>2} (file:io_u.c:0, func={func}, error={})", error_text(*errno))
         });
         let (name, group, jobs) = (&report.job.name, report.group, report.members);
         let when = ctime(view.shown_unix_ms, view.utc_offset_s);

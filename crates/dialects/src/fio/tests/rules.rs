@@ -22,34 +22,53 @@ fn obeyed(options: &str) -> Rules {
 
 #[test]
 fn verification() {
-    let verify = |options: &str| rules(&format!("--rw=randwrite {options}")).verify.unwrap();
+    let verify = |options: &str| obeyed(&format!("--rw=randwrite {options}")).verify.unwrap();
     assert_eq!(verify("--verify=crc32c"), Verify::by(VerifyMethod::Crc32c));
-    assert_eq!(verify("--verify=crc32c-intel").method, VerifyMethod::Crc32c);
-    assert_eq!(verify("--verify=meta").method, VerifyMethod::Header);
-    let pattern = verify("--verify=pattern --verify_pattern=0xff%o").method;
-    assert_eq!(pattern, VerifyMethod::Pattern(vec![PatternPart::Bytes(vec![0xff]), PatternPart::Offset]));
+    for (word, method) in [
+        ("crc32c-intel", VerifyMethod::Crc32c),
+        ("meta", VerifyMethod::Header),
+        ("crc64", VerifyMethod::Crc64),
+        ("sha3-384", VerifyMethod::Sha3_384),
+        ("null", VerifyMethod::Null),
+    ] {
+        assert_eq!(verify(&format!("--verify={word}")).method, method);
+    }
+    let parts = vec![PatternPart::Bytes(vec![0xff]), PatternPart::Offset];
+    assert_eq!(verify("--verify=pattern --verify_pattern=0xff%o").method, VerifyMethod::Pattern(parts.clone()));
+    assert_eq!(
+        verify("--verify=pattern_hdr --verify_pattern=0xff%o").method,
+        VerifyMethod::PatternHeader(parts.clone())
+    );
+    assert_eq!(verify("--verify=sha1 --verify_pattern=0xff%o").fill, parts);
     let full = verify(
-        "--verify=md5 --do_verify=0 --verify_fatal=1 --verify_dump=1 --verify_async=2 --verify_backlog=64 \
-         --verify_backlog_batch=8 --verify_interval=4k --verify_state_save=0 --verify_write_sequence=0",
+        "--verify=md5 --do_verify=0 --verify_fatal=1 --verify_dump=1 --verify_async=2 --verify_async_cpus=0-1 \
+         --verify_backlog=64 --verify_backlog_batch=8 --verify_interval=4k --verify_offset=64 --verify_state_save=0 \
+         --verify_state_load=1 --verify_write_sequence=0 --verify_header_seed=0",
     );
     let wanted = Verify {
         read_back: false,
         fatal: true,
         dump: true,
         async_threads: 2,
+        async_cpus: vec![0, 1],
         backlog: 64,
         backlog_batch: 8,
         interval: Some(Bytes(4096)),
+        offset: 64,
         save_state: false,
+        load_state: true,
         write_sequence: false,
+        header_seed: false,
         ..Verify::by(VerifyMethod::Md5)
     };
     assert_eq!(full, wanted);
     assert!(verify("--verify=xxhash --verify_only").only);
-    let error = |options: &str| run_open(&format!("--name=a {options}")).unwrap_err().to_string();
-    insta::assert_snapshot!(error("--verify=sha512"), @"verify=sha512 cannot be used: sha512 is not built in: use crc32c, xxhash or sha256");
-    insta::assert_snapshot!(error("--verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
-    insta::assert_snapshot!(error("--verify_only"), @"job `a`: verify_only needs verify");
+    insta::assert_snapshot!(fails("--name=a --verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
+    insta::assert_snapshot!(fails("--name=a --verify_only"), @"job `a`: verify_only needs verify");
+    let warnings = |options: &str| run_open(&format!("--name=a --rw=write --verify=md5 {options}")).unwrap().warnings;
+    assert_eq!(warnings(""), [""; 0]);
+    assert!(warnings("--time_based --runtime=1")[0].contains("will never start"));
+    assert!(warnings("--numjobs=2 --filename=f")[0].contains("multiple writers"));
 }
 
 #[test]
@@ -62,7 +81,7 @@ fn ends_of_jobs() {
     let rate = rules("--rate_min=1m --rate_cycle=500").minimum_rate;
     assert_eq!((rate.bytes_per_s, rate.cycle), (PerOp::all(Some(1 << 20)), Nanos::from_millis(500)));
     assert_eq!(rules("--wait_for=writers").wait_for.as_deref(), Some("writers"));
-    let ignored = rules("--ignore_error=EIO,ENOSPC:122").ignore_errors;
+    let ignored = obeyed("--ignore_error=EIO,ENOSPC:122").ignore_errors;
     assert_eq!(ignored, IgnoredErrors { read: vec![5], write: vec![28, 122], verify: vec![] });
 }
 

@@ -272,7 +272,7 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--name=a --rw=read:x",
         "--name=a --ioengine=posixaio",
         "--name=a --ioengine=libiao",
-        "--name=a --verify=crc32c",
+        "--name=a --experimental_verify=1",
         "--name=a --size=",
         "--name=a --lockfile=exclusive",
         "--name=a --cpuload=50",

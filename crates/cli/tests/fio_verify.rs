@@ -1,0 +1,207 @@
+//! Verification on a fio command line: what is counted, said and answered is what the installed fio counts, says and
+//! answers for the same damage.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+use support::{Home, hakaru};
+
+/// What a program did.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    /// Exit code.
+    code: Option<i32>,
+    /// Error of the job, then I/Os and bytes of reads and writes, then the count of errors.
+    numbers: [u64; 6],
+    /// Standard error without what can differ.
+    errors: Vec<String>,
+}
+
+/// Checksums, numbers of processes and places in sources differ; what is said of them does not.
+fn without_chance(line: &str) -> String {
+    let word = |word: &str| {
+        let hex = word.len() > 3 && word.bytes().all(|b| b.is_ascii_hexdigit()) && word.parse::<u64>().is_err();
+        match word {
+            _ if word.starts_with("pid=") => "pid".to_owned(),
+            _ if word.starts_with("err=") => word.split('/').next().unwrap_or_default().to_owned(),
+            _ if word.starts_with("flags=") => "flags".to_owned(),
+            _ if hex => "hex".to_owned(),
+            word => word.to_owned(),
+        }
+    };
+    line.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn told(program: &mut Command, folder: &Path, options: &str) -> Told {
+    let base = ["--name=j", "--filename=f", "--size=256k", "--bs=4k", "--output-format=json"];
+    let out = program.args(base).args(options.split_whitespace()).current_dir(folder).output().unwrap();
+    let text = support::text(&out.stdout);
+    let json = text.find('{').and_then(|start| serde_json::from_str::<serde_json::Value>(&text[start..]).ok());
+    let job = json.map(|json| json["jobs"][0].clone()).unwrap_or_default();
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
+    let numbers = [
+        number(&job["error"]),
+        number(&job["read"]["total_ios"]),
+        number(&job["read"]["io_bytes"]),
+        number(&job["write"]["total_ios"]),
+        number(&job["write"]["io_bytes"]),
+        number(&job["total_err"]),
+    ];
+    let errors = support::text(&out.stderr);
+    Told { code: out.status.code(), numbers, errors: errors.lines().map(without_chance).collect() }
+}
+
+/// One of the two programs, in a folder of its own.
+struct Side {
+    home: Home,
+    ours: bool,
+}
+
+impl Side {
+    fn run(&self, options: &str) -> Told {
+        let mut program = if self.ours { hakaru(&self.home) } else { Command::new("fio") };
+        if self.ours {
+            program.arg("fio");
+        }
+        told(&mut program, &self.home.work(), options)
+    }
+
+    fn damage(&self, at: usize) {
+        let path = self.home.work().join("f");
+        let mut content = std::fs::read(&path).unwrap();
+        content[at] ^= 0x40;
+        std::fs::write(path, content).unwrap();
+    }
+}
+
+/// Ours, and fio where there is one.
+fn sides() -> Vec<Side> {
+    let mut sides = vec![Side { home: Home::new(), ours: true }];
+    match Command::new("fio").arg("--version").output() {
+        Ok(_) => sides.push(Side { home: Home::new(), ours: false }),
+        Err(_) => eprintln!("SKIPPED: fio is not installed, so ours is compared with nothing"),
+    }
+    sides
+}
+
+/// Runs the same on both sides and compares. Returns what ours told.
+fn both(run: impl Fn(&Side) -> Told) -> Told {
+    let mut all: Vec<Told> = sides().iter().map(run).collect();
+    if let Some(fios) = all.get(1) {
+        assert_eq!(&all[0], fios, "ours, then fio's");
+    }
+    all.remove(0)
+}
+
+#[test]
+fn whole_data_passes_and_is_counted_as_fio_counts_it() {
+    for options in [
+        "--rw=write --verify=crc32c",
+        "--rw=randwrite --verify=md5 --verify_interval=1k",
+        "--rw=randwrite --verify=crc32c --do_verify=0",
+        "--rw=write --verify=xxhash --loops=3",
+        "--rw=write --verify=sha256 --verify_async=2",
+        "--rw=randwrite --verify=crc64 --verify_backlog=16",
+        "--rw=randwrite --verify=crc32c --verify_backlog=16 --verify_backlog_batch=4",
+        "--rw=write --verify=pattern --verify_pattern=0xdeadbeef%o",
+        "--rw=write --verify=sha3-512 --verify_pattern=\"abc\"",
+        "--rw=write --verify=meta --verify_fatal=1",
+        "--rw=write --verify=null",
+        "--rw=write --verify=crc7 --ioengine=libaio --iodepth=8",
+    ] {
+        let told = both(|side| side.run(options));
+        assert_eq!((told.code, told.numbers[0]), (Some(0), 0), "{options}: {told:?}");
+    }
+}
+
+#[test]
+fn damage_is_told_as_fio_tells_it() {
+    for (options, more) in [
+        ("--verify=crc32c", ""),
+        ("--verify=md5", "--verify_fatal=1"),
+        ("--verify=sha512 --verify_interval=1k", "--verify_fatal=1"),
+        ("--verify=crc32c", "--verify_dump=1"),
+        ("--verify=pattern --verify_pattern=0xabcd", ""),
+        ("--verify=xxhash", "--ioengine=libaio"),
+    ] {
+        let told = both(|side| {
+            side.run(&format!("--rw=write {options}"));
+            side.damage(3 * 4096 + 1500);
+            side.run(&format!("--rw=read {options} {more}"))
+        });
+        assert_eq!(told.code, Some(1), "{options}: {told:?}");
+        assert_eq!(told.numbers[..3], [84, 4, 16_384], "{options}: {told:?}");
+    }
+}
+
+#[test]
+fn a_later_run_only_verifies() {
+    let options = "--rw=write --verify=crc32c --verify_only";
+    let told = both(|side| {
+        side.run("--rw=write --verify=crc32c");
+        let whole = side.run(options);
+        assert_eq!((whole.code, whole.numbers), (Some(0), [0, 64, 256 << 10, 64, 256 << 10, 0]));
+        side.damage(5000);
+        side.run(options)
+    });
+    assert_eq!((told.code, told.numbers[1]), (Some(1), 2));
+}
+
+#[test]
+fn a_job_that_goes_on_counts_what_is_wrong() {
+    let run = |side: &Side| {
+        side.run("--rw=write --verify=crc32c");
+        [5000, 50_000, 100_000].into_iter().for_each(|at| side.damage(at));
+        side.run("--rw=read --verify=crc32c --continue_on_error=verify")
+    };
+    let mut all: Vec<Told> = sides().iter().map(run).collect();
+    let ours = all.remove(0);
+    assert_eq!((ours.code, ours.numbers), (Some(1), [84, 64, 256 << 10, 0, 0, 3]));
+    for fio in all {
+        assert_eq!((ours.numbers, &ours.errors), (fio.numbers, &fio.errors));
+        // Damage is never told by fio's own code here; a script that looks at nothing else has to hear of it.
+        assert_eq!(fio.code, Some(0));
+    }
+}
+
+/// With an interval, fio forgets a damaged piece when the last one of its block is whole.
+#[test]
+fn damage_in_one_piece_of_a_block_is_not_forgotten() {
+    let side = Side { home: Home::new(), ours: true };
+    side.run("--rw=write --verify=crc32c --verify_interval=512");
+    side.damage(8192 + 3 * 512 + 100);
+    let told = side.run("--rw=read --verify=crc32c --verify_interval=512");
+    assert_eq!((told.code, told.numbers[0]), (Some(1), 84));
+    let first =
+        "crc32c: verify failed at file f offset 9728, length 512 (requested block: offset=8192, length=4096, flags)";
+    assert_eq!(told.errors[0], first);
+}
+
+#[test]
+fn a_state_tells_how_far_to_verify() {
+    let told = both(|side| {
+        side.run("--rw=write --verify=crc32c --do_verify=0 --number_ios=9");
+        assert!(side.home.work().join("local-j-0-verify.state").exists());
+        side.run("--rw=read --verify=crc32c --verify_state_load=1")
+    });
+    assert_eq!((told.code, told.numbers[1]), (Some(0), 9));
+    let alone = Side { home: Home::new(), ours: true };
+    let told = alone.run("--rw=read --verify=crc32c --verify_state_load=1");
+    assert!(told.code == Some(1) && told.errors[0].contains("verify_state_load"), "{told:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_cure() {
+    let side = Side { home: Home::new(), ours: true };
+    for (options, words) in [
+        ("--rw=write --verify=sha512 --verify_interval=80", "the header does not fit"),
+        ("--rw=write --verify=crc32c --verify_offset=4090", "goes past the end of its block"),
+        ("--rw=write --verify=pattern", "needs verify_pattern"),
+        ("--rw=write --verify=crc32c --ioengine=filecreate", "moves no data"),
+        ("--rw=write --verify=crc33", "did you mean"),
+    ] {
+        let told = side.run(options);
+        assert!(told.code == Some(1) && told.errors.concat().contains(words), "{options}: {told:?}");
+    }
+}
