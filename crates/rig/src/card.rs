@@ -11,7 +11,7 @@
 mod digest;
 mod ledger;
 
-pub use ledger::{Command, Ledger, Side};
+pub use ledger::{Command, Ledger, Side, Wait};
 
 use hakaru_engine::sim::card::{Effect, Service, SimCard};
 use hakaru_model::job::Op;
