@@ -44,7 +44,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut station = Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru };
     for workload in jobs::ALL.into_iter().filter(|_| wants("raw")) {
         let command = workload.command(&format!("--filename={device}"), "16G", 60);
-        checks.check(&format!("fio {command}"), || station.compare_command(&command, workload));
+        checks.check(&format!("fio {command}"), || station.compare_command(&command, workload, 60));
     }
     if wants("sixteen") {
         let ext4 = sixteen(&mut station, Layer::Ext4)?;
@@ -79,7 +79,7 @@ impl Sixteen {
     /// ext4 writes each block where it belongs, so that each costs a seek.
     fn in_place(&self, prices: &PriceList) -> Result<String> {
         let random = jobs::ALL[2];
-        let shares = Shares::of(&self.ledger, random, prices);
+        let shares = Shares::of(&self.ledger, random, prices, 20);
         let expected = random.by_list(prices) / 4096.0 * shares.data * (1.0 - shares.idle);
         let off = self.iops / expected - 1.0;
         let text = format!("{:.0} IOPS where the list says {expected:.0} ({:+.1} %)", self.iops, off * 100.0);

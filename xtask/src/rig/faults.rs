@@ -8,6 +8,7 @@ use hakaru_model::job::Op;
 use hakaru_model::price::{Fault, FaultKind};
 use hakaru_model::units::Bytes;
 use hakaru_rig::guest::Guest;
+use serde_json::Value;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -27,24 +28,25 @@ pub(super) fn counterfeit(bench: &Bench, checks: &mut Checks) -> Result<()> {
         ensure!(size.trim() == (256 << 20).to_string(), "it says it has {size}");
         Ok("256 MiB announced; what is written at 64 MiB is read at 0".to_owned())
     });
-    if bench.has("verify") {
-        checks.check("verify finds the true size", || {
-            let output = guest.run(&verify(bench), LIMIT)?;
-            let said = output.stdout + &output.stderr;
-            ensure!(output.code != 0, "it ended with 0:\n{said}");
-            ensure!(said.contains("64 MiB") || said.contains("67108864"), "the true size is not told:\n{said}");
-            Ok(last_line(&said))
-        });
-        let good = make(cards::quick("good", Bytes(64 << 20)))?;
-        let mut guest = Guest::builder(&bench.kit).card(&good).boot()?;
-        checks.check("verify passes a good card", || {
-            let said = guest.run(&verify(bench), LIMIT)?.success()?;
-            Ok(last_line(&said))
-        });
-    } else {
-        checks.not_yet("verify finds the true size", "there is no `hakaru verify`");
-        checks.not_yet("verify passes a good card", "there is no `hakaru verify`");
+    if !bench.has("verify") {
+        checks.not_yet("verify finds the true size, and passes a good card", "there is no `hakaru verify`");
+        return Ok(guest.power_off()?);
     }
+    for (name, how) in [("verify finds the true size", ""), ("verify --quick finds it too", "--quick")] {
+        checks.check(name, || {
+            let verdict = verified(&mut guest, bench, how, DEFECTS)?;
+            ensure!(verdict["capacity"] == "wraps" && verdict["real"] == 64 << 20, "it says {verdict}");
+            Ok(format!("exit {DEFECTS}, it wraps after {} bytes of {}", verdict["real"], verdict["claimed"]))
+        });
+    }
+    guest.power_off()?;
+    let good = make(cards::quick("good", Bytes(64 << 20)))?;
+    let mut guest = Guest::builder(&bench.kit).card(&good).boot()?;
+    checks.check("verify passes a good card", || {
+        let verdict = verified(&mut guest, bench, "", 0)?;
+        ensure!(verdict["capacity"] == "as_claimed" && verdict["bad_bytes"] == 0, "it says {verdict}");
+        Ok(format!("exit 0, {} bytes of {} are good", verdict["good"], verdict["claimed"]))
+    });
     Ok(guest.power_off()?)
 }
 
@@ -66,10 +68,11 @@ pub(super) fn dropped(bench: &Bench, checks: &mut Checks) -> Result<()> {
     });
     if bench.has("verify") {
         checks.check("verify finds dropped writes", || {
-            let output = guest.run(&verify(bench), LIMIT)?;
-            let said = output.stdout + &output.stderr;
-            ensure!(output.code != 0, "it ended with 0:\n{said}");
-            Ok(last_line(&said))
+            let verdict = verified(&mut guest, bench, "", DEFECTS)?;
+            let bad: Vec<u64> =
+                verdict["bad"].as_array().into_iter().flatten().filter_map(|s| s["offset"].as_u64()).collect();
+            ensure!(bad == [1 << 20, (40 << 20) + 8192] && verdict["bad_bytes"] == 8192, "it says {verdict}");
+            Ok(format!("exit {DEFECTS}, 8192 bytes are bad, at {bad:?}"))
         });
     } else {
         checks.not_yet("verify finds dropped writes", "there is no `hakaru verify`");
@@ -115,7 +118,7 @@ fn found_by_verifying(bench: &Bench, checks: &mut Checks) -> Result<()> {
         format!("{} fio {job} --do_verify=0 --end_fsync=1", bench.hakaru),
         format!("{} fio {job} --verify_only=1", bench.hakaru),
     );
-    let verified = |guest: &mut Guest| -> Result<(i32, String)> {
+    let look = |guest: &mut Guest| -> Result<(i32, String)> {
         let output = guest.run(&verify, LIMIT)?;
         Ok((output.code, output.stdout + &output.stderr))
     };
@@ -131,7 +134,7 @@ fn found_by_verifying(bench: &Bench, checks: &mut Checks) -> Result<()> {
         let gone = guest.cut_power()?;
         let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
         checks.check(name, || {
-            let (code, said) = verified(&mut guest)?;
+            let (code, said) = look(&mut guest)?;
             ensure!((code == 0) == lost.is_none(), "it ended with {code}:\n{said}");
             let told = said.lines().find(|line| line.contains("verify")).unwrap_or_default();
             Ok(format!("{} lost, exit {code}; {}", gone[0], told.trim()))
@@ -248,8 +251,20 @@ fn cut_in_mkfs(bench: &Bench, checks: &mut Checks) -> Result<()> {
     Ok(guest.power_off()?)
 }
 
-fn verify(bench: &Bench) -> String {
-    format!("{} verify /dev/mmcblk0 --erase=$(cat /sys/block/mmcblk0/device/cid)", bench.hakaru)
+/// How `hakaru verify` ends when it has found defects.
+const DEFECTS: i32 = 4;
+
+/// What `hakaru verify` says of the first card, when it ends with this code.
+fn verified(guest: &mut Guest, bench: &Bench, how: &str, code: i32) -> Result<Value> {
+    let cid = "$(cat /sys/block/mmcblk0/device/cid)";
+    let script = format!("{} --db /tmp/rig.db verify /dev/mmcblk0 --json {how} --erase={cid}", bench.hakaru);
+    let output = guest.run(&script, LIMIT)?;
+    let said = output.stdout + &output.stderr;
+    ensure!(output.code == code, "it ended with {}:\n{said}", output.code);
+    let start = said.find('{').with_context(|| format!("there is no JSON:\n{said}"))?;
+    let verification = serde_json::Deserializer::from_str(&said[start..]).into_iter::<Value>().next();
+    let verification = verification.with_context(|| format!("there is no JSON:\n{said}"))??;
+    Ok(verification["verdict"].clone())
 }
 
 fn last_line(said: &str) -> String {

@@ -3,9 +3,11 @@
 //! What a machine and a card are is the affair of `hakaru-rig`; here is what is asked of them.
 
 mod articles;
+mod campaign;
 mod cards;
 mod checks;
 mod faults;
+mod figures;
 mod full;
 mod guarding;
 mod jobs;
@@ -32,6 +34,7 @@ const PARTS: &[Part] = &[
     ("test", "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes", full::main),
     ("pi", "the program as built for a Raspberry Pi, on an emulated one", pi::main),
     ("articles", "published commands exactly as printed; six minutes", articles::main),
+    ("campaign", "a campaign killed twice and resumed; half an hour, less with --repeat N", campaign::main),
     ("run", "run a script for sh in a machine with one card", shell::main),
 ];
 

@@ -9,7 +9,8 @@ use super::layers::Layer;
 use anyhow::{Context, Result, bail};
 use hakaru_model::job::Op;
 use hakaru_model::price::PriceList;
-use hakaru_rig::card::{Card, Command, Ledger};
+use hakaru_model::units::Nanos;
+use hakaru_rig::card::{Card, Ledger};
 use hakaru_rig::guest::Guest;
 use std::time::Duration;
 
@@ -71,15 +72,15 @@ impl Station<'_> {
             Layer::Raw => format!("--filename={}", self.device),
             _ => "--directory=/mnt".to_owned(),
         };
-        self.compare_command(&workload.command(&target, FILE_SIZE, RUNTIME_S), workload)
+        self.compare_command(&workload.command(&target, FILE_SIZE, RUNTIME_S), workload, RUNTIME_S)
     }
 
-    /// Runs a command line of a workload, and compares with the list.
-    pub(super) fn compare_command(&mut self, command: &str, workload: Workload) -> Result<String> {
+    /// Runs a command line of a workload that measures for so long, and compares with the list.
+    pub(super) fn compare_command(&mut self, command: &str, workload: Workload, runtime_s: u32) -> Result<String> {
         let mut tries = Vec::new();
         for _ in 0..ATTEMPTS {
             let (measured, ledger) = self.measure(command, workload)?;
-            let shares = Shares::of(&ledger, workload, self.prices);
+            let shares = Shares::of(&ledger, workload, self.prices, runtime_s);
             let expected = workload.by_list(self.prices) * shares.data * (1.0 - shares.idle);
             let off = measured / expected - 1.0;
             tries.push(format!(
@@ -109,25 +110,21 @@ impl Station<'_> {
 pub(super) struct Shares {
     /// Of its busy time, what it spent on the workload itself, at the prices of the list.
     pub(super) data: f64,
-    /// Of the time from the workload's first command to its last, what it waited for the machine.
+    /// Of the measured time, what it waited for the machine.
     pub(super) idle: f64,
 }
 
 impl Shares {
-    pub(super) fn of(ledger: &Ledger, workload: Workload, prices: &PriceList) -> Shares {
+    pub(super) fn of(ledger: &Ledger, workload: Workload, prices: &PriceList, runtime_s: u32) -> Shares {
         let op = if workload.writes() { Op::Write } else { Op::Read };
         let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
-        let is_data = |command: &Command| command.op == op && command.len.0 >= least;
-        let data = || ledger.commands.iter().filter(|command| is_data(command));
+        let data = || ledger.commands.iter().filter(|command| command.op == op && command.len.0 >= least);
         let bytes: u64 = data().map(|command| command.len.0).sum();
         let share = bytes as f64 / workload.by_list(prices) / ledger.busy().as_secs_f64();
-        let first = ledger.commands.iter().position(is_data).unwrap_or(0);
-        let last = ledger.commands.iter().rposition(is_data).unwrap_or(0);
-        let (mut idle, mut busy) = (0, 0);
-        for (number, command) in ledger.commands.iter().enumerate().take(last + 1).skip(first) {
-            busy += command.busy.0;
-            idle += command.idle_within.0 + if number > first { command.idle_before.0 } else { 0 };
-        }
-        Shares { data: share.min(1.0), idle: idle as f64 / (idle + busy).max(1) as f64 }
+        // What is measured ends with the last of the workload's commands; the lead-in was before it.
+        let (runtime, end) =
+            (Nanos::from_secs(runtime_s.into()), data().next_back().map_or(Nanos(0), |last| last.ended_at));
+        let idle = ledger.idle_between(Nanos(end.0.saturating_sub(runtime.0)), end);
+        Shares { data: share.min(1.0), idle: (idle.as_secs_f64() / runtime.as_secs_f64()).min(0.99) }
     }
 }

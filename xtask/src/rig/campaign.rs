@@ -1,0 +1,181 @@
+//! `cargo xtask rig campaign`: a whole campaign on cards whose truth is known, in a machine that loses its power twice.
+//!
+//! The bus is slower than any of the cards reads, so that it and not the cards must come out as what sets the pace there.
+//! QEMU does not slow a card down to its bus; the price lists do.
+
+use super::checks::Checks;
+use super::figures::{Figures, stored_once};
+use super::product::{self, Product};
+use super::{cards, setup};
+use anyhow::{Context, Result, ensure};
+use hakaru_model::price::{PriceList, SlcCache};
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_rig::card::Card;
+use hakaru_rig::guest::{Bus, Guest};
+use hakaru_rig::kit::{Arch, Kit};
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The campaign file, but for the number of repeats.
+const FILE: &str = include_str!("campaign.toml");
+
+/// How often each point is measured when nothing else is said.
+const REPEATS: u32 = 10;
+
+/// Points of the campaign: three cards, four layers, four workloads.
+const CELLS: u32 = 48;
+
+/// What a bus of one line at 25 MHz, 3.125 MB/s, leaves for data.
+const WIRE: u64 = 2_900_000;
+
+/// Where the fast cache of the one card that has one ends.
+const CACHE: u64 = 5 << 20;
+
+/// Longest time between two kills, or to the end.
+const LIMIT: Duration = Duration::from_secs(90 * 60);
+
+/// The best card first, in everything that the bus does not level.
+fn price_lists() -> [PriceList; 3] {
+    let list = |name: &str, read_seek_ms, write_rate, write_seek_ms| PriceList {
+        capacity: Bytes(1 << 30),
+        name: name.to_owned(),
+        read_rate: WIRE,
+        read_seek: Nanos::from_millis(read_seek_ms),
+        write_rate,
+        write_seek: Nanos::from_millis(write_seek_ms),
+        ..cards::nimble()
+    };
+    let mut cached = list("cached", 8, 800_000, 25);
+    cached.cache = Some(SlcCache { size: Bytes(CACHE), write_rate: 2_400_000, drain_rate: 16_000_000 });
+    [list("swift", 2, 2_500_000, 5), list("steady", 4, 1_600_000, 12), cached]
+}
+
+/// Carries it out.
+///
+/// # Errors
+/// When a check fails, or the machine cannot be started.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let mut args = args.to_vec();
+    setup::ready(Arch::X86_64)?;
+    setup::layer_tools()?;
+    let hakaru = Product::get(product::PC, &mut args)?.in_pc();
+    let repeats = match args.as_slice() {
+        [] => REPEATS,
+        [word, number] if word == "--repeat" => number.parse().context("--repeat wants a number")?,
+        _ => anyhow::bail!("cargo xtask rig campaign takes nothing but --repeat N and --hakaru FILE"),
+    };
+    setup::head_start();
+    let mut checks = Checks::new();
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("rig.toml"), FILE.replace("REPEATS", &repeats.to_string()))?;
+    let cards = price_lists().map(cards::make).into_iter().collect::<Result<Vec<_>>>()?;
+    let bench = Desk { out: folder.path(), cards, hakaru, runs: CELLS * repeats };
+    let mut guest = bench.carry_out(&mut checks)?;
+    let command = format!("{} --db /out/rig.db", bench.hakaru);
+    let csv = guest.run(&format!("{command} campaign report /out/rig.toml --format csv"), LIMIT)?.success()?;
+    let records = guest.run(&format!("{command} export"), LIMIT)?.success()?;
+    guest.power_off()?;
+    let figures = Figures::read(&csv)?;
+    checks.check("every repeat of every cell is stored once", || stored_once(&records, CELLS, repeats));
+    checks.check("every cell is in the report", || figures.has_every_cell(CELLS as usize, repeats as usize));
+    for phase in ["seq-write", "rand-write", "rand-read"] {
+        checks.check(&format!("the cards are ranked as by their price lists: {phase}"), || {
+            figures.ranks("raw", phase, &["swift", "steady", "cached"])
+        });
+    }
+    checks.check("the bus is found to be the limit of reading", || figures.verdict("limit", "raw", "read", "host"));
+    checks.check("the cards are found to be the limit of writing", || figures.is_not("limit", "raw", "write", "host"));
+    checks.check("the cliff is found where the cache ends", || {
+        let at = figures.value("cached", "raw", "seq-write", "cliff_at")?;
+        let off = at / CACHE as f64 - 1.0;
+        ensure!(off.abs() <= 0.25, "it is found at byte {at}, and the cache has {CACHE}");
+        Ok(format!("at byte {at} ({:+.0} %)", off * 100.0))
+    });
+    checks.check("cards without a cache have no cliff", || figures.has_none(&["swift", "steady"], "cliff_at"));
+    for card in ["swift", "steady", "cached"] {
+        checks.check(&format!("vfat costs {card} random writes, by what it writes besides"), || {
+            figures.loses(card, "vfat", "rand-write")
+        });
+    }
+    checks.conclude()
+}
+
+/// What the campaign is carried out with.
+struct Desk<'a> {
+    out: &'a Path,
+    cards: Vec<Arc<Card>>,
+    hakaru: String,
+    runs: u32,
+}
+
+impl Desk<'_> {
+    /// Two parts end with a power cut somewhere in a run, the third by itself.
+    fn carry_out(&self, checks: &mut Checks) -> Result<Guest> {
+        let (first, second) = (self.chance(1, 4), self.chance(2, 4));
+        for after in [first, second] {
+            let mut guest = self.boot()?;
+            guest.begin(&self.script())?;
+            let seen = self.await_run(&mut guest, after)?;
+            std::thread::sleep(Duration::from_millis(u64::from(self.chance(0, 1)) % 3000));
+            guest.cut_power()?;
+            checks.say(&format!("power cut in run {seen} of {}", self.runs));
+        }
+        let mut guest = self.boot()?;
+        guest.begin(&self.script())?;
+        let output = guest.finish(LIMIT)?;
+        let told = std::fs::read_to_string(self.out.join("told")).unwrap_or_default();
+        checks.check("it is resumed twice, and comes to its end", || {
+            let said = told.lines().last().unwrap_or_default().to_owned();
+            ensure!(output.code == 0, "exit {}:\n{told}{}{}", output.code, output.stdout, output.stderr);
+            Ok(said)
+        });
+        Ok(guest)
+    }
+
+    fn boot(&self) -> Result<Guest> {
+        let mut builder = Guest::builder(&Kit::usual()).bus(Bus::OneBit25MHz).out(self.out);
+        for card in &self.cards {
+            builder = builder.card(card);
+        }
+        Ok(builder.boot()?)
+    }
+
+    fn script(&self) -> String {
+        format!(
+            "export XDG_STATE_HOME=/out/state\n\
+             {} --db /out/rig.db campaign run /out/rig.toml --erase=$(cat /sys/block/mmcblk0/device/cid) 2>/out/told\n\
+             code=$?\necho ENDED >>/out/told\nexit $code\n",
+            self.hakaru
+        )
+    }
+
+    /// Waits until a run of this number begins, and returns the number seen.
+    fn await_run(&self, guest: &mut Guest, number: u32) -> Result<u32> {
+        let begun = Instant::now();
+        loop {
+            let told = std::fs::read_to_string(self.out.join("told")).unwrap_or_default();
+            if told.contains("ENDED") {
+                let output = guest.finish(LIMIT)?;
+                anyhow::bail!("it ended with {} before run {number}:\n{told}{}", output.code, output.stdout);
+            }
+            // `[ 17/480] swift  raw  seq-write  #7`
+            let numbers = told.lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once('/'));
+            let last = numbers.filter_map(|(number, _)| number.trim().parse::<u32>().ok()).next_back();
+            if let Some(seen) = last.filter(|&last| last >= number) {
+                return Ok(seen);
+            }
+            ensure!(begun.elapsed() < LIMIT, "run {number} did not begin in {} s:\n{told}", LIMIT.as_secs());
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    }
+
+    /// A run by chance, in one part of so many of the campaign.
+    fn chance(&self, part: u32, of: u32) -> u32 {
+        // The standard library draws a new one for each hash map.
+        let random = RandomState::new().hash_one(part);
+        let part_len = (self.runs / of).max(1);
+        part * part_len + (random % u64::from(part_len)) as u32 + 1
+    }
+}
