@@ -7,7 +7,7 @@ use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2};
 use crate::backend::ftruncate::Truncate;
 use crate::backend::libaio::AioBackend;
 use crate::backend::mmap::MmapBackend;
-use crate::backend::null::NullBackend;
+use crate::backend::null::{NullBackend, NullQueue};
 use crate::backend::posixaio::PosixaioBackend;
 use crate::backend::splice::SpliceBackend;
 use crate::backend::stdio::StdioBackend;
@@ -191,6 +191,7 @@ fn plain(
     let slots = slots(plan)?;
     let none = |errno| RunError::NoEngine { ioengine: plan.ioengine.name(), because: why_not(errno) };
     Ok(match plan.ioengine {
+        IoEngine::Null if depth > 1 => timed(around, NullQueue::new(slots), clock),
         IoEngine::Null => timed(around, NullBackend::new(slots), clock),
         IoEngine::Sync => timed(around, FileBackend::new(opened, slots, Seek), clock),
         IoEngine::Pvsync => timed(around, FileBackend::new(opened, slots, Vectored), clock),

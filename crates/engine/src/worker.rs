@@ -141,7 +141,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             trim: plan.stream.access.does(Op::Trim),
         };
         let d = &plan.durability;
-        let syncs = d.fsync_every > 0 || d.fdatasync_every > 0 || d.end_fsync || d.fsync_on_close;
+        let syncs = d.fsync_every > 0 || d.fdatasync_every > 0;
         let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
         let check = around.check.take();
         let fills = check.as_ref().is_some_and(|check| check.fills());
@@ -255,7 +255,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             }
             last = done;
             if follows {
-                match self.follow_up(0, &request, result, done) {
+                match self.follow_up(0, &request, result, done, true) {
                     Ok(now) => last = now,
                     Err(stop) => return stop,
                 }
@@ -283,7 +283,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 
     /// Keeps the queue as full as the plan says.
     fn drive_queue(&mut self) -> StopReason {
-        let mut q = InFlight::new(self.plan.queue.iodepth as usize);
+        let mut q = InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT));
         let mut now = self.clock.now();
         loop {
             self.refill(&mut q, now);
@@ -308,9 +308,12 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     #[inline(always)]
     fn refill(&mut self, q: &mut InFlight, now: u64) {
         let (low, batch) = (self.plan.queue.low_mark as usize, self.plan.queue.batch_submit as usize);
-        if low > 0 {
-            // Once full, the queue is first emptied down to its low mark.
-            q.filling = if q.free.is_empty() { false } else { q.filling || q.count() <= low };
+        q.filling |= q.count() <= low;
+        if let Some(pass) = self.plan.stream.pass_bytes
+            && self.stream.bytes_left().is_multiple_of(pass.max(1))
+        {
+            // The next pass begins with an empty queue.
+            q.filling = q.count() == 0;
         }
         if !q.filling || !q.more || q.stop.is_some() {
             return;
@@ -341,8 +344,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             self.backend.prepare(slot, &request);
             q.flights[slot as usize] = Flight { request, created, issued: created };
             q.fresh.push(slot);
-            count_depth(&mut self.depth.level, q.flights.len() - q.free.len());
         }
+        // Full: from here on it is emptied down to its low mark, if it has one.
+        q.filling &= low == 0 || !q.free.is_empty();
     }
 
     /// While the queue has room and requests are left, nobody waits: the next batch goes first.
@@ -416,7 +420,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
         while let Some((slot, moved)) = q.followed.pop() {
             let request = q.flights[slot as usize].request;
-            match self.follow_up(slot, &request, Ok(moved), now) {
+            let last = q.followed.is_empty() && q.count() == 0;
+            match self.follow_up(slot, &request, Ok(moved), now, last) {
                 Ok(_) => q.more |= self.check.is_some() && self.stream.bytes_left() > 0,
                 Err(stop) => q.stop = Some(stop),
             }
@@ -434,6 +439,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let before = if combined { self.clock.now() } else { 0 };
         self.submit_all(q, if combined { wait_for } else { 0 });
         let issued = if combined { before } else { self.clock.now() };
+        // What is handed over together has the same depth: that of the queue with all of it.
+        count_depth(&mut self.depth.level, q.count(), q.fresh.len() as u64);
         for slot in q.fresh.drain(..) {
             q.flights[slot as usize].issued = issued;
         }
@@ -538,33 +545,43 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
     }
 
-    /// Flushes after every so many writes. Returns the moment it is then.
+    /// Flushes between every so many writes and the next; a `last` one that has no next is not followed by a flush, as in
+    /// fio. Returns the moment it is then.
     #[inline]
-    fn sync_if_due(&mut self, request: &Request, now: u64) -> u64 {
+    fn sync_if_due(&mut self, request: &Request, now: u64, last: bool) -> u64 {
         let d = &self.plan.durability;
         if request.op != Op::Write || d.fsync_every == 0 && d.fdatasync_every == 0 {
             return now;
         }
         self.writes_since_fsync += 1;
         self.writes_since_fdatasync += 1;
-        if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
+        let kind = if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
             self.writes_since_fsync = 0;
-            return self.sync(request.region, SyncKind::Full);
-        }
-        if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
+            SyncKind::Full
+        } else if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
             self.writes_since_fdatasync = 0;
-            return self.sync(request.region, SyncKind::Data);
-        }
-        now
+            SyncKind::Data
+        } else {
+            return now;
+        };
+        if last && self.stream.is_over() { now } else { self.sync(request.region, kind) }
     }
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> u64 {
-        let before = self.clock.now();
+        let (before, errors) = (self.clock.now(), self.errors.total);
+        let done = self.flush(region, kind);
+        if self.errors.total == errors {
+            self.tally.sync.record(Nanos(self.clock.nanos(done - before)));
+        }
+        done
+    }
+
+    /// Flushes one file, and notes the error if that fails. Returns the moment it is then.
+    fn flush(&mut self, region: u32, kind: SyncKind) -> u64 {
         let result = self.backend.sync(region, kind);
         let done = self.clock.now();
-        match result {
-            Ok(()) => self.tally.sync.record(Nanos(self.clock.nanos(done - before))),
-            Err(errno) => self.note_error("fsync", region, 0, 0, errno, done),
+        if let Err(errno) = result {
+            self.note_error("fsync", region, 0, 0, errno, done);
         }
         done
     }
@@ -683,7 +700,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             return last;
         }
         let regions = 0..self.plan.stream.regions.len() as u32;
-        regions.fold(last, |_, region| self.sync(region, SyncKind::Full))
+        // It is no flush between I/Os, and is not counted among them; its time is in the measured time.
+        regions.fold(last, |_, region| self.flush(region, SyncKind::Full))
     }
 
     fn record(self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
@@ -787,8 +805,8 @@ enum Turn {
 
 /// Steps of 1, 2, 4, 8, 16, 32, 64 and more in flight.
 #[inline]
-fn count_depth(steps: &mut DepthSteps, in_flight: usize) {
-    steps[(usize::BITS - 1 - in_flight.max(1).leading_zeros()).min(6) as usize] += 1;
+fn count_depth(steps: &mut DepthSteps, in_flight: usize, ios: u64) {
+    steps[(usize::BITS - 1 - in_flight.max(1).leading_zeros()).min(6) as usize] += ios;
 }
 
 /// Steps of 0, 1 to 4, 5 to 8, 9 to 16, 17 to 32, 33 to 64 and more at once.
@@ -809,7 +827,7 @@ mod tests {
     #[test]
     fn depths_and_batches_fall_into_their_steps() {
         let mut steps = [0; 7];
-        [1, 2, 3, 4, 31, 32, 63, 64, 900].into_iter().for_each(|n| count_depth(&mut steps, n));
+        [1, 2, 3, 4, 31, 32, 63, 64, 900].into_iter().for_each(|n| count_depth(&mut steps, n, 1));
         assert_eq!(steps, [1, 2, 1, 0, 1, 2, 2]);
         let mut steps = [0; 7];
         [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65].into_iter().for_each(|n| count_batch(&mut steps, n));

@@ -210,8 +210,8 @@ impl IoEngine {
 
     /// Whether each I/O has completed when its call returns, so that the queue depth is 1 whatever is asked.
     pub fn is_synchronous(self) -> bool {
-        use IoEngine::{IoUring, Libaio, Posixaio, Sim, Vsync};
-        !matches!(self, Libaio | IoUring | Posixaio | Vsync | Sim)
+        use IoEngine::{IoUring, Libaio, Null, Posixaio, Sim, Vsync};
+        !matches!(self, Libaio | IoUring | Posixaio | Vsync | Null | Sim)
     }
 
     /// Whether an I/O is one operation on a whole file or folder by its name, and moves no data.

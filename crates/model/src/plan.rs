@@ -349,6 +349,7 @@ impl Resolver {
                 align: alignment_of_offsets(job),
                 limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops))),
                 limit_ios: job.extent.number_ios.map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
+                pass_bytes: (!endless && job.extent.loops > 1).then_some(total),
                 seed: Rng::fork(seed, u64::from(clone)).next_u64(),
                 percent_random: job.rules.percentage_random.filter(|percent| *percent != PerOp::all(100)),
                 turns: job.rules.turns.clone(),
@@ -425,7 +426,14 @@ impl Resolver {
                 (false, None, _) if facts.size.0 > 0 => facts.size.0,
                 _ => return Err(PlanError::NoSize { job: job.name.clone(), path }),
             };
-            let index = add_file(job, facts, full, files);
+            // What a job uses only in part is made no larger than that, as fio does.
+            let needed = match job.extent.size {
+                Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
+                    (resolve_offset(job, clone, full) + percent_of(full, percent)).min(full)
+                }
+                _ => full,
+            };
+            let index = add_file(job, facts, needed, files);
             let region = cut(job, index, &path, full, fixed, clone)?;
             check_alignment(job, facts, &region)?;
             regions.push(share(job, region, count));

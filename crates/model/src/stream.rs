@@ -63,6 +63,9 @@ pub struct StreamPlan {
     /// Hundredths of a random job that are random; the rest follow the I/O before. `None` means all.
     #[serde(default)]
     pub percent_random: Option<PerOp<u32>>,
+    /// Bytes of one of several passes: a queue is emptied before the next begins. `None` where there is one pass.
+    #[serde(default)]
+    pub pass_bytes: Option<u64>,
     /// Which file comes next, where there are several.
     #[serde(default)]
     pub turns: FileTurns,
@@ -176,6 +179,14 @@ impl RequestStream {
         }
     }
 
+    /// Whether no request is left.
+    pub fn is_over(&self) -> bool {
+        match &self.0 {
+            Kind::Plain(plain) => plain.left == 0,
+            Kind::General(general) => general.is_over(),
+        }
+    }
+
     /// The next request, of the operation that `steer` makes of the one that was drawn: a job whose reads and writes
     /// have rates of their own does what is due. Only jobs of several operations ask.
     pub fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
@@ -247,6 +258,7 @@ mod tests {
             limit_ios: None,
             seed: 42,
             percent_random: None,
+            pass_bytes: None,
             turns: FileTurns::default(),
             zones: Zones::None,
             course: Course::Forward,

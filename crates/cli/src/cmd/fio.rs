@@ -11,6 +11,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hakaru_dialects::fio::output::{self, RunView, StartView};
 use hakaru_dialects::fio::{Action, FioError, Invocation, Location, OutputFormat, ParseContext, VERSION};
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::record::{Outcome, PhaseRecord};
 use hakaru_model::units::Nanos;
@@ -136,10 +137,10 @@ impl<'a> Run<'a> {
             out.write_all(output::banner(&StartView::of(self.invocation, VERSION)).as_bytes())?;
             out.flush()?;
         }
-        for caveat in &self.plan.caveats {
-            if matches!(caveat, hakaru_model::caveat::Caveat::DepthCapped { .. }) {
-                anstream::eprint!("{}", output::DEPTH_NOTE);
-            }
+        // Where the result is text the note stands in it, as in fio; nothing may stand in front of any other form.
+        let capped = |caveat: &Caveat| matches!(caveat, Caveat::DepthCapped { .. });
+        if !normal && self.plan.caveats.iter().any(capped) {
+            anstream::eprint!("{}", output::DEPTH_NOTE);
         }
         let options = RunOptions {
             clock: ClockChoice::best(),

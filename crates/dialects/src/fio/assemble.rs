@@ -193,6 +193,7 @@ impl<'a> Assembler<'a> {
         }
         let mut job = inherit(global);
         job.job.name = name.to_owned();
+        job.section = Some(name.to_owned());
         self.jobs.push(job);
         Place::Job
     }
@@ -210,7 +211,8 @@ impl<'a> Assembler<'a> {
         }
         let specs = std::mem::take(&mut self.jobs);
         let workers: u64 = specs.iter().map(|spec| u64::from(spec.job.numjobs)).sum();
-        let limit = self.demands.max_jobs.unwrap_or(USUAL_MAX_JOBS);
+        // fio takes memory for so many, and runs more all the same.
+        let limit = self.demands.max_jobs.unwrap_or(0).max(USUAL_MAX_JOBS);
         if workers > limit {
             return Err(FioError::nowhere(FioErrorKind::TooManyJobs { count: workers, limit }));
         }

@@ -161,7 +161,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         to.settings.read_only = true;
         Ok(())
     }),
-    set("max-jobs", Value("n"), "Refuse more workers than so many (4096)", |to, text| {
+    set("max-jobs", Value("n"), "Allow so many workers, where that is more than the usual 4096", |to, text| {
         to.demands.max_jobs = Some(to.reading.size(text.unwrap_or_default())?).filter(|n| *n > 0);
         Ok(())
     }),

@@ -162,6 +162,8 @@ pub enum UnifiedReporting {
 /// What concerns the reporting of one job, and no engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobExtras {
+    /// The word of `rw`, as fio tells it; `None` is told by what the job does.
+    pub rw: Option<&'static str>,
     /// Text about the job (`description`).
     pub description: Option<String>,
     /// 1024 or 1000: prefixes of quantities in the text output.
@@ -193,6 +195,7 @@ pub struct JobExtras {
 impl Default for JobExtras {
     fn default() -> Self {
         JobExtras {
+            rw: None,
             description: None,
             kb_base: 1024,
             unit_base: 0,

@@ -37,6 +37,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     note_foreign_options(spec, warnings);
     let mut extras = spec.extras.clone();
     extras.clat_percentiles &= job.measure.clat;
+    extras.rw = Some(if spec.rw.0 == "readwrite" { "rw" } else { spec.rw.0 });
     Ok((job, extras))
 }
 
@@ -101,7 +102,9 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
         return Ok(Target::Nothing);
     }
     if spec.filenames.is_empty() {
-        let (directories, format, nrfiles) = (spec.directories.clone(), spec.format.clone(), spec.nrfiles);
+        // `name=` inside a section calls the job something else, but not its files.
+        let format = spec.section.as_ref().map_or(spec.format.clone(), |name| spec.format.replace("$jobname", name));
+        let (directories, nrfiles) = (spec.directories.clone(), spec.nrfiles);
         return Ok(Target::Formatted { directories, format, nrfiles });
     }
     if spec.filenames.iter().any(|name| name == Path::new("-")) {

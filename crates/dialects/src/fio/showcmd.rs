@@ -28,7 +28,8 @@ pub(crate) fn line(lines: &[Line], sections: &[String]) -> String {
             Entry::Option(name, Some(value)) => words.push(quoted(&format!("--{name}={}", value.trim()))),
         }
     }
-    words.join(" ") + "\n"
+    // With the blank before the end that fio leaves there.
+    words.join(" ") + " \n"
 }
 
 /// A word as a shell takes it.

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 pub(crate) struct JobSpec {
     /// What single options decide. Its name is the job's; its target and access are made up later.
     pub job: Job,
+    /// Name of its section in a job file.
+    pub section: Option<String>,
     /// What belongs to no noun of the model.
     pub extras: JobExtras,
     /// Word of `rw` and its number.
@@ -114,6 +116,7 @@ impl Default for JobSpec {
         job.rate.thinktime_blocks = 1;
         JobSpec {
             job,
+            section: None,
             extras: JobExtras::default(),
             rw: ("read", None),
             identical: false,

@@ -36,6 +36,9 @@ pub(crate) trait Backend {
     /// Whether `submit` can also wait for completions in the same call.
     const SUBMIT_WAITS: bool;
 
+    /// I/Os that can be in flight, however deep the queue was asked to be.
+    const MOST_IN_FLIGHT: usize = usize::MAX;
+
     /// The buffer of a slot that is free, for the content of a write.
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8];
 

@@ -7,6 +7,8 @@ use hakaru_sys::buffer::Slots;
 use std::time::Duration;
 
 /// Answers at once that everything was moved.
+///
+/// Without a queue, for a depth of 1: there is nothing to count.
 #[derive(Debug)]
 pub(crate) struct NullBackend {
     slots: Slots,
@@ -54,6 +56,66 @@ impl Backend for NullBackend {
         _: impl FnMut(u32, Result<u32, Errno>),
     ) -> Result<usize, Errno> {
         Ok(0)
+    }
+
+    fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
+        Ok(())
+    }
+}
+
+/// The same behind a queue, for those who ask for one: each I/O is handed over and fetched, and is done at once, so that
+/// no other is ever in flight beside it.
+#[derive(Debug)]
+pub(crate) struct NullQueue {
+    slots: Slots,
+    /// Prepared, then handed over, then fetched.
+    prepared: Option<(u32, u32)>,
+    done: Option<(u32, u32)>,
+}
+
+impl NullQueue {
+    pub(crate) fn new(slots: Slots) -> NullQueue {
+        NullQueue { slots, prepared: None, done: None }
+    }
+}
+
+impl Backend for NullQueue {
+    const QUEUED: bool = true;
+    const SUBMIT_WAITS: bool = false;
+    const MOST_IN_FLIGHT: usize = 1;
+
+    #[inline]
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.get_mut(slot as usize, len)
+    }
+
+    fn buffers(&mut self) -> &mut [u8] {
+        self.slots.all_mut()
+    }
+
+    #[inline]
+    fn prepare(&mut self, slot: u32, request: &Request) {
+        self.prepared = Some((slot, request.len));
+    }
+
+    #[inline]
+    fn submit(&mut self, _: usize) -> Result<usize, Errno> {
+        let taken = self.prepared.take();
+        self.done = taken.or(self.done);
+        Ok(usize::from(taken.is_some()))
+    }
+
+    #[inline]
+    fn reap(
+        &mut self,
+        _: usize,
+        _: usize,
+        _: Option<Duration>,
+        mut done: impl FnMut(u32, Result<u32, Errno>),
+    ) -> Result<usize, Errno> {
+        let Some((slot, len)) = self.done.take() else { return Ok(0) };
+        done(slot, Ok(len));
+        Ok(1)
     }
 
     fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {

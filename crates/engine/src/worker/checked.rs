@@ -120,8 +120,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         request: &Request,
         result: Result<u32, Errno>,
         done: u64,
+        last: bool,
     ) -> Result<u64, StopReason> {
-        let now = self.sync_if_due(request, done);
+        let now = self.sync_if_due(request, done, last);
         if self.check.is_none() { Ok(now) } else { self.examine(slot, request, result, now) }
     }
 

@@ -144,6 +144,10 @@ impl GeneralStream {
         self.bytes_left
     }
 
+    pub(super) fn is_over(&self) -> bool {
+        self.bytes_left == 0 || self.ios_left == 0
+    }
+
     fn draw_op(&mut self) -> Op {
         if let Some(op) = self.single_op {
             return op;

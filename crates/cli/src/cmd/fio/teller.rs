@@ -4,7 +4,9 @@ use hakaru_dialects::fio::output::{self, Limit, Progress as Status, WorkerState}
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
 use hakaru_engine::{Flow, Layout, Observer, Progress};
 use hakaru_model::job::{IoEngine, Job, Op, PerOp};
-use hakaru_model::plan::{LayOut, PhasePlan, WorkerPlan};
+use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
+use hakaru_model::record::PhaseRecord;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -21,7 +23,10 @@ pub(super) struct Teller<'a> {
     last_newline: Instant,
     line_open: bool,
     limit: Limit,
-    announced: Vec<PathBuf>,
+    /// Files to lay out of one worker, by the first of them: name of its job, how many, and their bytes.
+    layouts: HashMap<PathBuf, (String, u64, u64)>,
+    /// Workers of the phase whose queue is capped, and of whom nothing was said yet.
+    capped: usize,
 }
 
 impl<'a> Teller<'a> {
@@ -44,7 +49,8 @@ impl<'a> Teller<'a> {
             last_newline: Instant::now(),
             line_open: false,
             limit: limit(invocation),
-            announced: Vec::new(),
+            layouts: HashMap::new(),
+            capped: 0,
         }
     }
 
@@ -82,20 +88,58 @@ fn limit(invocation: &Invocation) -> Limit {
     }
 }
 
+/// What one worker after the other lays out of its files, those of earlier ones left out: by the first file of each.
+fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
+    let mut seen = BTreeSet::new();
+    let mut all = HashMap::new();
+    for worker in &phase.workers {
+        let regions = worker.stream.regions.iter().filter(|region| seen.insert(region.file));
+        let files = regions.filter_map(|region| phase.files.get(region.file as usize));
+        let files: Vec<&FilePlan> = files.filter(|file| file.lay_out != LayOut::Ready).collect();
+        if let Some(first) = files.first() {
+            let bytes = files.iter().map(|file| file.size.0).sum();
+            all.insert(first.path.clone(), (worker.name.clone(), files.len() as u64, bytes));
+        }
+    }
+    all
+}
+
+impl Teller<'_> {
+    /// A note for each worker whose queue is capped, once the phase is under way.
+    fn note_depths(&mut self) {
+        let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped));
+        if let Some(out) = &mut self.out {
+            // The result itself will tell whether the output can be written.
+            let _ = out.write_all(notes.as_bytes());
+        }
+    }
+}
+
 impl Observer for Teller<'_> {
+    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
+        self.layouts = layouts(phase);
+        let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
+        let capped =
+            |job: &Job| job.queue.iodepth > 1 && (job.ioengine.is_synchronous() || job.ioengine == IoEngine::Vsync);
+        self.capped = phase.workers.iter().filter(|w| jobs.get(w.job as usize).is_some_and(capped)).count();
+    }
+
+    fn phase_ends(&mut self, _: &PhaseRecord) {
+        self.note_depths();
+    }
+
     fn laying_out(&mut self, layout: &Layout<'_>) -> Flow {
         let Layout { file, done } = *layout;
-        if done == 0 && file.lay_out != LayOut::Ready && !self.announced.contains(&file.path) {
-            self.announced.push(file.path.clone());
-            if let Some(out) = &mut self.out {
-                // The result itself will tell whether the output can be written.
-                let _ = out.write_all(output::laying_out(&file.job, 1, file.size.0).as_bytes());
-            }
+        let due = if done == 0 { self.layouts.remove(&file.path) } else { None };
+        if let (Some((job, files, bytes)), Some(out)) = (due, &mut self.out) {
+            // The result itself will tell whether the output can be written.
+            let _ = out.write_all(output::laying_out(&job, files, bytes).as_bytes());
         }
         Flow::Continue
     }
 
     fn progress(&mut self, phase: &PhasePlan, progress: &Progress) -> Flow {
+        self.note_depths();
         let due = Duration::from_millis(self.settings.eta_interval_ms.max(100));
         if !self.shows_eta || self.last_line.elapsed() < due {
             return Flow::Continue;

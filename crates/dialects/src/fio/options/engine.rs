@@ -3,7 +3,7 @@
 use super::kind::{Kind, int};
 use super::workload::PERCENT;
 use super::{Opt, opt, put};
-use hakaru_model::job::IoEngine;
+use hakaru_model::job::{IoEngine, StatCall};
 
 /// One engine of fio, and which of ours does the same.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,6 @@ const fn absent(names: &'static [&'static str], help: &'static str, instead: &'s
 
 const NOT_STORAGE: &str = "it does not measure storage; use the tool made for it";
 const NO_LIBRARY: &str = "it needs a library that is not linked; mount the storage and use psync, libaio or io_uring";
-const METADATA: &str = "file system calls are not timed yet; use psync on many files (nrfiles)";
 
 /// All engines of fio.
 pub const ENGINES: &[Engine] = &[
@@ -38,19 +37,19 @@ pub const ENGINES: &[Engine] = &[
     built_in(&["io_uring"], IoEngine::IoUring, "asynchronous I/O by rings shared with the kernel"),
     built_in(&["mmap"], IoEngine::Mmap, "loads and stores in a mapping of the file"),
     built_in(&["null"], IoEngine::Null, "does nothing, for measuring ourselves"),
-    absent(&["vsync"], "readv and writev, joining neighbours", "use pvsync"),
-    absent(&["posixaio"], "asynchronous I/O of the C library", "use libaio or io_uring"),
-    absent(&["splice"], "splice and vmsplice", "use psync with direct=1"),
+    built_in(&["vsync"], IoEngine::Vsync, "readv and writev, joining neighbours"),
+    built_in(&["posixaio"], IoEngine::Posixaio, "threads that call pread and pwrite, as the C library's aio_read does"),
+    built_in(&["splice"], IoEngine::Splice, "splice between the file and a pipe"),
+    built_in(&["falloc"], IoEngine::Falloc, "fallocate: reads keep the size, writes grow the file, trims punch holes"),
+    built_in(&["ftruncate"], IoEngine::Ftruncate, "ftruncate to the offset of each write"),
+    built_in(&["filecreate"], IoEngine::Filecreate, "makes one file an I/O"),
+    built_in(&["filestat"], IoEngine::Filestat, "asks for the attributes of one file an I/O"),
+    built_in(&["filedelete"], IoEngine::Filedelete, "removes one file an I/O"),
+    built_in(&["dircreate"], IoEngine::Dircreate, "makes one folder an I/O"),
+    built_in(&["dirstat"], IoEngine::Dirstat, "asks for the attributes of one folder an I/O"),
+    built_in(&["dirdelete"], IoEngine::Dirdelete, "removes one folder an I/O"),
     absent(&["io_uring_cmd"], "NVMe commands through a character device", "use io_uring on the block device"),
     absent(&["sg"], "SCSI commands through a character device", "use io_uring on the block device"),
-    absent(&["falloc"], "times fallocate", METADATA),
-    absent(&["ftruncate"], "times ftruncate", METADATA),
-    absent(&["filecreate"], "times the creation of files", METADATA),
-    absent(&["filestat"], "times stat", METADATA),
-    absent(&["filedelete"], "times the removal of files", METADATA),
-    absent(&["dircreate"], "times the creation of folders", METADATA),
-    absent(&["dirstat"], "times stat of folders", METADATA),
-    absent(&["dirdelete"], "times the removal of folders", METADATA),
     absent(&["e4defrag"], "moves extents of ext4", NOT_STORAGE),
     absent(&["cpuio"], "keeps the processor busy", NOT_STORAGE),
     absent(&["exec"], "runs another program", NOT_STORAGE),
@@ -126,9 +125,20 @@ pub(super) const TABLE: &[Opt] = &[
     opt("sqthread_poll_cpu", int(0), "Processor that thread runs on")
         .engines(URING)
         .refused("the kernel chooses the processor", "leave it out"),
-    opt("nonvectored", int(0), "Uses commands without vectors")
+    opt("nonvectored", Kind::Int { min: -1, max: 1 }, "Uses commands without vectors; -1 where the kernel has them")
+        .default("-1")
         .engines(URING)
-        .accepted("commands without vectors are used wherever the kernel has them"),
+        .works(put!(|job, value| job.job.engine.vectored = value.int() == 0)),
+    opt("stat_type", STATS, "The call that asks for attributes")
+        .default("stat")
+        .engines(&["filestat", "dirstat"])
+        .works(put!(|job, value| {
+            job.job.engine.stat = match value.word() {
+                "lstat" => StatCall::Lstat,
+                "statx" => StatCall::Statx,
+                _ => StatCall::Stat,
+            }
+        })),
     opt("force_async", int(0), "Has each so many-th I/O done by a thread of the kernel")
         .engines(URING)
         .harmless(&["0"])
@@ -161,4 +171,9 @@ pub(super) const TABLE: &[Opt] = &[
         .refused(PRIORITIES, "start fio itself with ionice"),
 ];
 
+const STATS: Kind = Kind::Choice(&[
+    ("stat", "stat, which follows symbolic links"),
+    ("lstat", "lstat, which does not"),
+    ("statx", "statx, with everything it can tell"),
+]);
 const PRIORITIES: &str = "single I/Os have no priorities";

@@ -77,7 +77,6 @@ pub(super) const TABLE: &[Opt] = &[
     of("skip_bad", "Leaves out bad blocks", MTD),
     of("uri", "Address of the export", NBD),
     of("nfs_url", "Address of the export", NFS),
-    of("stat_type", "Kind of stat", FILESTAT),
     of("program", "Program to run", EXEC),
     of("arguments", "Its arguments", EXEC),
     of("grace_time", "Time before it is killed", EXEC),
@@ -122,7 +121,6 @@ const LIBHDFS: &str = "it belongs to the engine libhdfs, which is not built in";
 const MTD: &str = "it belongs to the engine mtd, which is not built in";
 const NBD: &str = "it belongs to the engine nbd, which is not built in";
 const NFS: &str = "it belongs to the engine nfs, which is not built in";
-const FILESTAT: &str = "it belongs to the engine filestat, which is not built in";
 const EXEC: &str = "it belongs to the engine exec, which is not built in";
 const LIBCUFILE: &str = "it belongs to the engine libcufile, which is not built in";
 const DFS: &str = "it belongs to the engine dfs, which is not built in";

@@ -28,8 +28,9 @@ pub(super) struct LatencyShares {
 
 impl LatencyShares {
     pub(super) fn of(report: &Report<'_>) -> LatencyShares {
-        let histograms: Vec<&Histogram> =
-            Op::ALL.iter().filter_map(|&op| report.ops[op].clat.histogram.as_ref()).collect();
+        // Of operations on names fio tells no shares.
+        let told = Op::ALL.iter().filter(|_| !report.job.ioengine.works_on_names());
+        let histograms: Vec<&Histogram> = told.filter_map(|&op| report.ops[op].clat.histogram.as_ref()).collect();
         let total: u64 = report.ops.iter().map(|(_, op)| op.ios).sum();
         let under = |limit: u64| histograms.iter().map(|h| h.count_up_to(Nanos(limit - 1))).sum::<u64>();
         let all = histograms.iter().map(|h| h.count()).sum::<u64>();

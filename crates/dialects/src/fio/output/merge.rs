@@ -3,7 +3,7 @@
 use super::view::{RunView, WorkerView};
 use crate::fio::{JobExtras, UnifiedReporting};
 use hakaru_model::job::rules::IgnoredErrors;
-use hakaru_model::job::{ErrorPolicy, Job, Op, PerOp};
+use hakaru_model::job::{ErrorPolicy, IoEngine, Job, Op, PerOp};
 use hakaru_model::record::{CpuUsage, DepthRecord, IoError, Latency, OpRecord, Samples, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 
@@ -158,7 +158,7 @@ impl<'a> Report<'a> {
         let WorkerView { job, extras, record, started_unix_ms } = *worker;
         let WorkerRecord { runtime, job_runtime, ops, sync, depth, cpu, errors, stop, .. } = record;
         let first_error = errors.first.first();
-        Report {
+        let mut report = Report {
             job,
             extras,
             group: job.group,
@@ -173,6 +173,28 @@ impl<'a> Report<'a> {
             depth: DepthRecord { iodepth: depth.iodepth.max(job.queue.iodepth), ..depth.clone() },
             cpu: *cpu,
             job_runtime: *job_runtime,
+        };
+        report.leave_out_what_fio_does();
+        report
+    }
+
+    /// Takes away what fio does not count of single engines, though it is known here: found by observation.
+    fn leave_out_what_fio_does(&mut self) {
+        let Job { ioengine, ref queue, ref engine, .. } = *self.job;
+        let polled = ioengine == IoEngine::IoUring && engine.sqthread_poll;
+        if polled || ioengine == IoEngine::Null && queue.iodepth == 1 {
+            (self.depth.submit, self.depth.submit_calls) = Default::default();
+        }
+        if ioengine == IoEngine::Null && queue.iodepth == 1 {
+            (self.depth.complete, self.depth.complete_calls) = Default::default();
+        }
+        for op in Op::ALL {
+            if polled || ioengine == IoEngine::Vsync {
+                self.ops[op].slat = Latency::default();
+            }
+            if ioengine.works_on_names() {
+                self.ops[op].lat = Latency::default();
+            }
         }
     }
 

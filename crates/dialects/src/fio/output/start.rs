@@ -44,7 +44,8 @@ pub fn laying_out(job: &str, files: u64, bytes: u64) -> String {
 fn job_line(job: &Job, extras: &JobExtras) -> String {
     let style = Style::of(extras);
     let range = |block: &BlockSize| format!("{}-{}", style.size(block.min().0), style.size(block.max().0));
-    let (name, group, rw) = (&job.name, job.group, rw_name(&job.access));
+    // A mix that is all reads is told as the mix it was asked for.
+    let (name, group, rw) = (&job.name, job.group, extras.rw.map_or_else(|| rw_name(&job.access), str::to_owned));
     let (read, write, trim) = (range(&job.block.read), range(&job.block.write), range(&job.block.trim));
     let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
     format!(

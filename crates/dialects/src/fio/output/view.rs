@@ -95,7 +95,11 @@ impl<'a> RunView<'a> {
         phases: &'a [PhaseRecord],
     ) -> RunView<'a> {
         let mut workers = Vec::new();
+        let mut shown = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
+            if extras.iter().any(|extras| extras.disk_util) {
+                shown.push(record);
+            }
             workers.extend(record.workers.iter().filter_map(|worker| {
                 let index = worker.job as usize;
                 let (job, extras) = (phase.jobs.get(index)?, extras.get(index)?);
@@ -110,7 +114,7 @@ impl<'a> RunView<'a> {
             eta_s: 0,
             global_options: &[],
             workers,
-            disks: add_up(phases),
+            disks: add_up(&shown),
             idleness: None,
         }
     }
@@ -125,7 +129,7 @@ impl RunView<'_> {
 }
 
 /// The devices of all phases, each once, with its counters added up.
-fn add_up(phases: &[PhaseRecord]) -> Vec<DiskView> {
+fn add_up(phases: &[&PhaseRecord]) -> Vec<DiskView> {
     let mut disks: Vec<DiskView> = Vec::new();
     for next in phases.iter().flat_map(|phase| &phase.disks) {
         match disks.iter_mut().find(|disk| disk.stats.name == next.name) {

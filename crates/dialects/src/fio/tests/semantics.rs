@@ -270,7 +270,7 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--name=a --direct=2",
         "--name=a --rw=raed",
         "--name=a --rw=read:x",
-        "--name=a --ioengine=posixaio",
+        "--name=a --ioengine=io_uring_cmd",
         "--name=a --ioengine=libiao",
         "--name=a --experimental_verify=1",
         "--name=a --size=",
