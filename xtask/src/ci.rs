@@ -2,7 +2,7 @@
 //!
 //! Every step runs, also after one has failed; what a host cannot check is skipped with its reason, and counted.
 
-use crate::{cross, docs, rig, tidy, workspace};
+use crate::{cross, docs, fuzz, parity, rig, tidy, workspace};
 use anyhow::{Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -27,6 +27,8 @@ const STEPS: &[Step] = &[
     ("documentation", || cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("generated pages", || docs::check().map(|()| Outcome::Passed)),
     ("dependencies", dependencies),
+    ("fio parity", parity::quick),
+    ("fuzz", || fuzz::quick().map(|()| Outcome::Passed)),
     ("aarch64", || cross::check(cross::TARGETS[0])),
     ("armv7", || cross::check(cross::TARGETS[1])),
 ];

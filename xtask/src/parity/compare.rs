@@ -159,7 +159,7 @@ impl Comparison<'_> {
         let (theirs, ours) = (Numbers::of(&theirs.numbers)?, Numbers::of(&ours.numbers)?);
         let zero_and_not = (theirs.is_zero() && ours.min > 0.0) || (ours.is_zero() && theirs.min > 0.0);
         if matches!(meaning, Meaning::Count | Meaning::Some | Meaning::Speed(_)) && zero_and_not {
-            return Some(Difference::new(path, theirs.to_string(), ours.to_string()));
+            return Some(Difference { number: true, ..Difference::new(path, theirs.to_string(), ours.to_string()) });
         }
         let slack = self.slack(meaning, path, &theirs)?;
         let (low, high) = (theirs.min - slack, theirs.max + slack);

@@ -1,0 +1,26 @@
+//! Campaign files, with fio's job files read for real and every file they name holding the same small text.
+
+#![no_main]
+
+use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let around = Surroundings {
+        read_file: &|_| Ok("[one]\nrw=randread\nbs=4k\nsize=1m\n".to_owned()),
+        fio: &|text, _| hakaru_fuzz::fio(&["job.fio".into()], text.as_bytes()).map(|read| read.scenario),
+    };
+    match campaign(text, &around) {
+        Ok(campaign) => {
+            for card in 0..campaign.cards.len() {
+                let _ = campaign.layers_of(card).count();
+            }
+        }
+        Err(error) => {
+            let place = error.span.clone().unwrap_or(0..0);
+            assert!(text.get(place.clone()).is_some(), "an error points at {place:?}");
+            let _ = error.to_string();
+        }
+    }
+});

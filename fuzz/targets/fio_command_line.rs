@@ -1,0 +1,15 @@
+//! Command lines of fio: one argument a line, bytes as they come.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+/// What a job file holds that such a command line names.
+const FILE: &[u8] = b"[global]\nbs=8k\nsize=256k\n[one]\nrw=write\n[two]\nstonewall\nrw=randread\n";
+
+fuzz_target!(|data: &[u8]| {
+    let args: Vec<OsString> = data.split(|&byte| byte == b'\n').map(|word| OsString::from_vec(word.to_vec())).collect();
+    let _ = hakaru_fuzz::fio(&args, FILE);
+});

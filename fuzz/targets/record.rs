@@ -1,0 +1,28 @@
+//! Stored runs and the histograms in them. What can be read is written, and read again the same.
+
+#![no_main]
+
+use hakaru_model::histogram::Histogram;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(histogram) = serde_json::from_str::<Histogram>(text) {
+        let written = serde_json::to_string(&histogram).expect("a histogram is a list of numbers");
+        let again: Histogram = serde_json::from_str(&written).expect("what was written can be read");
+        assert_eq!(histogram, again);
+        assert_eq!(histogram.fold().iter().copied().map(u128::from).sum::<u128>(), u128::from(histogram.count()));
+    }
+    for (_, record) in hakaru_store::import_lines(text) {
+        match record {
+            Ok(record) => {
+                let written = hakaru_store::export(&record).expect("what was read can be written");
+                assert_eq!(hakaru_store::import(&written).ok().as_ref(), Some(&record));
+                hakaru_fuzz::plan(&record.scenario);
+            }
+            Err(error) => {
+                let _ = error.to_string();
+            }
+        }
+    }
+});

@@ -1,0 +1,155 @@
+//! `cargo xtask fuzz`: feeds the readers of what strangers write with what nobody would.
+//!
+//! The targets lie in `fuzz/`, a workspace of its own. They are built with the counters of coverage that LLVM has and the
+//! stable compiler can be asked for, beside everything else cargo builds, in `target/fuzz`. What a run has learnt stays
+//! there for the next one; what makes a target fail is kept and named.
+
+use crate::{parity, workspace};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A target: its name, the feature its room is behind, and what it begins with.
+struct Target {
+    name: &'static str,
+    feature: Option<&'static str>,
+    seeds: fn() -> Result<Vec<Vec<u8>>>,
+}
+
+const TARGETS: &[Target] = &[
+    Target { name: "fio_command_line", feature: None, seeds: || Ok(parity::command_lines()) },
+    Target { name: "fio_job_file", feature: None, seeds: || Ok(parity::job_files()) },
+    Target { name: "import", feature: None, seeds: printed_results },
+    Target { name: "campaign_file", feature: Some("campaign"), seeds: || contents("crates/campaign/ready") },
+    Target { name: "record", feature: Some("records"), seeds: records },
+];
+
+/// Those that continuous integration runs, for as long as it says.
+const QUICK: &[&str] = &["fio_command_line", "fio_job_file"];
+
+/// Counters at each edge, with the operands of comparisons; one process decides, so that nothing waits for a lock.
+const FLAGS: &str = "-Cpasses=sancov-module \
+    -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares \
+    --cfg fuzzing";
+
+/// Longer inputs teach no more, and take longer.
+const INPUT_MAX: &str = "16384";
+
+/// Builds the targets and runs each for a while.
+///
+/// # Errors
+/// When a target fails on an input, which the message names, or cannot be built.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let (mut seconds, mut names) = (60, Vec::new());
+    for arg in args {
+        match arg.strip_prefix("--seconds=") {
+            Some(number) => seconds = number.parse().with_context(|| format!("{arg}: a whole number is expected"))?,
+            None if TARGETS.iter().any(|target| target.name == arg) => names.push(arg.as_str()),
+            None => {
+                let known: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+                bail!("{arg} is not known; there are --seconds=60 and the targets {}", known.join(", "));
+            }
+        }
+    }
+    let wanted = |target: &&Target| names.is_empty() || names.contains(&target.name);
+    run(&TARGETS.iter().filter(wanted).collect::<Vec<_>>(), seconds)
+}
+
+/// What continuous integration runs: a minute of each target that is built from few rooms.
+///
+/// # Errors
+/// As [`main`].
+pub(crate) fn quick() -> Result<()> {
+    run(&TARGETS.iter().filter(|target| QUICK.contains(&target.name)).collect::<Vec<_>>(), 60)
+}
+
+fn run(targets: &[&Target], seconds: u64) -> Result<()> {
+    let folder = build(targets)?;
+    let mut failed = Vec::new();
+    for target in targets {
+        eprintln!("--- {} for {seconds} s", target.name);
+        if let Err(error) = fuzz(target, &folder, seconds) {
+            eprintln!("error: {error:#}");
+            failed.push(target.name);
+        }
+    }
+    match failed.as_slice() {
+        [] => Ok(()),
+        _ => bail!("{} failed; what they failed on lies in {}", failed.join(", "), home().display()),
+    }
+}
+
+/// Where targets are built, and what they learn is kept.
+fn home() -> PathBuf {
+    workspace::target().join("fuzz")
+}
+
+/// The machine that rustc builds for; naming it keeps the counters out of macros and build scripts, which run here.
+fn host() -> Result<String> {
+    let text = workspace::output(Command::new("rustc").arg("-vV"))?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc -vV does not say its host")?.to_owned())
+}
+
+/// Builds the targets in one call. Returns the folder they lie in.
+fn build(targets: &[&Target]) -> Result<PathBuf> {
+    let host = host()?;
+    let mut cargo = workspace::cargo();
+    cargo.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", &host]);
+    cargo.arg("--target-dir").arg(home()).env("RUSTFLAGS", FLAGS).env_remove("CARGO_TARGET_DIR");
+    let features: Vec<&str> = targets.iter().filter_map(|target| target.feature).collect();
+    cargo.arg("--features").arg(features.join(","));
+    for target in targets {
+        cargo.args(["--bin", target.name]);
+    }
+    workspace::run(&mut cargo)?;
+    Ok(home().join(host).join("release"))
+}
+
+fn fuzz(target: &Target, folder: &Path, seconds: u64) -> Result<()> {
+    let (learnt, seeds) = (home().join("learnt").join(target.name), home().join("seeds").join(target.name));
+    fs::create_dir_all(&learnt)?;
+    // Seeds are written anew, so that those of old jobs do not stay.
+    if seeds.exists() {
+        fs::remove_dir_all(&seeds)?;
+    }
+    fs::create_dir_all(&seeds)?;
+    for (number, seed) in (target.seeds)()?.iter().enumerate() {
+        fs::write(seeds.join(number.to_string()), seed)?;
+    }
+    let mut command = Command::new(folder.join(target.name));
+    command.current_dir(home()).arg(&learnt).arg(&seeds);
+    command.arg(format!("-max_total_time={seconds}")).arg(format!("-max_len={INPUT_MAX}"));
+    command.arg(format!("-artifact_prefix={}-", target.name));
+    command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1", "-verbosity=0", "-use_value_profile=1"]);
+    workspace::run(&mut command)
+}
+
+/// Every file of a folder of the workspace.
+fn contents(folder: &str) -> Result<Vec<Vec<u8>>> {
+    let folder = workspace::root().join(folder);
+    let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    entries.map(|entry| Ok(fs::read(entry?.path())?)).collect()
+}
+
+/// Printed results, each under a first line that names its file.
+fn printed_results() -> Result<Vec<Vec<u8>>> {
+    let named = |text: Vec<u8>| [b"result.txt\n".as_slice(), &text].concat();
+    let mut all: Vec<Vec<u8>> = contents("crates/dialects/tests/logs")?.into_iter().map(named).collect();
+    all.extend(contents("testdata/published")?.into_iter().map(named));
+    all.push(b"out_bw.1.log\n0, 1024, 0, 4096, 0\n500, 2048, 0, 4096, 4096\n".to_vec());
+    all.push(b"out_clat.1.log\n1, 98123, 0, 4096\n2, 110022, 1, 4096\n".to_vec());
+    Ok(all)
+}
+
+/// Stored records line by line, and histograms.
+fn records() -> Result<Vec<Vec<u8>>> {
+    let text = workspace::read("testdata/store/record-format-1.jsonl")?;
+    let mut all: Vec<Vec<u8>> = text.lines().map(|line| line.as_bytes().to_vec()).collect();
+    all.extend([b"[]".to_vec(), b"[0,1,5,2,100,3]".to_vec(), b"[4991,1]".to_vec()]);
+    Ok(all)
+}
