@@ -95,17 +95,6 @@ fn a_file_system_without_direct_io_gives_a_caveat_or_an_error() {
     assert_eq!(report.phases[0].workers[0].ops.read.ios, 1);
 }
 
-#[test]
-fn final_flushes_are_part_of_the_measured_time() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 65_536, 8 * MIB);
-    job.durability.end_fsync = true;
-    let report = go(&scenario(vec![job]));
-    let worker = only(&report);
-    assert_eq!(worker.sync.stat.count, 1);
-    assert!(worker.runtime.0 >= worker.sync.stat.max);
-}
-
 /// Two workers with files of their own, one with a thousandth of the work of the other.
 fn unequal(dir: &std::path::Path, finish_writing: bool) -> hakaru_model::job::Scenario {
     let jobs = [("short", MIB / 16), ("long", 64 * MIB)].map(|(name, size)| {

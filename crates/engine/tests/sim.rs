@@ -55,8 +55,38 @@ fn fsync_has_a_histogram_of_its_own() {
     durable.durability.fsync_every = 4;
     let report = go(&scenario(vec![durable]));
     let worker = only(&report);
-    assert_eq!((worker.sync.stat.count, worker.sync.stat.min, worker.sync.stat.max), (64, 1_000_000, 1_000_000));
-    assert_eq!(worker.depth.level[0], 256 + 64);
+    assert_eq!((worker.sync.stat.count, worker.sync.stat.min, worker.sync.stat.max), (63, 1_000_000, 1_000_000));
+    assert_eq!(worker.depth.level[0], 256 + 63, "no flush follows the last write");
+}
+
+#[test]
+fn the_last_flush_is_part_of_the_measured_time() {
+    let runtime = |end_fsync| {
+        let mut job = on_card(card(), write_seq(), 4096, MIB);
+        job.durability.end_fsync = end_fsync;
+        let report = go(&scenario(vec![job]));
+        assert_eq!(only(&report).sync.stat.count, 0);
+        only(&report).runtime.0
+    };
+    assert_eq!(runtime(true), runtime(false) + 1_000_000);
+}
+
+#[test]
+fn a_queue_is_emptied_between_two_passes() {
+    let mut job = on_card(card(), Access::only(Op::Read, false), MIB, 4 * MIB);
+    (job.queue.iodepth, job.queue.batch_submit, job.extent.loops) = (8, 1, 2);
+    let report = go(&scenario(vec![job]));
+    assert_eq!(only(&report).depth.level, [2, 4, 2, 0, 0, 0, 0], "four in flight at most, twice");
+}
+
+#[test]
+fn a_full_queue_is_emptied_down_to_its_low_mark() {
+    let mut job = on_card(card(), Access::only(Op::Read, true), 4096, 4 * MIB);
+    (job.queue.iodepth, job.queue.batch_submit, job.queue.low_mark) = (16, 8, 8);
+    let report = go(&scenario(vec![job]));
+    let depth = &only(&report).depth;
+    assert_eq!((depth.level[3], depth.level[4]), (8, 1016), "{depth:?}");
+    assert_eq!(depth.submit, [0, 0, 128, 0, 0, 0, 0], "{depth:?}");
 }
 
 #[test]

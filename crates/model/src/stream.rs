@@ -184,6 +184,7 @@ impl RequestStream {
         match &self.0 {
             Kind::Plain(plain) => plain.left == 0,
             Kind::General(general) => general.is_over(),
+            Kind::Front(front) => front.is_over(),
         }
     }
 

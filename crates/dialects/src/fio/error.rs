@@ -97,6 +97,14 @@ fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!(": did you mean `{name}`?")).unwrap_or_default()
 }
 
-fn file_hint(path: &std::path::Path) -> &'static str {
-    if path.to_string_lossy().contains('=') { " (options of the command line begin with --)" } else { "" }
+/// What has a `=` in it was meant as an option.
+fn file_hint(path: &std::path::Path) -> String {
+    let text = path.to_string_lossy();
+    let Some((name, value)) = text.split_once('=') else { return String::new() };
+    let names = || super::options::all().flat_map(super::options::Opt::names);
+    let meant = names().find(|known| !name.is_empty() && known.starts_with(name)).map(str::to_owned);
+    match meant.or_else(|| super::options::nearest(name, names())) {
+        Some(meant) => format!(" (options of the command line begin with --: did you mean `--{meant}={value}`?)"),
+        None => " (options of the command line begin with --)".to_owned(),
+    }
 }

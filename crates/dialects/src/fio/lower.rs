@@ -103,7 +103,8 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
     }
     if spec.filenames.is_empty() {
         // `name=` inside a section calls the job something else, but not its files.
-        let format = spec.section.as_ref().map_or(spec.format.clone(), |name| spec.format.replace("$jobname", name));
+        let section = spec.section.as_ref().filter(|section| **section != spec.job.name);
+        let format = section.map_or(spec.format.clone(), |section| spec.format.replace("$jobname", section));
         let (directories, nrfiles) = (spec.directories.clone(), spec.nrfiles);
         return Ok(Target::Formatted { directories, format, nrfiles });
     }

@@ -28,6 +28,10 @@ impl Front {
     }
 
     #[cold]
+    pub(super) fn is_over(&self) -> bool {
+        self.queue.is_empty() && self.rest.as_ref().is_none_or(RequestStream::is_over)
+    }
+
     pub(super) fn next(&mut self) -> Option<Request> {
         let Some(request) = self.queue.pop_front() else { return self.rest.as_mut()?.next() };
         self.queued_bytes -= u64::from(request.len);

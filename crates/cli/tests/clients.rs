@@ -1,0 +1,165 @@
+//! Programs that call fio: our program under that name answers as they expect, field by field, and as the real one does.
+//!
+//! Each test calls what the client calls and reads what the client reads, of both programs; without the real one only
+//! ours is looked at, and that is said.
+
+mod support;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+use support::{Home, hakaru, text};
+
+/// Our program and the real one, by the name that clients call.
+fn programs(home: &Home) -> Vec<(&'static str, PathBuf)> {
+    let folder = home.path().join("bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    let ours = folder.join("fio");
+    std::os::unix::fs::symlink(hakaru(home).get_program(), &ours).unwrap();
+    let mut all = vec![("ours", ours)];
+    match Command::new("fio").arg("--version").output() {
+        Ok(_) => all.push(("theirs", PathBuf::from("fio"))),
+        Err(_) => eprintln!("SKIPPED: fio is not installed, and ours stands alone"),
+    }
+    all
+}
+
+fn call(program: &Path, folder: &Path, args: &str) -> Output {
+    let out = Command::new(program).current_dir(folder).args(args.split_whitespace()).output().unwrap();
+    assert!(out.status.success(), "{args}: {}", text(&out.stderr));
+    out
+}
+
+/// Standard output as JSON: ours from the first byte to the last, with nothing on standard error.
+fn json(who: &str, out: &Output) -> Value {
+    let printed = text(&out.stdout);
+    if who == "ours" {
+        assert_eq!(text(&out.stderr), "");
+        return serde_json::from_str(&printed).expect("JSON and nothing else");
+    }
+    serde_json::from_str(&printed[printed.find('{').unwrap_or(0)..]).expect("JSON behind the notes")
+}
+
+/// A fresh folder in the work folder.
+fn folder(home: &Home, name: &str) -> PathBuf {
+    let folder = home.work().join(name);
+    std::fs::create_dir(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn kdiskmark_makes_its_file_and_reads_four_figures() {
+    let home = Home::new();
+    for (who, program) in programs(&home) {
+        let folder = folder(&home, who);
+        let made = call(
+            &program,
+            &folder,
+            "--output-format=json --create_only=1 --name=prepare --rw=read --filename=kd.tmp --size=8m --zero_buffers=0",
+        );
+        assert_eq!(json(who, &made)["jobs"].as_array().map(Vec::len), Some(1), "{who}");
+        assert_eq!(std::fs::metadata(folder.join("kd.tmp")).unwrap().len(), 8 << 20, "{who}");
+        let rows = [("read", "1m", 8, 1), ("write", "1m", 1, 1), ("randread", "4k", 32, 2), ("randwrite", "4k", 1, 1)];
+        for (rw, bs, depth, jobs) in rows {
+            let args = format!(
+                "--output-format=json --ioengine=libaio --randrepeat=0 --refill_buffers=0 --end_fsync=1 --direct=1 \
+                 --rwmixread=70 --filename=kd.tmp --name={rw} --size=8m --loops=2 --zero_buffers=0 --bs={bs} --rw={rw} \
+                 --iodepth={depth} --numjobs={jobs} --group_reporting"
+            );
+            let answer = json(who, &call(&program, &folder, &args));
+            let all = answer["jobs"].as_array().unwrap();
+            assert_eq!(all.len(), 1, "{who}: one job for the group");
+            let job = &all[0];
+            let op = &job[if rw.contains("read") { "read" } else { "write" }];
+            assert_eq!(job["error"].as_i64(), Some(0), "{who} {rw}");
+            assert!(op["bw"].is_u64() && op["bw"].as_u64() > Some(0), "{who} {rw}: whole KiB/s: {}", op["bw"]);
+            assert!(op["iops"].is_f64() && op["iops"].as_f64() > Some(0.0), "{who} {rw}: {}", op["iops"]);
+            assert!(op["clat_ns"]["mean"].as_f64() > Some(0.0), "{who} {rw}: {}", op["clat_ns"]);
+            assert_eq!(op["io_bytes"].as_u64(), Some(jobs * 2 * (8 << 20)), "{who} {rw}: two passes of each job");
+        }
+    }
+}
+
+#[test]
+fn raspberry_pi_diagnostics_reads_terse_fields_by_position() {
+    let home = Home::new();
+    let file = home.path().join("sd_bench.fio");
+    let jobs = "[global]\nioengine=libaio\niodepth=32\nsize=4m\ndirect=1\nend_fsync=1\ndirectory=.\nfilename=sd.test.file\n\
+        [prepare-file]\nrw=write\nbs=512k\n[seq-write]\nstonewall\nrw=write\nbs=512k\n[rand-4k-write]\nstonewall\n\
+        rw=randwrite\nbs=4k\n[rand-4k-read]\nstonewall\nrw=randread\nbs=4k\n[seq-read]\nstonewall\nrw=read\nbs=512k\n";
+    std::fs::write(&file, jobs).unwrap();
+    let mut counts = Vec::new();
+    for (who, program) in programs(&home) {
+        let out =
+            call(&program, &folder(&home, who), &format!("--output-format=terse --max-jobs=4 {}", file.display()));
+        let printed = text(&out.stdout);
+        let lines: Vec<Vec<&str>> = printed.lines().map(|line| line.split(';').collect()).collect();
+        let names: Vec<&str> = lines.iter().map(|fields| fields[2]).collect();
+        assert_eq!(names, ["prepare-file", "seq-write", "rand-4k-write", "rand-4k-read", "seq-read"], "{who}");
+        for fields in &lines {
+            let figure = |number: usize| fields[number - 1].parse::<u64>().expect("a whole number");
+            let reads = fields[2].ends_with("read");
+            // KiB/s and IOPS of reads are the fields 7 and 8, those of writes 48 and 49.
+            for (number, used) in [(7, reads), (8, reads), (48, !reads), (49, !reads)] {
+                assert_eq!(figure(number) > 0, used, "{who}: field {number} of {}", fields[2]);
+            }
+        }
+        counts.push(lines.iter().map(Vec::len).collect::<Vec<_>>());
+    }
+    assert!(counts.windows(2).all(|both| both[0] == both[1]), "as many fields as fio has: {counts:?}");
+}
+
+#[test]
+fn kbench_includes_a_file_and_reads_means() {
+    let home = Home::new();
+    let jobs = "[global]\nioengine=null\nsize=1g\ntime_based=1\nruntime=2\nramp_time=200ms\n\
+        [rand-read]\nstonewall\nrw=randread\ninclude common.inc\n[rand-write]\nstonewall\nrw=randwrite\ninclude common.inc\n";
+    std::fs::write(home.path().join("latency.fio"), jobs).unwrap();
+    std::fs::write(home.path().join("common.inc"), "bs=4K\niodepth=1\nnumjobs=1\nrandrepeat=0\nrate_iops=500\n")
+        .unwrap();
+    for (who, program) in programs(&home) {
+        let output = folder(&home, who).join("out.json");
+        let args = format!("--output-format=json --output={} latency.fio", output.display());
+        let out = call(&program, home.path(), &args);
+        assert_eq!((text(&out.stdout), text(&out.stderr)), (String::new(), String::new()), "{who}");
+        let answer: Value = serde_json::from_slice(&std::fs::read(output).unwrap()).expect("JSON and nothing else");
+        for (index, op) in [(0, "read"), (1, "write")] {
+            let figures = &answer["jobs"][index][op];
+            let mean = figures["iops_mean"].as_f64().expect("a number with a decimal point");
+            assert!((400.0..600.0).contains(&mean), "{who}: the rate is held: {mean}");
+            assert!(
+                figures["lat_ns"]["mean"].as_f64() > Some(0.0) && figures["iops_mean"].is_f64(),
+                "{who}: {figures}"
+            );
+        }
+    }
+}
+
+/// The quickest of many calls: everything else the host does only adds to it.
+fn quickest(mut command: Command) -> Duration {
+    let once = || {
+        let begun = Instant::now();
+        assert!(command.output().unwrap().status.success());
+        begun.elapsed()
+    };
+    std::iter::repeat_with(once).take(15).min().unwrap()
+}
+
+#[test]
+fn a_job_file_is_only_read_as_fast_as_fio_does() {
+    let home = Home::new();
+    let file = home.path().join("a.fio");
+    std::fs::write(&file, "[global]\nbs=8k\nsize=256k\n[one]\nrw=write\n[two]\nstonewall\nrw=randread\n").unwrap();
+    let times: Vec<Duration> = programs(&home)
+        .into_iter()
+        .map(|(_, program)| {
+            let mut command = Command::new(program);
+            command.arg("--parse-only").arg(&file);
+            quickest(command)
+        })
+        .collect();
+    if let [ours, theirs] = times[..] {
+        assert!(ours <= theirs, "ours takes {ours:?}, fio {theirs:?}");
+    }
+}
