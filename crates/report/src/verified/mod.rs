@@ -26,7 +26,7 @@ struct Told {
     grade: Grade,
     /// One sentence or two.
     verdict: String,
-    /// What to do now; empty when there is nothing to do.
+    /// What to do now, or what was done; empty when there is nothing to say.
     advice: String,
     /// What this way of looking cannot find.
     limits: Vec<&'static str>,
@@ -93,6 +93,9 @@ fn advice(verification: &Verification) -> String {
              {real} at most."
         ),
         (None, true) => "Copy what matters off it while it can be read, and replace it.".to_owned(),
+        (None, false) if verification.scope == (Scope::Samples { restored: true }) => {
+            "What was there before was put back.".to_owned()
+        }
         (None, false) => String::new(),
     }
 }
@@ -101,10 +104,7 @@ fn limits(verification: &Verification) -> Vec<&'static str> {
     let mut limits = match &verification.scope {
         Scope::Whole => Vec::new(),
         Scope::Range { .. } => vec!["nothing outside of this range was looked at"],
-        Scope::Samples { restored: true } => {
-            vec!["bad places between the samples are not found", "what was there before was put back"]
-        }
-        Scope::Samples { restored: false } => vec!["bad places between the samples are not found"],
+        Scope::Samples { .. } => vec!["bad places between the samples are not found"],
         Scope::FreeSpace { .. } => {
             vec!["only free space was looked at: a false end that lies in used space is not found"]
         }
