@@ -19,6 +19,7 @@ pub mod estimate;
 pub mod figures;
 pub mod findings;
 pub mod limits;
+pub mod lint;
 pub mod shelf;
 #[cfg(test)]
 mod simulated;
@@ -37,6 +38,7 @@ pub use estimate::estimate;
 pub use figures::figure;
 pub use findings::findings;
 pub use limits::{bus_limit, layer_cost, layer_costs};
+pub use lint::lint;
 pub use shelf::{published_shelf, standings};
 pub use steady::steady_state;
 pub use summarize::summarize;

@@ -39,6 +39,8 @@ enum Command {
     Export(cmd::export::Args),
     /// Published figures and your own, which results are put beside
     Shelf(cmd::shelf::Args),
+    /// Tell what is wrong with an experiment of fio before it runs, or with a result
+    Lint(cmd::lint::Args),
     /// Tell what is known of a device or path, and of this host
     Info(cmd::info::Args),
     /// Check that a card or disk holds what it claims, and how fast it is where
@@ -84,6 +86,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::Import(args) => cmd::import::main(&args, db),
         Command::Export(args) => cmd::export::main(&args, db),
         Command::Shelf(args) => cmd::shelf::main(&args, db),
+        Command::Lint(args) => cmd::lint::main(&args),
         Command::Info(args) => cmd::info::main(&args),
         Command::Verify(args) => cmd::verify::main(&args, db),
         Command::Prepare(args) => cmd::prepare::main(&args),

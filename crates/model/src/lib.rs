@@ -21,5 +21,6 @@ pub mod record;
 pub mod reported;
 pub mod rng;
 pub mod shelf;
+pub mod slip;
 pub mod stream;
 pub mod units;

@@ -9,12 +9,10 @@ use hakaru_device::Roots;
 use hakaru_device::guard;
 use hakaru_device::prepare::FsType;
 use hakaru_model::job::Job;
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::slip::{Slip, Weight};
+use hakaru_model::units::Bytes;
 use std::fmt::Write;
 use std::time::Duration;
-
-/// Runs under this time vary a lot on flash.
-const SHORT: Nanos = Nanos::from_secs(10);
 
 /// The plan of a campaign in words.
 pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
@@ -144,19 +142,11 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         all.push(format!("{} say little of how much runs differ: 5 or more would", counted(n as usize, "repeat")));
     }
     for workload in &campaign.workloads {
-        let jobs = || workload.scenario.phases.iter().flat_map(|phase| &phase.jobs);
-        let name = &workload.name;
-        let short = jobs().filter_map(|job| job.timing.runtime).min().filter(|runtime| *runtime < SHORT);
-        if let Some(runtime) = short {
-            all.push(format!("{name}: {runtime} are short, and figures of under {SHORT} vary a lot on flash"));
-        }
-        if let Some(job) = jobs().find(|job| job.ioengine.is_synchronous() && job.queue.iodepth > 1) {
-            let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
-            all.push(format!("{name}: {engine} keeps one I/O in flight, so iodepth={depth} has no effect"));
-        }
-        if jobs().any(|job| !job.files.direct) {
-            all.push(format!("{name}: direct=0, so speeds may be those of memory"));
-        }
+        let remarks = hakaru_analysis::lint(&workload.scenario, None);
+        let mut slips: Vec<Slip> = remarks.into_iter().map(|remark| remark.slip).collect();
+        slips.retain(|slip| slip.weight() >= Weight::Weak);
+        slips.dedup();
+        all.extend(slips.iter().map(|slip| format!("{}: {slip}", workload.name)));
     }
     all
 }

@@ -23,16 +23,7 @@ use std::time::Instant;
 
 /// Runs one command line; the program's name is not among the arguments.
 pub(crate) fn main(args: &[OsString]) -> Exit {
-    let env = |name: &str| std::env::var(name).ok();
-    let context = ParseContext {
-        env: &env,
-        read_file: &read_job_file,
-        path_exists: &|path| path.exists(),
-        cpu_count: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        page_size: rustix::param::page_size() as u64,
-        memory_mb: memory_mb(),
-    };
-    let mut invocation = match hakaru_dialects::fio::parse(args, &context) {
+    let mut invocation = match parse(args) {
         Ok(invocation) => invocation,
         Err(error) => {
             complain_about(&error, args);
@@ -60,6 +51,20 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     }
 }
 
+/// Reads a command line, and the job files it names.
+pub(super) fn parse(args: &[OsString]) -> Result<Invocation, FioError> {
+    let env = |name: &str| std::env::var(name).ok();
+    let context = ParseContext {
+        env: &env,
+        read_file: &read_job_file,
+        path_exists: &|path| path.exists(),
+        cpu_count: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        page_size: rustix::param::page_size() as u64,
+        memory_mb: memory_mb(),
+    };
+    hakaru_dialects::fio::parse(args, &context)
+}
+
 /// A number that is another in each run: the standard library draws one for its hash maps.
 fn fresh_seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
@@ -83,7 +88,7 @@ pub(crate) fn memory_mb() -> u64 {
 }
 
 /// Points at the word that was not understood.
-fn complain_about(error: &FioError, args: &[OsString]) {
+pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
     let message = error.to_string();
     let (source, origin, line, span) = match &error.at {
         None => return anstream::eprintln!("fio: {message}"),

@@ -9,6 +9,7 @@ pub(crate) mod fio;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod iozone;
+pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod prepare;
 pub(crate) mod recover;

@@ -1,0 +1,226 @@
+//! What is wrong with an experiment as a measurement, before it runs. Campaigns, command lines and job files are judged
+//! by the same rules.
+
+use crate::summarize::{SHORT, SMALL_FILE};
+use hakaru_model::job::{Fill, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::slip::{Remark, Slip};
+use hakaru_model::units::Bytes;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Everything that is wrong, job by job, each thing once for each job. `memory` is that of the host, where it is known.
+pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Remark> {
+    let mut remarks: Vec<Remark> = Vec::new();
+    let mut written: Vec<&Job> = Vec::new();
+    for job in scenario.phases.iter().flat_map(|Phase { jobs, .. }| jobs) {
+        let mut slips = of_job(job, memory);
+        slips.extend(reads_back(job, &written));
+        for slip in slips {
+            let remark = Remark { job: job.name.clone(), slip };
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        if job.access.does(Op::Write) {
+            written.push(job);
+        }
+    }
+    remarks
+}
+
+/// Whether it reaches storage at all.
+fn on_storage(job: &Job) -> bool {
+    matches!(job.target, Target::Paths(_) | Target::Formatted { .. })
+        && job.ioengine != IoEngine::Null
+        && !job.ioengine.works_on_names()
+}
+
+fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<Slip> {
+    let mut slips = Vec::new();
+    depth(job, &mut slips);
+    if !on_storage(job) {
+        return slips;
+    }
+    cache(job, memory, &mut slips);
+    time(job, &mut slips);
+    let writes = job.access.does(Op::Write);
+    if let Some(size) = working_set(job).filter(|&size| writes && size < SMALL_FILE) {
+        slips.push(Slip::SmallFile { size });
+    }
+    if writes && !job.buffers.refill && matches!(job.buffers.fill, Fill::Zero | Fill::Compressible(90..)) {
+        slips.push(Slip::Compressible);
+    }
+    if let (Target::Paths(paths), SizeSpec::Bytes(Bytes(0))) = (&job.target, job.extent.offset_increment)
+        && job.numjobs > 1
+        && paths.len() == 1
+        && !job.access.random
+    {
+        slips.push(Slip::SameBlocks { clones: job.numjobs });
+    }
+    slips
+}
+
+fn depth(job: &Job, slips: &mut Vec<Slip>) {
+    let asked = job.queue.iodepth;
+    if asked > 1 && job.ioengine.is_synchronous() {
+        slips.push(Slip::DepthIgnored { ioengine: job.ioengine.name().to_owned(), asked });
+    }
+    if asked > 1 && job.ioengine == IoEngine::Libaio && !job.files.direct && on_storage(job) {
+        slips.push(Slip::DepthBuffered { asked });
+    }
+}
+
+fn flushes(job: &Job) -> bool {
+    let d = &job.durability;
+    d.fsync_every > 0 || d.fdatasync_every > 0 || d.end_fsync || d.fsync_on_close || d.sync || d.dsync
+}
+
+fn cache(job: &Job, memory: Option<Bytes>, slips: &mut Vec<Slip>) {
+    if job.files.direct {
+        return;
+    }
+    let fits = memory.and_then(|memory| working_set(job).filter(|size| *size < memory).map(|size| (size, memory)));
+    match fits {
+        Some((size, memory)) if job.access.does(Op::Read) => slips.push(Slip::FitsInMemory { size, memory }),
+        _ => slips.push(Slip::Buffered),
+    }
+    if job.access.does(Op::Write) && !flushes(job) {
+        slips.push(Slip::NotFlushed);
+    }
+}
+
+fn time(job: &Job, slips: &mut Vec<Slip>) {
+    let Some(runtime) = job.timing.runtime else { return };
+    if runtime < SHORT {
+        slips.push(Slip::Short { runtime, wanted: SHORT });
+    }
+    if !job.timing.time_based {
+        slips.extend(each_clone(job).map(|size| Slip::EndsEarly { runtime, size }));
+    } else if job.timing.ramp_time.0 == 0 {
+        slips.push(Slip::NoRamp);
+    }
+}
+
+/// Bytes that one clone works on, where they do not depend on the target.
+fn each_clone(job: &Job) -> Option<Bytes> {
+    match (job.extent.size, job.extent.filesize) {
+        (Some(SizeSpec::Bytes(size)), _) => Some(size),
+        (Some(SizeSpec::Percent(_)), _) => None,
+        (None, filesize) => filesize,
+    }
+}
+
+/// Bytes that all clones work on: more with files of their own, or places of their own in one file.
+fn working_set(job: &Job) -> Option<Bytes> {
+    let apart = matches!(job.target, Target::Formatted { .. })
+        || !matches!(job.extent.offset_increment, SizeSpec::Bytes(Bytes(0)));
+    let clones = if apart { u64::from(job.numjobs) } else { 1 };
+    each_clone(job).map(|size| Bytes(size.0.saturating_mul(clones)))
+}
+
+fn paths(job: &Job) -> BTreeSet<PathBuf> {
+    (0..job.numjobs.min(64)).flat_map(|clone| hakaru_model::plan::clone_paths(job, clone)).collect()
+}
+
+/// Reads through the cache of what a job before wrote through it: dropping a cache leaves what is not yet flushed.
+fn reads_back(job: &Job, written: &[&Job]) -> Option<Slip> {
+    if job.files.direct || !job.access.does(Op::Read) || !on_storage(job) {
+        return None;
+    }
+    let mine = paths(job);
+    let cached = |writer: &&&Job| {
+        let gone = writer.files.direct || job.files.invalidate && flushes(writer);
+        !gone && !mine.is_disjoint(&paths(writer))
+    };
+    written.iter().rev().find(cached).map(|writer| Slip::ReadsBack { writer: writer.name.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::job::Access;
+    use hakaru_model::slip::Weight;
+    use hakaru_model::units::Nanos;
+
+    /// A job without fault.
+    fn sound(op: Op) -> Job {
+        let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, true));
+        job.files.direct = true;
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(4 << 30)));
+        job.timing.runtime = Some(Nanos::from_secs(60));
+        job.timing.ramp_time = Nanos::from_secs(2);
+        job.timing.time_based = true;
+        job
+    }
+
+    fn slips(jobs: Vec<Job>) -> Vec<Slip> {
+        let phases = jobs.into_iter().map(|job| Phase { name: job.name.clone(), jobs: vec![job] }).collect();
+        let scenario = Scenario { name: "t".into(), seed: 0, phases };
+        lint(&scenario, Some(Bytes(8 << 30))).into_iter().map(|remark| remark.slip).collect()
+    }
+
+    #[track_caller]
+    fn finds(op: Op, change: impl Fn(&mut Job), expected: &[Slip]) {
+        let mut job = sound(op);
+        change(&mut job);
+        assert_eq!(slips(vec![job]), expected);
+    }
+
+    #[test]
+    fn a_sound_job_is_left_alone() {
+        finds(Op::Read, |_| {}, &[]);
+        finds(Op::Write, |_| {}, &[]);
+    }
+
+    #[test]
+    fn each_slip_is_found() {
+        let size = Bytes(1 << 20);
+        finds(Op::Read, |j| j.queue.iodepth = 2, &[Slip::DepthIgnored { ioengine: "psync".into(), asked: 2 }]);
+        finds(Op::Write, |j| j.extent.size = Some(SizeSpec::Bytes(size)), &[Slip::SmallFile { size }]);
+        finds(
+            Op::Write,
+            |j| (j.timing.time_based, j.extent.size) = (false, Some(SizeSpec::Bytes(size))),
+            &[Slip::EndsEarly { runtime: Nanos::from_secs(60), size }, Slip::SmallFile { size }],
+        );
+        finds(Op::Write, |j| j.files.direct = false, &[Slip::Buffered, Slip::NotFlushed]);
+        finds(Op::Write, |j| (j.files.direct, j.durability.end_fsync) = (false, true), &[Slip::Buffered]);
+        let fits = Slip::FitsInMemory { size: Bytes(4 << 30), memory: Bytes(8 << 30) };
+        finds(Op::Read, |j| j.files.direct = false, std::slice::from_ref(&fits));
+        let deep = |j: &mut Job| (j.files.direct, j.ioengine, j.queue.iodepth) = (false, IoEngine::Libaio, 8);
+        finds(Op::Read, deep, &[Slip::DepthBuffered { asked: 8 }, fits]);
+        let short = Slip::Short { runtime: Nanos::from_secs(1), wanted: SHORT };
+        finds(Op::Read, |j| j.timing.runtime = Some(Nanos::from_secs(1)), &[short]);
+        finds(Op::Read, |j| j.timing.ramp_time = Nanos(0), &[Slip::NoRamp]);
+        finds(Op::Write, |j| j.buffers.fill = Fill::Zero, &[Slip::Compressible]);
+        let clones = |j: &mut Job| (j.numjobs, j.access.random) = (4, false);
+        finds(Op::Read, clones, &[Slip::SameBlocks { clones: 4 }]);
+    }
+
+    #[test]
+    fn what_was_just_written_is_not_read_from_the_device() {
+        let (mut writer, mut reader) = (sound(Op::Write), sound(Op::Read));
+        (writer.name, writer.files.direct, reader.files.direct) = ("w".into(), false, false);
+        let read_back = Slip::ReadsBack { writer: "w".into() };
+        assert!(slips(vec![writer.clone(), reader.clone()]).contains(&read_back));
+        writer.durability.end_fsync = true;
+        assert!(!slips(vec![writer.clone(), reader.clone()]).contains(&read_back), "flushed, then dropped");
+        reader.files.invalidate = false;
+        assert!(slips(vec![writer.clone(), reader.clone()]).contains(&read_back));
+        reader.target = Target::Paths(vec!["other".into()]);
+        assert!(!slips(vec![writer, reader]).contains(&read_back));
+    }
+
+    #[test]
+    fn what_reaches_no_storage_has_no_cache() {
+        finds(Op::Read, |j| (j.files.direct, j.target) = (false, Target::Nothing), &[]);
+    }
+
+    #[test]
+    fn each_slip_has_a_cure_and_a_weight() {
+        let unit = Slip::Unit { option: "bs".into(), typed: "4KiB".into(), means: 4000 };
+        assert_eq!((unit.option(), unit.weight()), ("bs", Weight::Wrong));
+        assert!(unit.cure().starts_with("write 4K for"), "{}", unit.cure());
+        assert_eq!(unit.to_string(), "bs=4KiB means 4000 bytes here");
+        assert!(Slip::OneRun.weight() < Weight::Weak);
+    }
+}

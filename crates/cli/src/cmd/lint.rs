@@ -1,0 +1,286 @@
+//! `hakaru lint`: what is wrong with an experiment as a measurement, before it runs, or with a result of it.
+//!
+//! The judgement is that of the analysis; here it is found out what is meant, and where the option stands.
+
+use super::{fio, import, print};
+use crate::exit::Exit;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anyhow::{Context, Result};
+use hakaru_device::Roots;
+use hakaru_dialects::fio::options::{self, Kind};
+use hakaru_dialects::fio::{Action, Invocation};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::Scenario;
+use hakaru_model::record::RunRecord;
+use hakaru_model::slip::{Remark, Slip, Weight};
+use hakaru_model::units::{Bytes, SizeRules, parse_size};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::Path;
+
+/// Number of the form of the JSON, described in docs/FORMAT.md.
+const FORMAT: u32 = 1;
+
+const AFTER: &str = "\
+Examples:
+  hakaru lint fio --name=x --filename=/mnt/f --rw=randread --iodepth=32
+  hakaru lint jobs.fio
+  hakaru lint --json result.txt
+
+Exit codes: 0 nothing that matters was found, 1 something was, 2 it was not understood.";
+
+/// What to look at.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// A command line that begins with `fio`; or job files of fio, and results of any program that import knows
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    what: Vec<OsString>,
+}
+
+/// One thing that was looked at.
+struct Subject {
+    name: String,
+    /// The command line, or the job file.
+    source: String,
+    /// What was found, with the bytes of the source it is about.
+    remarks: Vec<(Remark, Option<Range<usize>>)>,
+}
+
+/// Looks, and tells what is wrong.
+pub(crate) fn main(args: &Args) -> Result<Exit> {
+    let mut subjects = Vec::new();
+    if args.what.first().is_some_and(|word| word == "fio") {
+        match command(&args.what[1..]) {
+            Some(subject) => subjects.push(subject),
+            None => return Ok(Exit::Usage),
+        }
+    } else {
+        for path in &args.what {
+            match file(Path::new(path))? {
+                Some(subject) => subjects.push(subject),
+                None => return Ok(Exit::Usage),
+            }
+        }
+    }
+    print(&if args.json { as_json(&subjects)? } else { as_text(&subjects) })?;
+    let matters = |(remark, _): &(Remark, _)| remark.slip.weight() >= Weight::Weak;
+    let found = subjects.iter().flat_map(|subject| &subject.remarks).any(matters);
+    Ok(if found { Exit::Failed } else { Exit::Ok })
+}
+
+/// A command line of fio. `None` when it was not understood, which is told.
+fn command(words: &[OsString]) -> Option<Subject> {
+    let invocation = understood(words)?;
+    let source = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let places = places_in_command(&source);
+    Some(Subject { name: "command line".to_owned(), remarks: judged(&invocation, &places), source })
+}
+
+fn understood(words: &[OsString]) -> Option<Invocation> {
+    match fio::parse(words) {
+        Ok(Invocation { action: Action::Print { text, .. }, .. }) => {
+            anstream::eprintln!("this command line measures nothing, it prints:\n{text}");
+            None
+        }
+        Ok(invocation) => Some(invocation),
+        Err(error) => {
+            fio::complain_about(&error, words);
+            None
+        }
+    }
+}
+
+/// A result, else a job file.
+fn file(path: &Path) -> Result<Option<Subject>> {
+    let name = path.display().to_string();
+    let records = import::records_in(path)?;
+    if !records.is_empty() {
+        let remarks = of_results(&records).into_iter().map(|remark| (remark, None)).collect();
+        return Ok(Some(Subject { name, source: String::new(), remarks }));
+    }
+    let source = std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
+    let Some(invocation) = understood(&[path.as_os_str().to_owned()]) else { return Ok(None) };
+    let places = places_in_file(&source);
+    Ok(Some(Subject { name, remarks: judged(&invocation, &places), source }))
+}
+
+/// Where an option stands: section (empty for all jobs), name, value, bytes of the source.
+type Place = (String, String, String, Range<usize>);
+
+fn judged(invocation: &Invocation, places: &[Place]) -> Vec<(Remark, Option<Range<usize>>)> {
+    let memory = hakaru_device::environment(&Roots::live(), "").memory;
+    let Invocation { scenario, extras, warnings, .. } = invocation;
+    let all = |slip| Remark { job: String::new(), slip };
+    let mut remarks: Vec<Remark> =
+        warnings.iter().map(|warning| all(Slip::Misread { warning: warning.clone() })).collect();
+    remarks.extend(hakaru_analysis::lint(scenario, Some(memory).filter(|memory| memory.0 > 0)));
+    let base = extras.iter().flatten().next().map_or(1024, |extras| extras.kb_base);
+    let common: Vec<Slip> = unit_slips(&invocation.global_options, base);
+    for (phase, extras) in scenario.phases.iter().zip(extras) {
+        for (job, extras) in phase.jobs.iter().zip(extras) {
+            let own = unit_slips(&job.options, extras.kb_base).into_iter().filter(|slip| !common.contains(slip));
+            remarks.extend(own.map(|slip| Remark { job: job.name.clone(), slip }));
+        }
+    }
+    remarks.extend(common.into_iter().chain([Slip::OneRun]).map(all));
+    let jobs = job_options(scenario);
+    remarks.into_iter().map(|remark| (remark.clone(), place_of(&remark, &jobs, places))).collect()
+}
+
+/// Options of each job as they were typed.
+fn job_options(scenario: &Scenario) -> BTreeMap<&str, &[(String, String)]> {
+    let jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
+    jobs.map(|job| (job.name.as_str(), &job.options[..])).collect()
+}
+
+/// Sizes whose unit means something else here than on a label: `4KiB` is 4000 bytes in fio, and `1GB` is 2^30.
+fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<Slip> {
+    let rules = if kb_base == 1000 { SizeRules::Fio1000 } else { SizeRules::Fio1024 };
+    let mut slips = Vec::new();
+    for (name, text) in typed {
+        let kind = options::find(name).map(|option| option.kind);
+        let size =
+            matches!(kind, Some(Kind::PerOpInt { .. } | Kind::Size { .. } | Kind::SizeOrPercent | Kind::SizeOrRange));
+        if !size {
+            continue;
+        }
+        for piece in text.split([',', '-', ':']) {
+            let (here, there) = (parse_size(piece, rules), parse_size(piece, SizeRules::Iec));
+            if let (Ok(Bytes(means)), Ok(there)) = (here, there)
+                && there.0 != means
+            {
+                slips.push(Slip::Unit { option: name.clone(), typed: piece.to_owned(), means });
+            }
+        }
+    }
+    slips
+}
+
+/// What a result says of itself, and what its jobs give away.
+fn of_results(records: &[RunRecord]) -> Vec<Remark> {
+    let mut remarks: Vec<Remark> = Vec::new();
+    let mut add = |remark: Remark| {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    };
+    for record in records {
+        hakaru_analysis::lint(&record.scenario, None).into_iter().filter(of_the_design).for_each(&mut add);
+        let summary = hakaru_analysis::summarize(std::slice::from_ref(record));
+        for caveat in summary.caveats.iter().filter(|caveat| !judged_already(caveat)) {
+            add(Remark { job: String::new(), slip: Slip::Found { caveat: caveat.to_string() } });
+        }
+    }
+    if records.len() == 1 {
+        add(Remark { job: String::new(), slip: Slip::OneRun });
+    }
+    remarks
+}
+
+/// Whether a result cannot tell it better itself: it knows its cache, its time and its size.
+fn of_the_design(remark: &Remark) -> bool {
+    matches!(remark.slip, Slip::DepthIgnored { .. } | Slip::SameBlocks { .. } | Slip::EndsEarly { .. })
+}
+
+fn judged_already(caveat: &Caveat) -> bool {
+    matches!(caveat, Caveat::DepthCapped { .. } | Caveat::FewRuns { .. })
+}
+
+/// Options of a command line, where they stand.
+fn places_in_command(source: &str) -> Vec<Place> {
+    let mut at = 0;
+    let mut places = Vec::new();
+    for word in source.split(' ') {
+        let bare = word.trim_start_matches('-');
+        let (name, value) = bare.split_once('=').unwrap_or((bare, ""));
+        places.push((String::new(), name.to_owned(), value.to_owned(), at..at + word.len()));
+        at += word.len() + 1;
+    }
+    places
+}
+
+/// Options of a job file, with the section they stand in.
+fn places_in_file(source: &str) -> Vec<Place> {
+    let (mut at, mut section, mut places) = (0, String::new(), Vec::new());
+    for line in source.split_inclusive('\n') {
+        let text = line.trim();
+        let start = at + line.len() - line.trim_start().len();
+        if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = if name == "global" { String::new() } else { name.to_owned() };
+        } else if !text.starts_with([';', '#']) {
+            let (name, value) = text.split_once('=').unwrap_or((text, ""));
+            places.push((section.clone(), name.trim().to_owned(), value.trim().to_owned(), start..start + text.len()));
+        }
+        at += line.len();
+    }
+    places
+}
+
+/// Where the option of a remark stands: in its job's own section before the common one, with its value before another.
+fn place_of(remark: &Remark, jobs: &BTreeMap<&str, &[(String, String)]>, places: &[Place]) -> Option<Range<usize>> {
+    let option = remark.slip.option();
+    let known = options::find(option)?;
+    let typed = jobs.get(remark.job.as_str()).and_then(|all| all.iter().rev().find(|(name, _)| known.is_called(name)));
+    let fits = |(section, name, value, _): &&Place| {
+        let good = known.is_called(name) && (section.is_empty() || *section == remark.job);
+        good.then(|| (typed.is_some_and(|(_, text)| text == value), !section.is_empty()))
+    };
+    places.iter().filter(|place| fits(place).is_some()).max_by_key(fits).map(|(.., span)| span.clone())
+}
+
+fn as_text(subjects: &[Subject]) -> String {
+    let renderer = Renderer::styled();
+    let mut text = String::new();
+    let mut counts = [0; 3];
+    for Subject { name, source, remarks } in subjects {
+        for (Remark { job, slip }, span) in remarks {
+            counts[slip.weight() as usize] += 1;
+            let level = match slip.weight() {
+                Weight::Wrong => Level::ERROR,
+                Weight::Weak => Level::WARNING,
+                Weight::Note => Level::NOTE,
+            };
+            let of = if job.is_empty() { String::new() } else { format!("{job}: ") };
+            let named = level.with_name(slip.weight().name());
+            let mut group = Group::with_title(named.primary_title(format!("{of}{slip}")));
+            if let Some(span) = span.clone().filter(|span| source.get(span.clone()).is_some()) {
+                let annotation = AnnotationKind::Primary.span(span);
+                group = group.element(Snippet::source(source.as_str()).path(name.as_str()).annotation(annotation));
+            }
+            let cure = slip.cure();
+            if !cure.is_empty() {
+                group = group.element(Level::HELP.message(cure));
+            }
+            text += &format!("{}\n\n", renderer.render(&[group]));
+        }
+    }
+    let [notes, weak, wrong] = counts;
+    match (wrong, weak, notes) {
+        (0, 0, 0) => text + "Nothing was found.\n",
+        _ => text + &format!("{wrong} wrong, {weak} weak, {notes} to note.\n"),
+    }
+}
+
+fn as_json(subjects: &[Subject]) -> Result<String> {
+    let remark = |(remark, span): &(Remark, Option<Range<usize>>)| {
+        let slip = &remark.slip;
+        json!({
+            "job": remark.job,
+            "slip": slip,
+            "option": slip.option(),
+            "weight": slip.weight(),
+            "why": slip.to_string(),
+            "cure": slip.cure(),
+            "span": span.as_ref().map(|span| [span.start, span.end]),
+        })
+    };
+    let subject = |subject: &Subject| json!({ "name": subject.name, "remarks": subject.remarks.iter().map(remark).collect::<Vec<_>>() });
+    let all = json!({ "format": FORMAT, "subjects": subjects.iter().map(subject).collect::<Vec<_>>() });
+    Ok(serde_json::to_string_pretty(&all)? + "\n")
+}

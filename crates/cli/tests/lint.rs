@@ -1,0 +1,86 @@
+//! `hakaru lint`: what it finds in command lines, job files and results, and with which exit code.
+
+mod support;
+
+use std::process::Output;
+use support::{Home, hakaru, text};
+
+fn lint(home: &Home, words: &[&str]) -> Output {
+    hakaru(home).current_dir(home.work()).arg("lint").args(words).output().unwrap()
+}
+
+fn found(home: &Home, words: &[&str]) -> Vec<serde_json::Value> {
+    let out = lint(home, &[&["--json"], words].concat());
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
+    json["subjects"][0]["remarks"].as_array().unwrap().clone()
+}
+
+fn slips(remarks: &[serde_json::Value]) -> Vec<&str> {
+    remarks.iter().map(|remark| remark["slip"]["slip"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_slips_of_published_commands_are_found() {
+    let home = Home::new();
+    let line = "fio --name=sustain --filename=f --size=3G --bs=1M --rw=write --direct=1 --time_based=1 --runtime=120 --iodepth=2";
+    let words: Vec<&str> = line.split(' ').collect();
+    let remarks = found(&home, &words);
+    assert_eq!(slips(&remarks), ["depth_ignored", "no_ramp", "one_run"]);
+    let (from, to) =
+        (remarks[0]["span"][0].as_u64().unwrap() as usize, remarks[0]["span"][1].as_u64().unwrap() as usize);
+    assert_eq!(&words[1..].join(" ")[from..to], "--iodepth=2");
+    let out = lint(&home, &words);
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("iodepth=2 has no effect") && said.contains("use ioengine=io_uring"), "{said}");
+    assert!(said.ends_with("1 wrong, 0 weak, 2 to note.\n"), "{said}");
+    // A word that lost its dashes, as printed on paper.
+    let bare: Vec<&str> = "fio --name=x --filename=f --size=4g --direct=1 --rw=read numjobs=1".split(' ').collect();
+    assert!(slips(&found(&home, &bare)).contains(&"misread"));
+    assert_eq!(home.left_behind(), 0, "nothing is run");
+}
+
+#[test]
+fn a_sound_command_is_left_alone() {
+    let home = Home::new();
+    let line = "fio --name=x --filename=f --size=4g --direct=1 --rw=randread --time_based --runtime=60 --ramp_time=2s";
+    let out = lint(&home, &line.split(' ').collect::<Vec<_>>());
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stdout));
+}
+
+#[test]
+fn job_files_are_judged_line_by_line() {
+    let home = Home::new();
+    let file = home.work().join("jobs.fio");
+    let jobs = "[global]\nsize=1GB\nfilename=f\n[w]\nrw=write\n[r]\nstonewall\nrw=read\ninvalidate=0\n";
+    std::fs::write(&file, jobs).unwrap();
+    let remarks = found(&home, &[file.to_str().unwrap()]);
+    let slips = slips(&remarks);
+    for slip in ["not_flushed", "reads_back", "unit"] {
+        assert!(slips.contains(&slip), "{slip}: {slips:?}");
+    }
+    let of = |name: &str| remarks.iter().find(|remark| remark["slip"]["slip"] == name).unwrap();
+    let place = |name: &str| {
+        let span = &of(name)["span"];
+        &jobs[span[0].as_u64().unwrap() as usize..span[1].as_u64().unwrap() as usize]
+    };
+    assert_eq!((place("unit"), place("reads_back"), place("not_flushed")), ("size=1GB", "invalidate=0", "rw=write"));
+}
+
+#[test]
+fn results_are_judged_by_what_they_say() {
+    let home = Home::new();
+    let file = home.work().join("out.txt");
+    std::fs::write(&file, "\tChildren see throughput for  4 readers \t\t=   18427.04 kB/sec\n").unwrap();
+    let remarks = found(&home, &[file.to_str().unwrap()]);
+    assert!(slips(&remarks).contains(&"found"), "{remarks:?}");
+}
+
+#[test]
+fn what_is_not_understood_is_told() {
+    let home = Home::new();
+    let out = lint(&home, &["fio", "--name=x", "--bananas=1"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("bananas"), "{}", text(&out.stderr));
+    assert_eq!(lint(&home, &["/no/such/file"]).status.code(), Some(1));
+}
