@@ -9,6 +9,7 @@ mod ci;
 mod cross;
 mod docs;
 mod fuzz;
+mod pages;
 mod parity;
 mod perf;
 mod rig;
@@ -26,6 +27,7 @@ const COMMANDS: &[Command] = &[
     ("docs", "write the generated pages of docs/ anew (--check: only compare)", docs::main),
     ("fio-parity", "compare our fio with the real one, job by job", parity::main),
     ("fuzz", "feed the readers with noise: --seconds=60, and targets by name", fuzz::main),
+    ("pages", "look at every kind of page in a real browser (FILE…, --shots FOLDER)", pages::main),
     ("perf", "measure ours, fio and bare loops, interleaved", perf::main),
     ("rig", "test on simulated cards in real machines: setup, smoke, test, pi", rig::main),
     ("tidy", "check the rules of the house", tidy::main),

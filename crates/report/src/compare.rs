@@ -63,15 +63,26 @@ pub(crate) fn turned(of: &Comparison) -> Comparison {
     }
 }
 
-fn side(estimate: &Estimate) -> String {
-    Spread::of(estimate, 1.0).to_string()
+fn side(estimate: &Estimate, scale: f64) -> String {
+    Spread::of(estimate, scale).to_string()
+}
+
+/// The unit in which a reader wants a figure, and how much of its own makes one.
+fn readable(c: &Comparison) -> (&str, f64) {
+    match c.unit.as_str() {
+        "B/s" => ("MB/s", 1e6),
+        "ns" if c.a.mean.max(c.b.mean) < 1e6 => ("µs", 1e3),
+        "ns" => ("ms", 1e6),
+        unit => (unit, 1.0),
+    }
 }
 
 fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     let head = ["Figure", a, b, "Ratio [95 %]", "Verdict"].map(text::plain).to_vec();
     let row = |c: &Comparison| {
-        let figure = format!("{}, {}", text::plain(&c.quantity), text::plain(&c.unit));
-        vec![figure, side(&c.a), side(&c.b), ratio(c), verdict(c)]
+        let (unit, scale) = readable(c);
+        let figure = format!("{}, {}", text::plain(&c.quantity), text::plain(unit));
+        vec![figure, side(&c.a, scale), side(&c.b, scale), ratio(c), verdict(c)]
     };
     DataTable { head, rows: comparisons.iter().map(row).collect() }
 }

@@ -125,7 +125,7 @@ fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
         ("hosts", |record| record.environment.hostname.clone()),
     ];
     let counted = kinds.into_iter().map(|(what, of)| {
-        let different: BTreeSet<String> = records.iter().map(of).collect();
+        let different: BTreeSet<String> = records.iter().map(of).filter(|name| !name.is_empty()).collect();
         (what, different.len() as u32)
     });
     let several = counted.filter(|(_, count)| *count > 1);

@@ -74,7 +74,7 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
         let lead = if rankings.len() > 1 { format!("{layer}: ") } else { String::new() };
         head.extend([
             capital(format!("{lead}rank")),
-            capital(format!("{lead}{reference} = 1 [95 %]")),
+            capital(format!("{lead}ratio to {reference} [95 %]")),
             capital(format!("{lead}not told apart from")),
         ]);
     }

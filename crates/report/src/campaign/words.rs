@@ -38,19 +38,20 @@ fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
         cell.map_or_else(String::new, |phase| format!("{} {}", spread(work, phase), work.unit()))
     };
     let name = |place: &Place| view.name(place.card as usize);
+    let value = |place: &Place| number::significant(if work.small { place.mean } else { place.mean / 1e6 });
+    let between = || format!("{} and {} {}", value(last), value(first), work.unit());
     if ranking.places.len() < 2 {
         return Some(format!("{} reaches {}", name(first), figure(first)));
     }
     if held_by_host(view, layer, work).is_some() {
         let cards = ranking.places.len();
-        let value = |place: &Place| number::significant(if work.small { place.mean } else { place.mean / 1e6 });
+        let between = between();
         return Some(format!(
-            "all {cards} cards lie between {} and {} {}: the bus of the host sets the pace, and this says nothing of the \
-             cards",
-            value(last),
-            value(first),
-            work.unit()
+            "all {cards} cards lie between {between}: the bus of the host sets the pace, and this says nothing of the cards"
         ));
+    }
+    if !ranking.pairs.is_empty() && ranking.pairs.iter().all(|p| p.comparison.verdict != Verdict::Different) {
+        return Some(format!("between {}; no card could be told from another", between()));
     }
     let times = if last.mean > 0.0 {
         format!("{} times what {} reaches at the end", number::significant(first.mean / last.mean), name(last))
@@ -71,11 +72,13 @@ pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> Spread {
     if work.small { Spread::of(&phase.iops, 1.0) } else { Spread::megabytes(&phase.bandwidth) }
 }
 
-/// The finding that the host sets the pace of a workload, if it does.
-pub(super) fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v BusLimit> {
-    let random = (0..view.names.len()).filter_map(|card| view.cell(card, layer, work)?.detail.shape).any(|s| s.random);
-    let limits = view.of.limits.iter().filter(|(of, _)| of == layer && !random && !work.small);
-    limits.map(|(_, limit)| limit).find(|limit| limit.op == work.op && limit.limit == Limit::Host && limit.cards > 1)
+/// The finding that the host sets the pace of a workload, if it does: of the one that the finding was drawn from.
+fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v BusLimit> {
+    let means: Vec<f64> = view.cells(layer, work).into_iter().flatten().map(|phase| phase.bandwidth.mean).collect();
+    let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
+    let drawn_from = |limit: &BusLimit| limit.op == work.op && (limit.measured.0 - mean).abs() <= mean * 1e-9;
+    let limits = view.of.limits.iter().filter(|(of, _)| of == layer).map(|(_, limit)| limit);
+    limits.into_iter().find(|limit| limit.limit == Limit::Host && limit.cards > 1 && drawn_from(limit))
 }
 
 /// More pairs than these are only counted.

@@ -1,0 +1,116 @@
+//! `cargo xtask pages`: the pages that the program writes, looked at in a real browser.
+//!
+//! `cargo xtask pages` makes every kind of page with the program itself, on simulated cards and published figures;
+//! `cargo xtask pages FILE…` looks at those given. `--shots FOLDER` keeps a picture of each. On a desk and on a phone, in
+//! light and in dark: no complaint of the browser, no scrolling sideways, every chart in sight, no label on another, text
+//! that can be read.
+
+mod browser;
+mod make;
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use browser::Browser;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Names under which the browser is found.
+const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// Widths of a desk and of a phone.
+const WIDTHS: [u32; 2] = [1200, 360];
+
+/// What the script found in a page.
+#[derive(Debug, Deserialize)]
+struct Found {
+    page_width: f64,
+    window_width: f64,
+    figures: u32,
+    charts: u32,
+    overlaps: Vec<String>,
+    outside: Vec<String>,
+    wide: Vec<String>,
+    ground: f64,
+    doubles: Vec<String>,
+    faint: Vec<String>,
+    dead: Vec<String>,
+}
+
+/// Looks at pages.
+///
+/// # Errors
+/// When there is no browser, a page cannot be made or opened, or one is not as it should be.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let (files, shots) = arguments(args)?;
+    let Some(program) = PROGRAMS.iter().find_map(|name| workspace::find_program(name)) else {
+        bail!("no browser was found ({}): apt-get install chromium", PROGRAMS.join(", "));
+    };
+    let home = tempfile::tempdir()?;
+    let files = if files.is_empty() { make::pages(home.path())? } else { files };
+    let mut browser = Browser::start(&program, home.path())?;
+    if let Some(folder) = &shots {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    let mut problems = Vec::new();
+    for file in &files {
+        for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            let name = format!("{name}-{width}-{}", if dark { "dark" } else { "light" });
+            let (found, wrong) = look(&mut browser, file, width, dark)?;
+            println!("{name}: {} charts, {} wrong", found.figures, wrong.len());
+            problems.extend(wrong.into_iter().map(|wrong| format!("{name}: {wrong}")));
+            if let Some(folder) = &shots {
+                let path = folder.join(format!("{name}.png"));
+                std::fs::write(&path, browser.picture()?)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+            }
+        }
+    }
+    if !problems.is_empty() {
+        bail!("{} things are wrong:\n  {}", problems.len(), problems.join("\n  "));
+    }
+    println!("{} pages are as they should be", files.len());
+    Ok(())
+}
+
+fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
+    let (mut files, mut shots) = (Vec::new(), None);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--shots" => shots = Some(PathBuf::from(args.next().context("--shots wants a folder")?)),
+            option if option.starts_with('-') => bail!("{option} is not known; there is --shots FOLDER"),
+            file => files.push(PathBuf::from(file)),
+        }
+    }
+    Ok((files, shots))
+}
+
+/// Shows a page, and tells what is wrong with it.
+fn look(browser: &mut Browser, file: &Path, width: u32, dark: bool) -> Result<(Found, Vec<String>)> {
+    browser.show(file, width, dark)?;
+    let found: Found = serde_json::from_value(browser.evaluate(include_str!("look.js"))?)?;
+    let mut wrong = browser.complaints();
+    if found.page_width > found.window_width {
+        let by = found.wide.join(", ");
+        wrong.push(format!("scrolls sideways: {} px in a window of {}: {by}", found.page_width, found.window_width));
+    }
+    if found.charts != found.figures {
+        wrong.push(format!("{} of {} charts are in sight", found.charts, found.figures));
+    }
+    if dark == (found.ground > 0.5) {
+        wrong.push(format!("the ground has a lightness of {:.2}", found.ground));
+    }
+    for (what, list) in [
+        ("labels overlap", &found.overlaps),
+        ("labels leave their chart", &found.outside),
+        ("ids come twice", &found.doubles),
+        ("text is too faint", &found.faint),
+        ("links lead nowhere", &found.dead),
+    ] {
+        if !list.is_empty() {
+            wrong.push(format!("{what}: {}", list.join("; ")));
+        }
+    }
+    Ok((found, wrong))
+}
