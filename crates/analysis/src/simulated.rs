@@ -41,6 +41,28 @@ fn intervals_of_the_mean_cover_it() {
     }
 }
 
+/// Runs until half the interval is within 2 % of the mean: its ends.
+fn until_known(rng: &mut Rng, at_least: usize, spread: f64) -> (f64, f64) {
+    let mut values = runs(rng, at_least, 100.0, spread);
+    loop {
+        let moments = Moments::of(&values).unwrap();
+        if values.len() == 20 || stats::relative_error(&moments, 0.95).is_some_and(|error| error <= 0.02) {
+            return stats::mean_interval(&moments, 0.95).unwrap();
+        }
+        values.extend(runs(rng, 1, 100.0, spread));
+    }
+}
+
+#[test]
+fn stopping_once_an_interval_is_narrow_costs_a_few_percent_of_coverage() {
+    for (at_least, least, seed) in [(3, 0.89, 50), (5, 0.91, 51)] {
+        for spread in [0.01, 0.02, 0.03, 0.05] {
+            let share = coverage(4_000, seed, 100.0, |rng| until_known(rng, at_least, spread));
+            assert!((least..0.97).contains(&share), "at least {at_least}, spread {spread}: covers {share}");
+        }
+    }
+}
+
 #[test]
 fn intervals_of_the_mean_cover_it_when_noise_is_even() {
     // Uniform noise, as the simulated card has it.

@@ -14,6 +14,16 @@ use hakaru_model::units::Bytes;
 use std::fmt::Write;
 use std::time::Duration;
 
+/// Seconds that are left of a campaign at most, with the sizes of the cards that are there.
+pub fn seconds_left(campaign: &Campaign, journal: &Journal, roots: &Roots) -> f64 {
+    let bench = Bench { campaign, journal, roots };
+    let size_of = |card: usize| match bench.look(&campaign.cards[card]) {
+        Look::Found(found) => found.disk?.size(roots),
+        Look::NotThere(_) => None,
+    };
+    estimate::left(campaign, journal, size_of)
+}
+
 /// The plan of a campaign in words.
 pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
     let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);

@@ -69,9 +69,10 @@ pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first
     fill + MKFS + level + largest.max().unwrap_or(0) as f64 / SEQUENTIAL
 }
 
-/// Seconds that are left of a campaign at most, with the preparations between the runs.
-pub fn left(campaign: &Campaign, journal: &Journal) -> f64 {
-    campaign.wanted_cards().map(|card| card_seconds(campaign, card, journal, None)).sum()
+/// Seconds that are left of a campaign at most, with the preparations between the runs; `size_of` tells the size of a
+/// card by its place, where it is known.
+pub fn left(campaign: &Campaign, journal: &Journal, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {
+    campaign.wanted_cards().map(|card| card_seconds(campaign, card, journal, size_of(card))).sum()
 }
 
 /// Seconds that are left of one card at most; `size` is its size, where it is known.

@@ -16,8 +16,10 @@ use hakaru_device::prepare;
 use hakaru_engine::{ClockChoice, RunOptions};
 use hakaru_model::campaign::{CampaignPoint, Prepared};
 use hakaru_model::record::{Outcome, Overhead};
+use hakaru_model::units::Bytes;
 use hakaru_store::Store;
 use rustix::fs::FlockOperation;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -68,6 +70,7 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
         stored: 0,
         failures: Vec::new(),
         skipped: Vec::new(),
+        sizes: BTreeMap::new(),
     };
     let end = runner.all_cards()?;
     let Runner { journal, stored, failures, skipped, .. } = runner;
@@ -120,6 +123,8 @@ struct Runner<'a> {
     stored: u64,
     failures: Vec<(String, String)>,
     skipped: Vec<(String, String)>,
+    /// Sizes of the cards that were there, by their places.
+    sizes: BTreeMap<usize, Bytes>,
 }
 
 /// What is known of a card while it is measured.
@@ -246,6 +251,8 @@ impl Runner<'_> {
             }
         };
         let whole = self.done_to_whole_card(&found.key)?;
+        let size = found.disk.as_ref().and_then(|disk| disk.size(&self.roots));
+        size.map(|size| self.sizes.insert(index, size));
         let mut on = OnCard { index, found, confirmation, whole, failed: 0 };
         for stretch in stretches(&points, self.campaign.preparation.fresh) {
             match self.stretch(&mut on, stretch)? {
@@ -376,7 +383,9 @@ impl Runner<'_> {
             campaign.layers[point.layer].name.clone(),
             campaign.workloads[point.workload].name.clone(),
         ];
-        let left = Duration::try_from_secs_f64(estimate::left(campaign, &self.journal)).unwrap_or_default();
+        let left =
+            Duration::try_from_secs_f64(estimate::left(campaign, &self.journal, |card| self.sizes.get(&card).copied()))
+                .unwrap_or_default();
         let number = self.journal.done_of(campaign) + 1;
         self.hands.begins(&Progressed { point: *point, names, number, of: campaign.count(), left });
     }

@@ -5,6 +5,7 @@ use super::journal::Journal;
 use super::spec::{Campaign, Card, Seat};
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate};
+use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
 /// A card that is there.
@@ -28,6 +29,11 @@ impl Disk {
     fn of(node: &Path, candidate: &Candidate) -> Disk {
         let sequence = candidate.identity().device.known().and_then(|device| device.disk_sequence.known().copied());
         Disk { node: node.to_owned(), ids: candidate.ids().to_vec(), sequence }
+    }
+
+    /// Its bytes.
+    pub(super) fn size(&self, roots: &Roots) -> Option<Bytes> {
+        hakaru_device::identify(&self.node, roots).device.known().map(|device| device.size)
     }
 
     /// Whether the very same disk is still there: not pulled, not exchanged.

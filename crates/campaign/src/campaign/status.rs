@@ -22,7 +22,7 @@ pub fn status(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Resu
         out.push_str("nothing is left to be done.\n");
     } else {
         let at_most = if matches!(campaign.repeats, super::file::Repeats::Until(_)) { "at most " } else { "" };
-        let left = Duration::try_from_secs_f64(estimate::left(campaign, journal)).unwrap_or_default();
+        let left = Duration::try_from_secs_f64(estimate::left(campaign, journal, |_| None)).unwrap_or_default();
         let _ = writeln!(out, "{at_most}{open} left: about {}.", words(left));
     }
     out.push('\n');

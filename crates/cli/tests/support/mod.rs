@@ -93,7 +93,7 @@ pub(crate) fn root_loop_sparse(home: &Home, size: u64) -> Option<Loop> {
 }
 
 fn attach(image: PathBuf) -> Option<Loop> {
-    let device = run("losetup", &["-f", "--show", image.to_str()?]);
+    let device = run("losetup", &["-f", "-P", "--show", image.to_str()?]);
     if device.is_none() {
         eprintln!("SKIPPED: loop devices cannot be made here (not root, or no losetup)");
     }

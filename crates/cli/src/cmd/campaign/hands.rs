@@ -82,6 +82,13 @@ impl<'a> AtBench<'a> {
         self.bar.finish_and_clear();
     }
 
+    /// The live line again, after a question during which there was none.
+    fn wake(&self) {
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
+    }
+
     fn say(&self, line: &str) {
         match self.mode {
             Mode::Live => self.bar.println(line),
@@ -203,7 +210,8 @@ impl Hands for AtBench<'_> {
         let question = question(wanted, number, cards.len(), why, seen);
         let Some(typist) = &mut self.typist else { return Answer::Skip };
         if question != self.asked {
-            self.bar.suspend(|| anstream::eprint!("{question}"));
+            self.bar.finish_and_clear();
+            anstream::eprint!("{question}");
             self.asked = question;
         }
         match typist.wait(LOOK) {
@@ -235,6 +243,7 @@ impl Hands for AtBench<'_> {
             self.say(&format!("{}: it would be erased; allow it with --erase=ID, one of {}", card.label, plain(&ids)));
             return None;
         };
+        self.bar.finish_and_clear();
         let node = std::path::Path::new("/dev").join(candidate.name());
         let losses = crate::cmd::erase::losses(&node);
         let name = candidate.name().to_owned();
@@ -259,12 +268,14 @@ impl Hands for AtBench<'_> {
     fn begins(&mut self, progressed: &Progressed) {
         self.asked.clear();
         self.current = Some(progressed.clone());
+        self.wake();
         self.bar.set_prefix(format!("{}  {}", self.place(), self.left()));
         self.bar.set_position(0);
         self.bar.set_message("");
     }
 
     fn preparing(&mut self, what: &str, progress: Option<Preparing>) {
+        self.wake();
         let done = progress.map_or(0, |p| p.done.0.saturating_mul(1000) / p.total.0.max(1));
         self.bar.set_prefix(format!("preparing: {what}"));
         self.bar.set_position(done);

@@ -7,6 +7,7 @@ use crate::{place, stop};
 use anyhow::Result;
 use hakaru_campaign::campaign::runner::{self, End, Ended, Run};
 use hakaru_campaign::campaign::{check, estimate};
+use hakaru_device::Roots;
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,7 +49,8 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let mut hands = AtBench::new(&campaign, &args.erase, args.quiet, stop);
     if !args.quiet {
         let journal = super::journal(&campaign, &store)?;
-        let left = Duration::try_from_secs_f64(estimate::left(&campaign, &journal)).unwrap_or_default();
+        let left = check::seconds_left(&campaign, &journal, &Roots::live());
+        let left = Duration::try_from_secs_f64(left).unwrap_or_default();
         let time = if left.as_secs() > 0 { format!(", about {} left", estimate::words(left)) } else { String::new() };
         let (done, all) = (journal.done_of(&campaign), campaign.count());
         anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);

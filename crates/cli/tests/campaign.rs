@@ -1,0 +1,396 @@
+//! `hakaru campaign` as its user meets it: planned, carried out, killed and resumed, and nothing left behind.
+
+#[path = "support/pty.rs"]
+mod pty;
+mod support;
+
+use hakaru_model::price::PriceList;
+use hakaru_model::record::Outcome;
+use hakaru_model::units::Bytes;
+use pty::Terminal;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use support::{Home, Loop, hakaru, records, root_loop_sparse, text};
+
+/// The program with all that it keeps in the home of the test.
+fn campaign(home: &Home, args: &[&str]) -> Command {
+    let mut command = hakaru(home);
+    command.env_remove("XDG_STATE_HOME").env_remove("XDG_DATA_HOME").arg("campaign").args(args);
+    command.current_dir(home.work());
+    command
+}
+
+#[track_caller]
+fn run(home: &Home, args: &[&str]) -> Output {
+    campaign(home, args).stdin(Stdio::null()).output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(home: &Home, args: &[&str]) -> String {
+    let out = run(home, args);
+    assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
+    text(&out.stdout)
+}
+
+fn write(home: &Home, name: &str, content: &str) -> PathBuf {
+    let path = home.work().join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+/// Cards of one model, some of them slower at writing.
+fn simulated_cards(home: &Home, top: &str) {
+    let mut cards = String::new();
+    for (name, write_rate) in [("one", 20_000_000), ("two", 20_000_000), ("slow", 12_000_000)] {
+        let mut prices = PriceList::plain(name, Bytes(64 << 30));
+        (prices.write_rate, prices.jitter_permille) = (write_rate, 10);
+        write(home, &format!("{name}.json"), &serde_json::to_string(&prices).unwrap());
+        cards += &format!("[[card]]\nlabel = \"{name}\"\nsimulate = \"{name}.json\"\nread = 90\n");
+    }
+    let workloads = "[[workload]]\nsuite = [\"seq-write\", \"rand-read\"]\npace = \"quick\"\n";
+    write(home, "three.toml", &format!("name = \"three cards\"\n{top}\n{cards}{workloads}"));
+}
+
+/// How often each point came to its end.
+fn completed(home: &Home) -> BTreeMap<(String, String, String, u32), u32> {
+    let mut points = BTreeMap::new();
+    for record in records(home).into_iter().filter(|record| record.outcome == Outcome::Completed) {
+        let point = record.campaign.expect("all runs here belong to a campaign");
+        *points.entry((point.card, point.layer, point.workload, point.repeat)).or_default() += 1;
+    }
+    points
+}
+
+#[track_caller]
+fn each_once(home: &Home, count: usize) {
+    let points = completed(home);
+    assert_eq!((points.len(), points.values().max()), (count, Some(&1)), "{points:?}");
+}
+
+/// No mount, no journal, nothing to recover.
+#[track_caller]
+fn nothing_is_left(home: &Home) {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains(home.path().to_str().unwrap()), "{mounts}");
+    let mut recover = hakaru(home);
+    let out = recover.env_remove("XDG_STATE_HOME").arg("recover").output().unwrap();
+    assert!(text(&out.stdout).starts_with("Nothing was left behind"), "{}", text(&out.stdout));
+}
+
+#[test]
+fn simulated_cards_are_planned_measured_and_reported() {
+    let home = Home::new();
+    simulated_cards(&home, "repeats = 5");
+    let plan = succeeds(&home, &["check", "three.toml"]);
+    assert!(plan.contains("3 cards, 1 layer, 2 workloads, each point 5 times") && plan.contains("simulated"), "{plan}");
+    assert!(records(&home).is_empty());
+    let out = run(&home, &["run", "three.toml"]);
+    let said = text(&out.stderr);
+    assert!(out.status.success() && said.contains("30 runs measured now, 30 in all: complete"), "{said}");
+    each_once(&home, 30);
+    assert!(succeeds(&home, &["status", "three.toml"]).contains("nothing is left to be done"));
+    // A second time there is nothing to do, and more repeats add to what is there.
+    assert!(text(&run(&home, &["run", "three.toml"]).stderr).contains("0 runs measured now, 30 in all"));
+    let more = run(&home, &["run", "three.toml", "--repeat=6", "--only=slow,rand-read"]);
+    assert!(text(&more.stderr).contains("1 run measured now, 6 in all: complete"), "{}", text(&more.stderr));
+    each_once(&home, 31);
+    // The store knows the campaign by its id, without the file and what the file names.
+    std::fs::rename(home.work(), home.path().join("gone")).unwrap();
+    std::fs::create_dir(home.work()).unwrap();
+    assert!(succeeds(&home, &["status"]).contains("three-cards  31 runs"));
+    let report = succeeds(&home, &["report", "three-cards"]);
+    let row = |name: &str| report.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    assert!(row("slow ").contains("(3)") && row("one ").contains("(1)") && row("two ").contains("(1)"), "{report}");
+    assert!(report.contains("read up to 90 MB/s"), "{report}");
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_pointed_at() {
+    let home = Home::new();
+    write(&home, "job.fio", "[global]\nbs=4k\n[job]\nrw=randwirte\nsize=1m\n");
+    let workload = "[[workload]]\nsuite = [\"all\"]\n";
+    let cases = [
+        format!("name = \"x\"\nrepaets = 3\n{workload}"),
+        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nclasses = [\"C10\", \"V31\"]\n{workload}"),
+        format!("name = \"x\"\n[[card]]\nid = \"0x1234\"\n[[card]]\nid = \"0x1234\"\n{workload}"),
+        "name = \"x\"\n[[workload]]\nname = \"mine\"\nfio-text = \"\"\"\n[job]\nrw=write\nbz=4k\nsize=1m\n\"\"\"\n"
+            .to_owned(),
+        "name = \"x\"\n[[workload]]\nfio = \"job.fio\"\n".to_owned(),
+        "name = \"x\"\n[[workload]]\nfio = \"none.fio\"\n".to_owned(),
+        "name = \"x\n".to_owned(),
+    ];
+    let told = cases.iter().map(|content| {
+        write(&home, "wrong.toml", content);
+        let out = run(&home, &["check", "wrong.toml"]);
+        assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
+        text(&out.stderr)
+    });
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+    let out = run(&home, &["run", "nowhere"]);
+    assert!(text(&out.stderr).contains("article-a") && out.status.code() == Some(1), "{}", text(&out.stderr));
+    simulated_cards(&home, "");
+    let out = run(&home, &["run", "three.toml", "--only=for"]);
+    assert!(
+        text(&out.stderr).contains("`for`: one, two, slow, raw, seq-write, rand-read are"),
+        "{}",
+        text(&out.stderr)
+    );
+    assert!(records(&home).is_empty());
+}
+
+#[test]
+fn ready_ones_are_listed_written_and_checked() {
+    let home = Home::new();
+    let list = succeeds(&home, &["init", "--list"]);
+    for name in ["article-a", "article-b", "article-c", "article-d", "article-e", "quick", "full"] {
+        assert!(list.contains(name));
+        let said = succeeds(&home, &["init", name]);
+        assert!(said.contains(&format!("hakaru campaign run {name}.toml")), "{said}");
+        let plan = succeeds(&home, &["check", &format!("{name}.toml")]);
+        assert!(plan.contains("About ") && plan.contains(name), "{plan}");
+    }
+    let again = run(&home, &["init", "quick"]);
+    assert!(!again.status.success() && text(&again.stderr).contains("--force"), "{}", text(&again.stderr));
+    let nobody = run(&home, &["init"]);
+    assert!(nobody.status.code() == Some(2) && text(&nobody.stderr).contains("--list"), "{}", text(&nobody.stderr));
+}
+
+#[test]
+fn a_folder_is_measured_with_a_job_file_and_left_as_it_was() {
+    let home = Home::new();
+    std::fs::create_dir(home.work().join("disk")).unwrap();
+    write(
+        &home,
+        "job.fio",
+        "[global]\nbs=4k\nsize=1m\nfilename=/etc/never\n[w]\nrw=randwrite\n[r]\nstonewall\nrw=randread\n",
+    );
+    let card = "name = \"folder\"\nrepeats = 2\n[[card]]\nlabel = \"here\"\nfolder = \"disk\"\n";
+    let workloads = "[[workload]]\nfio = \"job.fio\"\n[[workload]]\nname = \"read\"\nrw = \"read\"\nsize = \"1 MiB\"\n";
+    write(&home, "folder.toml", &format!("{card}{workloads}"));
+    let out = run(&home, &["run", "folder.toml"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    each_once(&home, 4);
+    assert_eq!(std::fs::read_dir(home.work().join("disk")).unwrap().count(), 0);
+    let report = succeeds(&home, &["report", "folder.toml"]);
+    assert!(report.contains("job/w") && report.contains("job/r") && report.contains("as-is"), "{report}");
+    nothing_is_left(&home);
+}
+
+/// Whether the kernel of this host mounts a file system.
+fn kernel_has(fs: &str) -> bool {
+    let listed = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    let found = listed.lines().any(|line| line.split_whitespace().next_back() == Some(fs));
+    if !found {
+        eprintln!("SKIPPED: the kernel of this host has no {fs}");
+    }
+    found
+}
+
+/// Whether the kernel shows the partitions of a table that is written to a disk.
+fn kernel_reads_tables(disk: &Loop) -> bool {
+    let sfdisk = Command::new("sfdisk").args(["--quiet", disk.device()]).stdin(Stdio::piped()).spawn();
+    let written = sfdisk.and_then(|mut sfdisk| {
+        std::io::Write::write_all(&mut sfdisk.stdin.take().unwrap(), b"start=2048\n")?;
+        sfdisk.wait()
+    });
+    let found = written.is_ok() && Path::new(&format!("{}p1", disk.device())).exists();
+    if !found {
+        eprintln!("SKIPPED: the kernel of this host reads no partition tables, or there is no sfdisk");
+    }
+    found
+}
+
+/// A card in a reader, raw and through the file systems that this host has; how many layers, and what confirms it.
+fn loop_campaign(home: &Home, disk: &Loop, top: &str) -> (usize, String) {
+    let systems: Vec<&str> = ["ext4", "vfat", "f2fs"].into_iter().filter(|fs| kernel_has(fs)).collect();
+    let layers: String = systems.iter().map(|fs| format!("[[layer]]\nfs = \"{fs}\"\nmount = \"noatime\"\n")).collect();
+    let partition =
+        "[[layer]]\nname = \"partition\"\nfs = \"ext4\"\npartition = \"mbr\"\nmkfs = [\"-O\", \"^has_journal\"]\n";
+    let partition = if systems.contains(&"ext4") && kernel_reads_tables(disk) { partition } else { "" };
+    let workloads = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"4 MiB\"\nfsync-on-close = true\n\
+                     [[workload]]\nname = \"randread\"\nrw = \"randread\"\nsize = \"1 MiB\"\n";
+    let card = format!("[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n", disk.device());
+    let text = format!("name = \"on a loop\"\n{top}\n{card}[[layer]]\nfs = \"raw\"\n{layers}{partition}{workloads}");
+    write(home, "loop.toml", &text);
+    let layers = 1 + systems.len() + usize::from(!partition.is_empty());
+    (layers, home.path().join("disk.img").canonicalize().unwrap().display().to_string())
+}
+
+#[test]
+fn a_card_is_erased_only_with_leave_and_given_back() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
+    let precious = b"precious";
+    let image = home.path().join("disk.img");
+    let head = |path: &Path| std::fs::read(path).unwrap()[..8].to_vec();
+    let (layers, id) = loop_campaign(&home, &disk, "repeats = 2\n[preparation]\nfill = \"ones\"\n");
+    std::os::unix::fs::FileExt::write_at(&std::fs::File::options().write(true).open(&image).unwrap(), precious, 0)
+        .unwrap();
+    let plan = succeeds(&home, &["check", "loop.toml"]);
+    assert!(plan.contains("WILL BE ERASED") && plan.contains(disk.device()), "{plan}");
+    let out = run(&home, &["run", "loop.toml"]);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(3), "{said}");
+    assert!(said.contains(&format!("--erase=ID, one of {id}")), "{said}");
+    assert_eq!(head(&image), precious);
+    let out = run(&home, &["run", "loop.toml", "--erase", &id]);
+    let said = text(&out.stderr);
+    assert!(out.status.success(), "{said}");
+    assert!(said.contains("preparing: filling the card") && said.contains("preparing: making ext4"), "{said}");
+    each_once(&home, layers * 4);
+    nothing_is_left(&home);
+    let all = records(&home);
+    let steps = |layer: &str| {
+        let of = all.iter().filter_map(|record| record.campaign.as_ref()).find(|point| point.layer == layer).unwrap();
+        of.prepared.iter().map(|step| step.what.clone()).collect::<Vec<_>>().join("; ")
+    };
+    assert!(steps("raw").starts_with("filled with 0xff"), "{}", steps("raw"));
+    if kernel_has("ext4") {
+        assert!(steps("ext4").contains("mounted as ext4 with noatime"), "{}", steps("ext4"));
+    }
+    if all.iter().any(|record| record.campaign.as_ref().is_some_and(|point| point.layer == "partition")) {
+        let partition = steps("partition");
+        assert!(partition.contains("one partition made") && partition.contains("^has_journal"), "{partition}");
+    }
+    let report = succeeds(&home, &["report", "on-a-loop"]);
+    assert!(report.contains("raw") && report.contains("loop"), "{report}");
+}
+
+/// Starts a run and kills it after a while; whether it was killed before its end.
+fn killed(home: &Home, args: &[&str], after: Duration) -> bool {
+    let mut child = campaign(home, args).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(after);
+    let running = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    running
+}
+
+#[test]
+fn killed_at_any_moment_it_goes_on_and_repeats_nothing() {
+    let home = Home::new();
+    simulated_cards(&home, "repeats = 12\norder = \"shuffled\"");
+    let mut rng = hakaru_model::rng::Rng::new(5);
+    let mut kills = 0;
+    for _ in 0..8 {
+        let after = Duration::from_millis(50 + rng.below(400));
+        kills += u32::from(killed(&home, &["run", "three.toml"], after));
+    }
+    assert!(kills > 0);
+    assert!(run(&home, &["run", "three.toml"]).status.success());
+    each_once(&home, 72);
+    nothing_is_left(&home);
+}
+
+#[test]
+fn killed_while_a_card_is_mounted_it_takes_it_back_and_goes_on() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
+    let (layers, id) = loop_campaign(&home, &disk, "repeats = 3\norder = \"interleaved\"");
+    let mut rng = hakaru_model::rng::Rng::new(6);
+    for _ in 0..8 {
+        let after = Duration::from_millis(100 + rng.below(900));
+        killed(&home, &["run", "loop.toml", "--erase", &id], after);
+    }
+    // A tool that outlives its parent for a moment may still hold the card: that is told, and tried again.
+    let done = (0..3).any(|_| run(&home, &["run", "loop.toml", "--erase", &id]).status.success());
+    assert!(done, "{}", text(&run(&home, &["run", "loop.toml", "--erase", &id]).stderr));
+    each_once(&home, layers * 6);
+    nothing_is_left(&home);
+}
+
+#[test]
+fn ctrl_c_gives_the_card_back() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
+    if !kernel_has("ext4") {
+        return;
+    }
+    let (_, id) = loop_campaign(&home, &disk, "repeats = 1000");
+    let mut child = campaign(&home, &["run", "loop.toml", "--only=ext4", "--erase", &id])
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mounted = || std::fs::read_to_string("/proc/self/mounts").unwrap().contains(home.path().to_str().unwrap());
+    support::wait_until(|| mounted() && !records(&home).is_empty());
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains("stopped; `hakaru campaign run loop.toml` goes on from here"), "{said}");
+    nothing_is_left(&home);
+}
+
+#[test]
+fn questions_make_a_file() {
+    let home = Home::new();
+    let Some(mut terminal) = Terminal::run(&campaign(&home, &["init"])) else { return };
+    terminal.expect("What to call it [my cards]: ");
+    terminal.type_line("six cards");
+    terminal.expect("A folder to measure");
+    terminal.type_line("");
+    terminal.expect("separated by commas [card 1]: ");
+    terminal.type_line("kingston, sandisk, kingston");
+    terminal.expect("kingston is there twice");
+    terminal.type_line("kingston, sandisk");
+    terminal.expect("Measured through what");
+    terminal.type_line("raw, ntfs");
+    terminal.expect("`ntfs` is none of raw, vfat");
+    terminal.type_line("raw, vfat");
+    terminal.expect("Workloads");
+    terminal.type_line("");
+    terminal.expect("[standard]: ");
+    terminal.type_line("quick");
+    terminal.expect("[10]: ");
+    terminal.type_line("");
+    terminal.expect("six-cards.toml is written");
+    let status = terminal.end();
+    assert!(status.success());
+    let plan = succeeds(&home, &["check", "six-cards.toml"]);
+    assert!(plan.contains("2 cards, 2 layers, 7 workloads, each point 10 times"), "{plan}");
+}
+
+#[test]
+fn a_card_is_asked_for_and_its_name_typed() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 64 << 20) else { return };
+    let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"1 MiB\"\n";
+    write(
+        &home,
+        "ask.toml",
+        &format!(
+            "name = \"ask\"\nrepeats = 2\n[[card]]\nlabel = \"kingston\"\nid = \"ask\"\n[[card]]\nlabel = \"none\"\n{workload}"
+        ),
+    );
+    let name = disk.device().trim_start_matches("/dev/").to_owned();
+    let Some(mut terminal) = Terminal::run(&campaign(&home, &["run", "ask.toml"])) else { return };
+    terminal.expect("Put in kingston, card 1 of 2: its identity is not known yet");
+    terminal.expect("q stops here: ");
+    terminal.type_line("what?");
+    terminal.expect("`what?` is none of the answers.");
+    terminal.expect("q stops here: ");
+    terminal.type_line(disk.device());
+    let question = terminal.expect("to have it erased, or nothing to leave it out: ");
+    assert!(question.contains(&format!("Type {name}")), "{question}");
+    terminal.type_line("sda");
+    terminal.expect("`sda` was typed, and its name is");
+    terminal.expect("or nothing to leave it out: ");
+    terminal.type_line(&name);
+    // The next card; the first one is known now.
+    terminal.expect("Put in none, card 2 of 2");
+    let question = terminal.expect("q stops here: ");
+    assert!(question.contains("measured as kingston"), "{question}");
+    terminal.type_line("s");
+    terminal.expect("2 runs measured now, 2 in all: incomplete");
+    let status = terminal.end();
+    assert_eq!(status.code(), Some(1));
+    each_once(&home, 2);
+    nothing_is_left(&home);
+    // Known by its identity it is not asked for again; only leave to erase it is.
+    let out = run(&home, &["run", "ask.toml", "--only=kingston", "--repeat=3"]);
+    let said = text(&out.stderr);
+    assert!(out.status.code() == Some(3) && said.contains("it would be erased"), "{said}");
+}
