@@ -22,6 +22,12 @@ pub(crate) trait Clock {
 
     /// Waits until that moment.
     fn sleep_until(&self, moment: u64);
+
+    /// Holds nobody up while its worker waits for others to end.
+    fn step_aside(&self) {}
+
+    /// Ends that, at the latest moment that any other has reached.
+    fn step_in(&self) {}
 }
 
 /// The rate of the counter: nanoseconds a tick, times 2^32.

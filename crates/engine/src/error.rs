@@ -27,6 +27,14 @@ pub enum RunError {
     /// Processors that do not exist.
     #[error("failed to run {job} on the processors {cpus:?}: {errno}; there are {online} here, counted from 0")]
     Pin { job: String, cpus: Vec<u32>, errno: Errno, online: usize },
+    /// A node that does not exist.
+    #[error(
+        "failed to run {job} on the processors of NUMA node {node}: there is no such node here; see /sys/devices/system/node"
+    )]
+    Node { job: String, node: u32 },
+    /// A priority that may not be had.
+    #[error("failed to run {job} with {what}: {errno}{}", hint(*errno))]
+    Priority { job: String, what: String, errno: Errno },
     /// No thread could be made.
     #[error("failed to start a thread for {job}: {reason}")]
     Thread { job: String, reason: String },

@@ -4,6 +4,7 @@ use crate::error::RunError;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::Fallocate;
+use hakaru_model::job::rules::AccessAdvice;
 use hakaru_model::plan::{FilePlan, LayOut, WorkerPlan};
 use hakaru_model::rng::Rng;
 use hakaru_sys::Errno;
@@ -112,6 +113,7 @@ pub(crate) fn open_all(
         if plan.invalidate {
             drop_cache(&fd, file, caveats);
         }
+        advise(&fd, plan, file.kind);
         if plan.pre_read {
             read_through(&fd, region.offset, region.len);
         }
@@ -153,6 +155,21 @@ fn open_one(
         answer => answer,
     }
     .map_err(|errno| RunError::Open { path: file.path.clone(), purpose, errno })
+}
+
+/// Tells the kernel the order of I/O, where it goes through the page cache. Advice that is not taken harms nothing.
+fn advise(fd: &OwnedFd, plan: &WorkerPlan, kind: TargetKind) {
+    let random = plan.stream.access.random;
+    let advice = match plan.rules.files.advice {
+        AccessAdvice::None => return,
+        AccessAdvice::AsJob if random => Advice::Random,
+        AccessAdvice::AsJob => Advice::Sequential,
+        AccessAdvice::Random => Advice::Random,
+        AccessAdvice::Sequential => Advice::Sequential,
+    };
+    if !plan.direct && kind != TargetKind::CharDevice {
+        let _ = rustix::fs::fadvise(fd, 0, None, advice);
+    }
 }
 
 fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {

@@ -6,22 +6,28 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod beside;
 mod clock;
 mod content;
 mod disks;
 mod error;
 mod files;
+mod idle;
+mod iolog;
 mod overhead;
 mod pace;
 mod run;
 mod shared;
 pub mod sim;
 mod start;
+mod steady;
 mod tally;
 mod verify;
 mod worker;
 
 pub use clock::{ClockChoice, ClockMark, CounterRate};
 pub use error::RunError;
+pub use idle::{IdleProfiler, Idleness};
+pub use iolog::{LogChunk, LogHistogram, LogSample};
 pub use overhead::measure_overhead;
 pub use run::{EngineReport, Flow, Layout, Observer, Progress, RunOptions, Silent, run};

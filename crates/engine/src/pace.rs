@@ -1,6 +1,6 @@
-//! Pacing: `rate`, `rate_iops`, `thinktime`. Says when the next I/O is due.
+//! Pacing: `rate`, `rate_iops`, `thinktime`. Says which operation is due, when it may go, and when to pause.
 
-use hakaru_model::job::{Op, PerOp, Rate};
+use hakaru_model::job::{Access, Op, PerOp, Rate};
 use hakaru_model::rng::Rng;
 use hakaru_model::stream::Request;
 
@@ -13,52 +13,87 @@ pub(crate) struct Due {
     pub(crate) open_loop: bool,
 }
 
-/// Keeps a worker to its rate.
+/// A pause between I/Os, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pause {
+    /// How long, in all.
+    pub(crate) whole: u64,
+    /// How much of it the processor is kept busy.
+    pub(crate) spin: u64,
+    /// Whether it waits until nothing is in flight.
+    pub(crate) alone: bool,
+}
+
+/// Keeps a worker to its rates, each operation to its own.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     rate: Rate,
     rng: Rng,
+    does: PerOp<bool>,
     /// When the next I/O of each operation is due.
     next: PerOp<u64>,
-    ios_since_think: u32,
-    think_until: u64,
+    /// I/Os since the last pause, and when that was over.
+    ios: u32,
+    since: u64,
 }
 
 impl Pacer {
     /// `None` for a job that runs as fast as it can.
-    pub(crate) fn new(rate: &Rate, seed: u64) -> Option<Pacer> {
+    pub(crate) fn new(rate: &Rate, access: &Access, seed: u64) -> Option<Pacer> {
         let limited = Op::ALL.into_iter().any(|op| rate.bytes_per_s[op].is_some() || rate.iops[op].is_some());
+        let does = |op| access.does(op);
         (limited || rate.thinktime.0 > 0).then(|| Pacer {
             rate: rate.clone(),
             rng: Rng::fork(seed, 0xace),
+            does: PerOp { read: does(Op::Read), write: does(Op::Write), trim: does(Op::Trim) },
             next: PerOp::all(0),
-            ios_since_think: 0,
-            think_until: 0,
+            ios: 0,
+            since: 0,
         })
     }
 
     /// Starts to count at this moment.
     pub(crate) fn begin(&mut self, now: u64) {
-        self.next = PerOp::all(now);
+        (self.next, self.since) = (PerOp::all(now), now);
+    }
+
+    /// The operation to go on with: the one that was drawn, unless its rate holds it back and another may go sooner.
+    pub(crate) fn steer(&self, drawn: Op, now: u64) -> Op {
+        if self.next[drawn] <= now {
+            return drawn;
+        }
+        let others = Op::ALL.into_iter().filter(|&op| self.does[op]);
+        others.min_by_key(|&op| (self.next[op], op != drawn)).unwrap_or(drawn)
     }
 
     /// When this request may go; counts it as gone.
-    pub(crate) fn due(&mut self, request: &Request, now: u64, ticks: impl Fn(u64) -> u64) -> Due {
-        self.think(now, &ticks);
-        let at = self.next[request.op].max(self.think_until);
-        self.next[request.op] = self.next[request.op].max(self.think_until) + self.gap(request.op, request.len, &ticks);
+    pub(crate) fn due(&mut self, request: &Request, ticks: impl Fn(u64) -> u64) -> Due {
+        self.ios = self.ios.saturating_add(1);
+        let at = self.next[request.op];
+        self.next[request.op] += self.gap(request.op, request.len, &ticks);
         Due { at, open_loop: self.rate.poisson }
     }
 
-    fn think(&mut self, now: u64, ticks: &impl Fn(u64) -> u64) {
-        if self.rate.thinktime.0 == 0 {
-            return;
+    /// The pause that is due before the next I/O.
+    pub(crate) fn pause(&self, now: u64, ticks: impl Fn(u64) -> u64) -> Option<Pause> {
+        let Rate { thinktime, thinktime_blocks, thinktime_spin, thinktime_iotime, thinktime_on_issue, .. } = &self.rate;
+        if thinktime.0 == 0 || self.ios == 0 {
+            return None;
         }
-        if self.ios_since_think >= self.rate.thinktime_blocks.max(1) {
-            self.ios_since_think = 0;
-            self.think_until = now + ticks(self.rate.thinktime.0);
+        let counted = *thinktime_blocks > 0 && self.ios >= *thinktime_blocks;
+        let timed = thinktime_iotime.0 > 0 && now.saturating_sub(self.since) >= ticks(thinktime_iotime.0);
+        let (whole, spin) = (thinktime.0, thinktime_spin.0.min(thinktime.0));
+        (counted || timed).then_some(Pause { whole, spin, alone: !thinktime_on_issue })
+    }
+
+    /// A pause is over.
+    pub(crate) fn paused(&mut self, begun: u64, now: u64) {
+        (self.ios, self.since) = (0, now);
+        if self.rate.ignore_thinktime {
+            for op in Op::ALL {
+                self.next[op] += now - begun;
+            }
         }
-        self.ios_since_think += 1;
     }
 
     /// Ticks from one I/O to the next.
@@ -77,6 +112,7 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hakaru_model::units::Nanos;
 
     fn request(op: Op) -> Request {
         Request { op, region: 0, offset: 0, len: 4096 }
@@ -85,7 +121,7 @@ mod tests {
     fn pacer(change: impl FnOnce(&mut Rate)) -> Pacer {
         let mut rate = Rate::default();
         change(&mut rate);
-        let mut pacer = Pacer::new(&rate, 1).unwrap();
+        let mut pacer = Pacer::new(&rate, &Access::mixed(50, true), 1).unwrap();
         pacer.begin(0);
         pacer
     }
@@ -93,11 +129,22 @@ mod tests {
     #[test]
     fn a_rate_spaces_ios_evenly() {
         let mut p = pacer(|r| r.iops.read = Some(1000));
-        let at: Vec<u64> = (0..4).map(|_| p.due(&request(Op::Read), 0, |ns| ns).at).collect();
+        let at: Vec<u64> = (0..4).map(|_| p.due(&request(Op::Read), |ns| ns).at).collect();
         assert_eq!(at, [0, 1_000_000, 2_000_000, 3_000_000]);
         let mut p = pacer(|r| r.bytes_per_s.write = Some(4_096_000));
-        p.due(&request(Op::Write), 0, |ns| ns);
-        assert_eq!(p.due(&request(Op::Write), 0, |ns| ns).at, 1_000_000);
+        p.due(&request(Op::Write), |ns| ns);
+        assert_eq!(p.due(&request(Op::Write), |ns| ns).at, 1_000_000);
+    }
+
+    #[test]
+    fn what_is_ahead_of_its_rate_gives_way() {
+        let mut p = pacer(|r| r.iops = PerOp { read: Some(1000), write: Some(500), trim: None });
+        assert_eq!(p.steer(Op::Read, 0), Op::Read);
+        p.due(&request(Op::Read), |ns| ns);
+        assert_eq!(p.steer(Op::Read, 10), Op::Write, "the write is due already");
+        p.due(&request(Op::Write), |ns| ns);
+        assert_eq!(p.steer(Op::Write, 10), Op::Read, "a read is due sooner");
+        assert_eq!(p.steer(Op::Write, 2_000_000), Op::Write);
     }
 
     #[test]
@@ -107,17 +154,39 @@ mod tests {
             r.poisson = true;
         });
         let n = 20_000;
-        let last = (0..n).map(|_| p.due(&request(Op::Read), 0, |ns| ns)).last().unwrap();
+        let last = (0..n).map(|_| p.due(&request(Op::Read), |ns| ns)).last().unwrap();
         assert!(last.open_loop && (last.at as f64 / (n as f64 * 1e6) - 1.0).abs() < 0.03);
     }
 
     #[test]
-    fn thinking_comes_after_so_many_ios() {
+    fn thinking_comes_after_so_many_ios_or_so_much_time() {
         let mut p = pacer(|r| {
-            r.thinktime.0 = 500;
+            r.thinktime = Nanos(500);
+            r.thinktime_spin = Nanos(900);
             r.thinktime_blocks = 2;
+            r.thinktime_iotime = Nanos(1000);
         });
-        let at: Vec<u64> = (0..5).map(|i| p.due(&request(Op::Read), i * 10, |ns| ns).at).collect();
-        assert_eq!(at, [0, 0, 520, 520, 540]);
+        let pause = Some(Pause { whole: 500, spin: 500, alone: true });
+        p.due(&request(Op::Read), |ns| ns);
+        assert_eq!(p.pause(10, |ns| ns), None);
+        assert_eq!(p.pause(1000, |ns| ns), pause, "its time is over");
+        p.due(&request(Op::Read), |ns| ns);
+        assert_eq!(p.pause(20, |ns| ns), pause, "it has done two");
+        p.paused(20, 520);
+        assert_eq!(p.pause(520, |ns| ns), None);
+    }
+
+    #[test]
+    fn a_rate_catches_up_after_thinking_unless_told_not_to() {
+        for (ignore, second) in [(false, 1_000_000), (true, 6_000_000)] {
+            let mut p = pacer(|r| {
+                r.iops.read = Some(1000);
+                r.thinktime = Nanos(5_000_000);
+                r.ignore_thinktime = ignore;
+            });
+            p.due(&request(Op::Read), |ns| ns);
+            p.paused(0, 5_000_000);
+            assert_eq!(p.due(&request(Op::Read), |ns| ns).at, second);
+        }
     }
 }

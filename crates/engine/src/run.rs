@@ -4,20 +4,23 @@ use crate::clock::{ClockChoice, ClockMark};
 use crate::disks::DiskWatch;
 use crate::error::RunError;
 use crate::files::{self, Sweeper};
+use crate::iolog::LogChunk;
 use crate::shared::{Message, Shared};
 use crate::sim::card::SimCard;
 use crate::sim::seat::World;
 use crate::start::{Starter, run_worker};
+use crate::steady::SteadyWatch;
 use crate::worker::Surroundings;
 use hakaru_model::caveat::Caveat;
+use hakaru_model::job::rules::ExitScope;
 use hakaru_model::job::{IoEngine, Op, PerOp};
-use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan};
+use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan, WorkerPlan};
 use hakaru_model::record::{Interval, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -82,6 +85,14 @@ pub trait Observer {
     }
     /// A worker has ended an interval.
     fn interval(&mut self, _worker: usize, _interval: &Interval) {}
+    /// A worker that keeps a log tells what came since it last did.
+    fn log(&mut self, _worker: usize, _chunk: &LogChunk) {}
+    /// How often to tell what was measured so far; never, if `None`.
+    fn wants_so_far(&self) -> Option<Duration> {
+        None
+    }
+    /// What a phase has measured so far.
+    fn so_far(&mut self, _index: usize, _record: &PhaseRecord) {}
     /// A phase is over.
     fn phase_ends(&mut self, _record: &PhaseRecord) {}
 }
@@ -124,7 +135,7 @@ pub struct EngineReport {
 pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
     let keeps_content = plan.phases.iter().flat_map(|phase| &phase.workers).any(|worker| worker.verify.is_some());
     let (worlds, caveats) = (BTreeMap::new(), plan.caveats.clone());
-    let mut conductor = Conductor { options, worlds, keeps_content, caveats, phases: Vec::new() };
+    let mut conductor = Conductor { options, worlds, keeps_content, caveats, phases: Vec::new(), over: false };
     if let ClockChoice::Kernel { because: Some(because) } = options.clock {
         conductor.note(Caveat::ClockFallback { used: options.clock.name().to_owned(), because: because.clone() });
     }
@@ -135,12 +146,11 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
             break;
         }
         observer.phase_begins(index, phase);
-        if let Err(e) = conductor.phase(phase, observer) {
+        if let Err(e) = conductor.phase(index, phase, observer) {
             error = Some(e);
             break;
         }
-        let ended = |w: &WorkerRecord| matches!(w.stop, StopReason::Error | StopReason::Stopped);
-        if conductor.phases.last().is_some_and(|p| p.workers.iter().any(ended)) {
+        if conductor.over || conductor.phases.last().is_some_and(|record| record.workers.iter().any(ends_run(phase))) {
             break;
         }
     }
@@ -151,6 +161,19 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
     let Conductor { caveats, phases, .. } = conductor;
     let outcome = outcome(plan, &phases, options.stop.load(Relaxed), error.as_ref());
     EngineReport { phases, caveats, outcome, error }
+}
+
+/// Whether the end of a worker keeps later phases from running.
+fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
+    let goes_on = |w: &WorkerRecord| {
+        let same = |plan: &&WorkerPlan| plan.job == w.job && plan.clone == w.clone;
+        phase.workers.iter().find(same).is_some_and(|plan| plan.exit.phases_after_error)
+    };
+    move |w| match w.stop {
+        StopReason::Stopped => true,
+        StopReason::Error => !goes_on(w),
+        StopReason::Done | StopReason::Time | StopReason::Ended => false,
+    }
 }
 
 fn outcome(plan: &Plan, phases: &[PhaseRecord], stopped: bool, error: Option<&RunError>) -> Outcome {
@@ -178,6 +201,8 @@ struct Conductor<'a> {
     keeps_content: bool,
     caveats: Vec<Caveat>,
     phases: Vec<PhaseRecord>,
+    /// A job has ended the whole run.
+    over: bool,
 }
 
 impl Conductor<'_> {
@@ -187,13 +212,14 @@ impl Conductor<'_> {
         }
     }
 
-    fn phase(&mut self, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
+    fn phase(&mut self, index: usize, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
         let _sweeper = Sweeper(&phase.files);
         self.lay_out(phase, observer)?;
         let world = self.world_for(phase);
         let disks = DiskWatch::begin(&phase.files);
         let started_unix_ms = (self.options.wall_clock)();
-        let (workers, error) = self.work(phase, world.clone(), observer);
+        let head = PhaseHead { index, started_unix_ms };
+        let (workers, error) = self.work(phase, head, world.clone(), observer);
         let disks = disks.end();
         if workers.is_empty() {
             return error.map_or(Ok(()), Err);
@@ -266,10 +292,11 @@ impl Conductor<'_> {
     fn work(
         &mut self,
         phase: &PhasePlan,
+        head: PhaseHead,
         world: Option<(Arc<World>, u64)>,
         observer: &mut dyn Observer,
     ) -> (Vec<WorkerRecord>, Option<RunError>) {
-        let shared = Shared::new(phase.workers.len());
+        let shared = Shared::new(&phase.workers);
         let names: Vec<Vec<String>> = phase.workers.iter().map(|w| region_names(phase, w)).collect();
         let starter = Starter {
             files: &phase.files,
@@ -281,16 +308,23 @@ impl Conductor<'_> {
         let found: Mutex<Vec<Caveat>> = Mutex::default();
         let (sender, receiver) = sync_channel(4096);
         let (records, error) = std::thread::scope(|scope| {
-            let mut failure = None;
+            let (mut failure, mut returns) = (None, Vec::new());
             for (index, plan) in phase.workers.iter().enumerate() {
                 let messages = sender.clone();
                 let (starter, shared, files, found) = (&starter, &shared, &names[index], &found);
+                let (give_back, chunks) = std::sync::mpsc::channel();
+                returns.push(give_back);
+                let wall_clock = self.options.wall_clock;
                 let spawned = std::thread::Builder::new().name(plan.name.clone()).stack_size(512 << 10).spawn_scoped(
                     scope,
                     move || {
                         let mut caveats = Vec::new();
-                        let around = Surroundings { index, plan, files, shared, messages: &messages, check: None };
-                        let guard = PanicGuard { job: &plan.name, messages: &messages };
+                        let (messages, waits_for) = (&messages, waits_for(phase, plan));
+                        let check = None;
+                        let around =
+                            Surroundings { index, plan, files, shared, messages, chunks, wall_clock, waits_for, check };
+                        let guard = PanicGuard { job: &plan.name, messages };
+                        let _leaver = Leaver { shared, index };
                         let answer = match run_worker(around, starter, &mut caveats) {
                             Ok(Some(record)) => Some(Message::Finished { worker: index, record: Box::new(record) }),
                             Ok(None) => None,
@@ -309,13 +343,42 @@ impl Conductor<'_> {
                 }
             }
             drop(sender);
-            let watch = Watch { phase, shared: &shared, receiver, options: self.options, begun: Instant::now() };
+            let (shared, options) = (&shared, self.options);
+            let steady = SteadyWatch::new(phase);
+            let (begun, over) = (Instant::now(), &mut self.over);
+            let watch = Watch { phase, head, shared, receiver, returns, options, begun, steady, over };
             watch.until_done(failure, observer)
         });
         for caveat in found.into_inner().unwrap_or_default() {
             self.note(caveat);
         }
         (records, error)
+    }
+}
+
+/// The workers that have to be done before this one begins.
+fn waits_for(phase: &PhasePlan, plan: &WorkerPlan) -> Vec<usize> {
+    let Some(name) = &plan.rules.wait_for else { return Vec::new() };
+    let named = phase.workers.iter().enumerate().filter(|(_, w)| w.name == *name && w.job != plan.job);
+    named.map(|(index, _)| index).collect()
+}
+
+/// Where a phase stands in the run, and when it began.
+#[derive(Clone, Copy, Debug)]
+struct PhaseHead {
+    index: usize,
+    started_unix_ms: i64,
+}
+
+/// Tells the others when a worker is gone, however it went.
+struct Leaver<'a> {
+    shared: &'a Shared,
+    index: usize,
+}
+
+impl Drop for Leaver<'_> {
+    fn drop(&mut self) {
+        self.shared.leave(self.index);
     }
 }
 
@@ -339,13 +402,60 @@ impl Drop for PanicGuard<'_> {
 /// Listens to the workers of a phase.
 struct Watch<'a> {
     phase: &'a PhasePlan,
+    head: PhaseHead,
     shared: &'a Shared,
     receiver: Receiver<Message>,
+    /// Where chunks of the workers' logs go once they are told.
+    returns: Vec<Sender<Box<LogChunk>>>,
     options: &'a RunOptions<'a>,
     begun: Instant,
+    steady: SteadyWatch,
+    /// Set when a job ends the whole run.
+    over: &'a mut bool,
 }
 
 impl Watch<'_> {
+    /// Whether the end of a worker is that of the whole run.
+    fn ends_all(&self, worker: usize, stop: StopReason) -> bool {
+        let Some(plan) = self.phase.workers.get(worker) else { return false };
+        match stop {
+            StopReason::Stopped | StopReason::Ended => false,
+            StopReason::Error if plan.exit.on_error => true,
+            _ => plan.exit.ends == Some(ExitScope::All),
+        }
+    }
+
+    fn take_interval(&mut self, worker: usize, interval: &Interval) {
+        for ended in self.steady.take(worker, interval) {
+            self.shared.progress[ended].ended.store(true, Relaxed);
+        }
+    }
+
+    /// Asks the workers that run what they have measured so far.
+    fn ask(&self, records: &[Option<WorkerRecord>]) {
+        for (published, _) in self.shared.progress.iter().zip(records).filter(|(_, record)| record.is_none()) {
+            published.asked.store(true, Relaxed);
+        }
+    }
+
+    /// Tells what everybody has measured so far, once all have answered.
+    fn tell_so_far(
+        &self,
+        told: &mut [Option<WorkerRecord>],
+        records: &[Option<WorkerRecord>],
+        observer: &mut dyn Observer,
+    ) {
+        let all: Option<Vec<&WorkerRecord>> =
+            records.iter().zip(told.iter()).map(|(a, b)| a.as_ref().or(b.as_ref())).collect();
+        let Some(workers) = all else { return };
+        let workers: Vec<WorkerRecord> = workers.into_iter().cloned().collect();
+        let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
+        let (name, started_unix_ms) = (self.phase.name.clone(), self.head.started_unix_ms);
+        let record = PhaseRecord { name, started_unix_ms, elapsed, workers, disks: Vec::new() };
+        observer.so_far(self.head.index, &record);
+        told.iter_mut().for_each(|told| *told = None);
+    }
+
     fn until_done(
         mut self,
         mut failure: Option<RunError>,
@@ -353,8 +463,10 @@ impl Watch<'_> {
     ) -> (Vec<WorkerRecord>, Option<RunError>) {
         let total = self.phase.workers.len();
         let mut records: Vec<Option<WorkerRecord>> = vec![None; total];
+        let mut told: Vec<Option<WorkerRecord>> = vec![None; total];
         let mut ready = 0;
         let mut meter = Meter::default();
+        let (every, mut last_asked) = (observer.wants_so_far(), Instant::now());
         if failure.is_some() {
             self.shared.gate.decide(false);
         }
@@ -372,8 +484,24 @@ impl Watch<'_> {
                     self.shared.gate.decide(false);
                     self.shared.stop.store(true, Relaxed);
                 }
-                Ok(Message::Interval { worker, interval }) => observer.interval(worker, &interval),
-                Ok(Message::Finished { worker, record }) => records[worker] = Some(*record),
+                Ok(Message::Interval { worker, interval }) => {
+                    self.take_interval(worker, &interval);
+                    observer.interval(worker, &interval);
+                }
+                Ok(Message::SoFar { worker, record }) => {
+                    told[worker] = Some(*record);
+                    self.tell_so_far(&mut told, &records, observer);
+                }
+                Ok(Message::Log { worker, chunk }) => {
+                    observer.log(worker, &chunk);
+                    // A worker that is done needs no chunk any more.
+                    let _ = self.returns[worker].send(chunk);
+                }
+                Ok(Message::Finished { worker, mut record }) => {
+                    *self.over |= self.ends_all(worker, record.stop);
+                    record.steady = self.steady.leave(worker);
+                    records[worker] = Some(*record);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -382,6 +510,10 @@ impl Watch<'_> {
                 if ready < total {
                     self.shared.gate.decide(false);
                 }
+            }
+            if every.is_some_and(|every| ready == total && last_asked.elapsed() >= every) {
+                last_asked = Instant::now();
+                self.ask(&records);
             }
             if meter.since_look() >= LOOK {
                 let running = records.iter().filter(|r| r.is_none()).count();

@@ -1,5 +1,8 @@
 //! What workers and the conductor of a run share: a stop flag, progress counters, and messages.
 
+use crate::iolog::LogChunk;
+use crate::worker::Flows;
+use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{Interval, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex};
@@ -13,22 +16,72 @@ pub(crate) struct Published {
     pub(crate) measuring: AtomicBool,
     /// Share of a job that ends by bytes, in thousandths.
     pub(crate) permille: AtomicU32,
+    /// Set when the end of another job, or its own steady state, ends this worker.
+    pub(crate) ended: AtomicBool,
+    /// Set by who wants to know what was measured so far.
+    pub(crate) asked: AtomicBool,
 }
 
 /// What all workers of a phase see.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
-    /// A worker ended that ends the others.
-    pub(crate) ended: AtomicBool,
     pub(crate) progress: Vec<Published>,
     pub(crate) gate: Gate,
+    /// Reporting group of each worker.
+    groups: Vec<u32>,
+    pub(crate) flows: Flows,
+    pub(crate) done: DoneBoard,
 }
 
 impl Shared {
-    pub(crate) fn new(workers: usize) -> Shared {
-        let progress = (0..workers).map(|_| Published::default()).collect();
-        Shared { stop: AtomicBool::new(false), ended: AtomicBool::new(false), progress, gate: Gate::default() }
+    pub(crate) fn new(workers: &[WorkerPlan]) -> Shared {
+        let progress = workers.iter().map(|_| Published::default()).collect();
+        let done = DoneBoard { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
+        let (stop, gate) = (AtomicBool::new(false), Gate::default());
+        let groups = workers.iter().map(|worker| worker.group).collect();
+        Shared { stop, progress, gate, groups, flows: Flows::new(workers), done }
+    }
+
+    /// Ends workers: those of one group, or all.
+    pub(crate) fn end(&self, group: Option<u32>) {
+        for (published, of) in self.progress.iter().zip(&self.groups) {
+            if group.is_none_or(|group| group == *of) {
+                published.ended.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// A worker is done: nobody waits for it any more.
+    pub(crate) fn leave(&self, worker: usize) {
+        self.flows.leave(worker);
+        self.done.note(worker);
+    }
+}
+
+/// Which workers are done, for those that wait for them.
+#[derive(Debug)]
+pub(crate) struct DoneBoard {
+    done: Mutex<Vec<bool>>,
+    changed: Condvar,
+}
+
+impl DoneBoard {
+    fn note(&self, worker: usize) {
+        let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(done) = done.get_mut(worker) {
+            *done = true;
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until these are done, or `give_up` says so.
+    pub(crate) fn wait_for(&self, workers: &[usize], give_up: impl Fn() -> bool) {
+        let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        while !give_up() && workers.iter().any(|&worker| !done[worker]) {
+            let answer = self.changed.wait_timeout(done, std::time::Duration::from_millis(50));
+            done = answer.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        }
     }
 }
 
@@ -41,6 +94,10 @@ pub(crate) enum Message {
     Failed(crate::error::RunError),
     /// An interval is over.
     Interval { worker: usize, interval: Interval },
+    /// What its log has to tell.
+    Log { worker: usize, chunk: Box<LogChunk> },
+    /// What it has measured so far, because somebody asked.
+    SoFar { worker: usize, record: Box<WorkerRecord> },
     /// It is done.
     Finished { worker: usize, record: Box<WorkerRecord> },
 }

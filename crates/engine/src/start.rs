@@ -13,6 +13,7 @@ use crate::backend::splice::SpliceBackend;
 use crate::backend::stdio::StdioBackend;
 use crate::backend::uring::RingBackend;
 use crate::backend::vsync::VsyncBackend;
+use crate::beside;
 use crate::clock::{Clock, ClockChoice, CounterClock, KernelClock};
 use crate::error::RunError;
 use crate::files;
@@ -53,14 +54,7 @@ pub(crate) fn run_worker(
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
-    if !plan.cpus_allowed.is_empty() {
-        hakaru_sys::thread::pin(&plan.cpus_allowed).map_err(|errno| RunError::Pin {
-            job: plan.name.clone(),
-            cpus: plan.cpus_allowed.clone(),
-            errno,
-            online: std::thread::available_parallelism().map_or(1, usize::from),
-        })?;
-    }
+    beside::settle_in(plan)?;
     around.check = Checker::new(plan, around.files)?;
     if let (IoEngine::Sim, Some((world, start))) = (plan.ioengine, &starter.world) {
         let (seat, clock) = Seat::new(Arc::clone(world), around.index, *start, slots(plan)?);
@@ -195,7 +189,10 @@ fn plain(
         IoEngine::Null => timed(around, NullBackend::new(slots), clock),
         IoEngine::Sync => timed(around, FileBackend::new(opened, slots, Seek), clock),
         IoEngine::Pvsync => timed(around, FileBackend::new(opened, slots, Vectored), clock),
-        IoEngine::Pvsync2 => timed(around, FileBackend::new(opened, slots, Vectored2(flags(plan))), clock),
+        IoEngine::Pvsync2 => {
+            let flags = flags(plan);
+            timed(around, FileBackend::new(opened, slots, Vectored2(flags, flags | of_writes(plan))), clock)
+        }
         IoEngine::Vsync => timed(around, VsyncBackend::new(opened, VectoredSlots::new(slots), depth), clock),
         IoEngine::Stdio => timed(around, StdioBackend::new(opened, slots, plan.writes), clock),
         IoEngine::Splice => {
@@ -217,6 +214,13 @@ fn plain(
         IoEngine::Ftruncate => timed(around, SpaceBackend::new(opened, slots, Truncate), clock),
         _ => timed(around, FileBackend::new(opened, slots, Positional), clock),
     })
+}
+
+/// A write is done whole or not at all; the kernel's number, which older headers do not name.
+const RWF_ATOMIC: u32 = 0x40;
+
+fn of_writes(plan: &WorkerPlan) -> ReadWriteFlags {
+    if plan.rules.files.atomic { ReadWriteFlags::from_bits_retain(RWF_ATOMIC) } else { ReadWriteFlags::empty() }
 }
 
 fn flags(plan: &WorkerPlan) -> ReadWriteFlags {

@@ -86,7 +86,7 @@ impl Hot {
 }
 
 /// Running totals of one worker.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tally {
     hot: [Hot; 3],
     /// Copies of the switches in `measure`, beside what they switch.
@@ -110,6 +110,17 @@ pub(crate) struct Tally {
     joined: u32,
     /// Ticks already in the last kept interval.
     partial: u32,
+    /// Largest latencies (slat, clat, lat) of windows that were asked for their own.
+    maxima: [[u64; 3]; 3],
+}
+
+/// Sums of one operation since measurement began, for whoever looks at windows of time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+    /// Sums of slat, clat and lat; `None` where that is not kept.
+    pub(crate) latency: [Option<u64>; 3],
 }
 
 impl Tally {
@@ -131,6 +142,7 @@ impl Tally {
             begun: Nanos(0),
             joined: 1,
             partial: 0,
+            maxima: [[0; 3]; 3],
         }
     }
 
@@ -196,10 +208,14 @@ impl Tally {
 
     /// Everything that was counted, by operation; `refused` I/Os were issued too.
     pub(crate) fn into_records(self, refused: [u64; 3]) -> (PerOp<OpRecord>, Latency, Vec<Interval>) {
-        let Tally { hot, lat_is_clat, samples, sync, intervals, .. } = self;
+        let Tally { hot, lat_is_clat, samples, sync, intervals, maxima, .. } = self;
         let mut ops: PerOp<OpRecord> = PerOp::default();
         for (op, hot) in Op::ALL.into_iter().zip(hot) {
-            let Hot { ios, bytes, short, clat_histogram, clat, lat, slat, lat_histogram, slat_histogram } = hot;
+            let Hot { ios, bytes, short, clat_histogram, mut clat, mut lat, mut slat, lat_histogram, slat_histogram } =
+                hot;
+            for (moments, max) in [&mut slat, &mut clat, &mut lat].into_iter().zip(maxima[op as usize]) {
+                moments.max = moments.max.max(max);
+            }
             let lat = if lat_is_clat { clat } else { lat };
             let latency = |moments: Moments, histogram| Latency { stat: moments.samples(ios), histogram };
             ops[op] = OpRecord {
@@ -222,6 +238,34 @@ impl Tally {
     pub(crate) fn totals(&self) -> PerOp<(u64, u64)> {
         let of = |op: Op| (self.hot[op as usize].ios, self.hot[op as usize].bytes);
         PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }
+    }
+
+    /// Sums of one operation since measurement began.
+    pub(crate) fn sums(&self, op: Op) -> Sums {
+        let hot = &self.hot[op as usize];
+        let lat = if self.lat_is_clat { hot.clat.sum } else { hot.lat.sum };
+        let kept = |wanted: bool, sum: u64| wanted.then_some(sum);
+        let latency = [
+            kept(self.wants_slat && hot.slat.min <= hot.slat.max.max(self.maxima[op as usize][0]), hot.slat.sum),
+            kept(self.wants_clat, hot.clat.sum),
+            kept(self.wants_lat || self.lat_is_clat, lat),
+        ];
+        Sums { ios: hot.ios, bytes: hot.bytes, latency }
+    }
+
+    /// The largest slat, clat and lat since the last call; the largest of all is kept besides.
+    pub(crate) fn take_maxima(&mut self, op: Op) -> [u64; 3] {
+        let hot = &mut self.hot[op as usize];
+        let taken = [&mut hot.slat, &mut hot.clat, &mut hot.lat].map(|moments| std::mem::take(&mut moments.max));
+        for (kept, new) in self.maxima[op as usize].iter_mut().zip(taken) {
+            *kept = new.max(*kept);
+        }
+        if self.lat_is_clat { [taken[0], taken[1], taken[1]] } else { taken }
+    }
+
+    /// Completion latencies of one operation so far.
+    pub(crate) fn clat_histogram(&self, op: Op) -> Option<&Histogram> {
+        self.hot[op as usize].clat_histogram.as_ref()
     }
 
     fn now_totals(&self) -> PerOp<IntervalOp> {

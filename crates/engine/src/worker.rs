@@ -2,13 +2,21 @@
 //!
 //! There are two loops, one for backends that answer at once and one for queues. Each is compiled for every backend and
 //! clock. Everything that is not needed at each I/O (ticks, the end of the time, a word from outside) waits behind one
-//! comparison with the next moment at which something is due.
+//! comparison with the next moment at which something is due. What a job may be told beyond its workload is in `ruled`.
 
 mod checked;
+mod limits;
+mod ruled;
+mod turn;
 
+pub(crate) use self::turn::Flows;
+
+use self::limits::{Limits, command_failed};
+use self::turn::{FlowSeat, Turn};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use crate::content;
+use crate::iolog::{IoLog, LogChunk};
 use crate::pace::{Due, Pacer};
 use crate::shared::{Message, Shared};
 use crate::tally::{Finished, Tally};
@@ -21,12 +29,16 @@ use hakaru_model::stream::{Request, RequestStream};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 use hakaru_sys::thread::Usage;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Duration;
 
 /// How often a worker looks up from its I/O: to publish its progress and to hear whether it should stop.
 const GLANCE: u64 = 20_000_000;
+
+/// The same in virtual time, which passes at once.
+const VIRTUAL_GLANCE: u64 = 1_000_000_000;
 
 /// The same where the first worker to end ends the others: what they do until they hear of it was not done beside it.
 const QUICK_GLANCE: u64 = 1_000_000;
@@ -49,7 +61,13 @@ const PATIENCE: Duration = Duration::from_micros(200);
 #[derive(Debug)]
 struct InFlight {
     flights: Box<[Flight]>,
+    /// How many of them may be in flight: all, unless the depth was lowered.
+    usable: usize,
     free: Vec<u32>,
+    /// How many are to be, once what is beyond has landed.
+    wanted: usize,
+    /// Slots beyond that.
+    parked: Vec<u32>,
     /// Prepared and not yet handed over.
     fresh: Vec<u32>,
     /// Landed with an error.
@@ -69,6 +87,9 @@ impl InFlight {
         let room = || Vec::with_capacity(depth);
         InFlight {
             flights: vec![nothing; depth].into_boxed_slice(),
+            usable: depth,
+            wanted: depth,
+            parked: Vec::new(),
             free: (0..depth as u32).rev().collect(),
             fresh: room(),
             refused: Vec::with_capacity(depth),
@@ -81,7 +102,7 @@ impl InFlight {
 
     /// I/Os prepared or in flight.
     fn count(&self) -> usize {
-        self.flights.len() - self.free.len()
+        self.usable - self.free.len()
     }
 }
 
@@ -96,6 +117,12 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) messages: &'a SyncSender<Message>,
     /// What it checks by, if it does.
     pub(crate) check: Option<Box<Checker>>,
+    /// Chunks of its log that come back to be filled again.
+    pub(crate) chunks: Receiver<Box<LogChunk>>,
+    /// Milliseconds since 1970 UTC.
+    pub(crate) wall_clock: fn() -> i64,
+    /// Workers that have to be done before it begins.
+    pub(crate) waits_for: Vec<usize>,
 }
 
 /// A worker at work.
@@ -129,6 +156,17 @@ pub(crate) struct Worker<'a, B, C> {
     next_event: u64,
     next_tick: u64,
     end: u64,
+    log: Option<Box<IoLog>>,
+    limits: Option<Box<Limits>>,
+    flow: Option<FlowSeat>,
+    /// Whether something is asked before each I/O.
+    careful: bool,
+    /// Whether each I/O is looked at when it is done.
+    ruled: bool,
+    /// When anything besides that is due.
+    next_look: u64,
+    /// I/Os of a queue that landed last.
+    landed: usize,
 }
 
 impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
@@ -151,7 +189,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             backend,
             clock,
             stream: plan.stream.requests(),
-            pacer: Pacer::new(&plan.rate, plan.seed),
+            pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed),
             held: None,
             tally: Tally::new(&plan.measure, used, syncs, expected as usize),
             depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
@@ -169,12 +207,25 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             measuring_since: 0,
             in_ramp: plan.ramp_time.0 > 0,
             usage_at_start: Usage::default(),
-            glance: if plan.exit.ends.is_some() { QUICK_GLANCE } else { GLANCE },
+            glance: match plan.exit.ends {
+                Some(_) => QUICK_GLANCE,
+                None if C::VIRTUAL => VIRTUAL_GLANCE,
+                None => GLANCE,
+            },
             next_event: 0,
             next_tick: 0,
             end: u64::MAX,
+            flow: FlowSeat::of(&around, plan),
+            log: IoLog::new(&plan.rules.logs, plan, B::QUEUED),
+            ruled: false,
+            careful: false,
+            limits: Limits::new(plan),
+            next_look: 0,
+            landed: 0,
             around,
         };
+        worker.ruled = worker.looks_at_each();
+        worker.careful = worker.pacer.is_some() || plan.rules.serialize_overlap || worker.flow.is_some();
         if plan.writes {
             content::fill(worker.backend.buffers(), &plan.buffers, &mut worker.fill_rng);
         }
@@ -183,23 +234,31 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 
     /// Runs to the end and returns what was measured.
     pub(crate) fn run(mut self) -> WorkerRecord {
+        self.wait_for_others();
         if self.plan.startdelay.0 > 0 {
             self.wait_for_start();
         }
+        let ready = self.run_command("prerun", self.plan.rules.commands.before.as_deref());
         self.begin();
-        let stop = self.work();
+        let stop = match (self.told_to_stop(), ready) {
+            (Some(stop), _) => stop,
+            (None, false) => StopReason::Error,
+            (None, true) => self.work(),
+        };
         let last = self.clock.now();
-        if self.plan.exit.ends.is_some() {
-            self.around.shared.ended.store(true, Relaxed);
+        self.end_others(stop);
+        let (job, after) = (self.plan.name.as_str(), self.plan.rules.commands.after.as_deref());
+        let mut record = self.close(last, stop);
+        if let Some(Err(errno)) = after.map(|command| crate::beside::run_command(job, "postrun", command)) {
+            record.errors.push(command_failed("postrun", errno));
         }
-        self.close(last, stop)
+        record
     }
 
     /// Sleeps through `startdelay` in short naps, so that a stop is heard.
     fn wait_for_start(&mut self) {
         let until = self.clock.now() + self.clock.ticks(self.plan.startdelay.0);
-        let shared = self.around.shared;
-        while self.clock.now() < until && !shared.stop.load(Relaxed) && !shared.ended.load(Relaxed) {
+        while self.clock.now() < until && self.told_to_stop().is_none() {
             self.clock.sleep_until(until.min(self.clock.now() + self.clock.ticks(GLANCE)));
         }
     }
@@ -215,18 +274,30 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if let Some(pacer) = &mut self.pacer {
             pacer.begin(now);
         }
-        self.next_event = self.due_next(now);
+        self.look_again(now);
     }
 
     fn start_measuring(&mut self, now: u64) {
+        self.begin_log(now);
+        if let Some(limits) = &mut self.limits {
+            limits.begin(now, |nanos| self.clock.ticks(nanos));
+        }
         self.measuring_since = now;
         self.usage_at_start = hakaru_sys::thread::usage();
         self.end = self.plan.runtime.map_or(u64::MAX, |time| now + self.clock.ticks(time.0));
         self.next_tick = now + self.clock.ticks(self.plan.measure.tick.0);
     }
 
+    /// Sets the moment of the next look. A queue whose I/Os are looked at one by one looks whenever any landed.
+    fn look_again(&mut self, now: u64) {
+        self.next_look = self.due_next(now);
+        self.next_event = if B::QUEUED && self.ruled { 0 } else { self.next_look };
+    }
+
     fn due_next(&self, now: u64) -> u64 {
-        self.end.min(self.next_tick).min(now + self.clock.ticks(self.glance))
+        let log = self.log.as_ref().map_or(u64::MAX, |log| log.due);
+        let limits = self.limits.as_ref().map_or(u64::MAX, |limits| limits.due);
+        self.end.min(self.next_tick).min(log).min(limits).min(now + self.clock.ticks(self.glance))
     }
 
     /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
@@ -234,24 +305,21 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// latency rather than hidden from it.
     fn drive_synchronous(&mut self) -> StopReason {
         let writes = self.plan.stream.access.does(Op::Write) && (self.scramble || self.refill);
-        let idle_between = self.pacer.is_none() && !writes;
+        let idle_between = !writes;
         let follows = self.follows();
-        if idle_between || self.pacer.is_none() && !self.refill && self.plan.max_block <= WORTH_A_STAMP {
+        if idle_between || !self.refill && self.plan.max_block <= WORTH_A_STAMP {
             self.tally.count_lat_as_clat();
         }
         let mut last = self.clock.now();
         while let Some(request) = self.stream.next() {
             let (mut created, mut issued) = (last, last);
             if !idle_between {
-                (created, issued) = match self.make_ready(&request, last) {
-                    Ok(moments) => moments,
-                    Err(stop) => return stop,
-                };
+                (created, issued) = self.make_ready(&request, last);
             }
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            if self.finish(&Flight { request, created, issued }, result, done).is_break() {
-                return StopReason::Error;
+            if let Break(stop) = self.finish(&Flight { request, created, issued }, result, done) {
+                return stop;
             }
             last = done;
             if follows {
@@ -269,16 +337,14 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         StopReason::Done
     }
 
-    /// Waits for a paced request, and fills the buffer of a write. Returns the moments of creation and submission.
+    /// Fills the buffer of a write. Returns the moments of creation and submission.
     #[inline(always)]
-    fn make_ready(&mut self, request: &Request, last: u64) -> Result<(u64, u64), StopReason> {
-        let paced = self.pacer.is_some();
-        let created = if paced { self.wait_for_turn(request, last)? } else { last };
+    fn make_ready(&mut self, request: &Request, last: u64) -> (u64, u64) {
         if request.op == Op::Write {
             self.fill_write(0, request);
         }
-        let takes_time = paced || self.refill || request.op == Op::Write && request.len > WORTH_A_STAMP;
-        Ok((created, if takes_time { self.clock.now() } else { created }))
+        let takes_time = self.refill || request.op == Op::Write && request.len > WORTH_A_STAMP;
+        (last, if takes_time { self.clock.now() } else { last })
     }
 
     /// Keeps the queue as full as the plan says.
@@ -297,7 +363,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                 Err(stop) => return stop,
             };
             if now >= self.next_event
-                && let Some(reason) = self.event(now)
+                && let Some(reason) = self.event_of_queue(&mut q, now)
             {
                 q.stop.get_or_insert(reason);
             }
@@ -320,8 +386,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
         let room = if batch == 0 { q.free.len() } else { batch.min(q.free.len()) };
         for _ in 0..room {
-            let (request, created) = if self.pacer.is_some() {
-                match self.paced_turn(q.count() > 0) {
+            let (request, created) = if self.careful {
+                match self.careful_turn(q) {
                     Turn::Go(request, at) => (request, at),
                     Turn::Later => return,
                     Turn::End(reason) => {
@@ -352,7 +418,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// While the queue has room and requests are left, nobody waits: the next batch goes first.
     fn how_many_to_wait_for(&self, q: &InFlight) -> usize {
         let goes_on = q.more && q.stop.is_none();
-        if goes_on && (self.pacer.is_some() || q.filling && !q.free.is_empty()) {
+        if goes_on && (self.careful || q.filling && !q.free.is_empty()) {
             return 0;
         }
         (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
@@ -361,7 +427,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Fetches what is done, and counts it. Returns the moment it was done.
     #[inline(always)]
     fn collect(&mut self, q: &mut InFlight, wait_for: usize) -> Result<u64, StopReason> {
-        let paced = self.pacer.is_some();
+        let paced = self.careful;
         if wait_for == 0 && !paced {
             return Ok(self.clock.now());
         }
@@ -403,6 +469,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
         count_batch(&mut self.depth.complete, count);
         self.depth.complete_calls += 1;
+        self.landed = count;
         self.settle(q, now);
         Ok(now)
     }
@@ -411,8 +478,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn settle(&mut self, q: &mut InFlight, now: u64) {
         while let Some((slot, errno)) = q.refused.pop() {
             let request = q.flights[slot as usize].request;
-            if self.refuse(&request, errno, now).is_break() {
-                q.stop = Some(StopReason::Error);
+            // What failed is not looked at as something done.
+            q.flights[slot as usize].request.len = 0;
+            if let Break(stop) = self.refuse(&request, errno, now) {
+                q.stop.get_or_insert(stop);
             }
             if self.check.is_some() && self.examine(slot, &request, Err(errno), now).is_err() {
                 q.stop = Some(StopReason::Error);
@@ -478,7 +547,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Counts one I/O, or its error. Breaks when the job may not go on after it.
     // A call here would cost as much as the counting itself.
     #[inline(always)]
-    fn finish(&mut self, flight: &Flight, result: Result<u32, Errno>, done: u64) -> std::ops::ControlFlow<()> {
+    fn finish(&mut self, flight: &Flight, result: Result<u32, Errno>, done: u64) -> ControlFlow<StopReason> {
         let Flight { request, created, issued } = *flight;
         match result {
             Ok(moved) if moved > 0 => {
@@ -486,7 +555,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                 let clat = self.clock.nanos(done.saturating_sub(issued));
                 let lat = self.clock.nanos(done.saturating_sub(created));
                 self.tally.count(Finished { op: request.op, wanted: request.len, moved, slat, clat, lat });
-                std::ops::ControlFlow::Continue(())
+                Continue(())
             }
             Ok(_) => self.refuse(&request, Errno::IO, done),
             Err(errno) => self.refuse(&request, errno, done),
@@ -494,14 +563,14 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     #[cold]
-    fn refuse(&mut self, request: &Request, errno: Errno, done: u64) -> std::ops::ControlFlow<()> {
+    fn refuse(&mut self, request: &Request, errno: Errno, done: u64) -> ControlFlow<StopReason> {
         let Request { op, region, offset, len } = *request;
         self.note_error(op.name(), region, offset, len, errno, done);
         self.refused[op as usize] += 1;
-        if self.plan.errors.continue_on[op] || self.ignores(op, errno) {
-            std::ops::ControlFlow::Continue(())
-        } else {
-            std::ops::ControlFlow::Break(())
+        match (self.is_full(op, errno), self.plan.errors.continue_on[op] || self.ignores(op, errno)) {
+            (true, _) => Break(StopReason::Done),
+            (false, true) => Continue(()),
+            (false, false) => Break(StopReason::Error),
         }
     }
 
@@ -590,11 +659,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     #[cold]
     fn event(&mut self, now: u64) -> Option<StopReason> {
         self.publish();
-        if self.around.shared.stop.load(Relaxed) {
-            return Some(StopReason::Stopped);
-        }
-        if self.around.shared.ended.load(Relaxed) {
-            return Some(StopReason::Ended);
+        if let Some(stop) = self.told_to_stop() {
+            return Some(stop);
         }
         if self.in_ramp && now >= self.end {
             self.in_ramp = false;
@@ -608,8 +674,11 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if now >= self.next_tick {
             self.tick(now);
         }
-        self.next_event = self.due_next(now);
-        None
+        self.answer_if_asked(now);
+        self.look_at_log(now, false);
+        let stop = self.check_limits(now);
+        self.look_again(now);
+        stop
     }
 
     /// Ends an interval. Ticks keep to a grid, so that the intervals of all workers can be laid on one another.
@@ -654,6 +723,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let measured = Nanos(self.clock.nanos(end - self.measuring_since));
         // A piece of an interval is kept, but is no sample, even where it is all there is: fio counts none either.
         self.tally.close_interval(measured, false);
+        self.look_at_log(end, true);
         self.publish();
         let whole = Nanos(self.clock.nanos(end - self.begun));
         self.record(measured, whole, stop, used)
@@ -693,6 +763,13 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         Ok(())
     }
 
+    /// What was measured so far.
+    fn so_far(&self, now: u64) -> WorkerRecord {
+        let nanos = |since: u64| Nanos(self.clock.nanos(now.saturating_sub(since)));
+        let measured = if self.in_ramp { Nanos(0) } else { nanos(self.measuring_since) };
+        self.record(measured, nanos(self.begun), StopReason::Done, hakaru_sys::thread::usage())
+    }
+
     fn final_syncs(&mut self, last: u64, stop: StopReason) -> u64 {
         let d = &self.plan.durability;
         let wrote = self.plan.stream.access.does(Op::Write) && stop != StopReason::Error;
@@ -704,10 +781,11 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         regions.fold(last, |_, region| self.flush(region, SyncKind::Full))
     }
 
-    fn record(self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
-        let Worker { plan, tally, mut depth, errors, refused, usage_at_start, around, check, .. } = self;
-        let (mut ops, sync, intervals) = tally.into_records(refused);
-        if let Some(check) = &check {
+    fn record(&self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
+        let Worker { plan, tally, depth, errors, refused, usage_at_start, around, limits, check, .. } = self;
+        let (mut depth, errors) = (depth.clone(), errors.clone());
+        let (mut ops, sync, intervals) = tally.clone().into_records(*refused);
+        if let Some(check) = check {
             Op::ALL.into_iter().for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
         }
         if !B::QUEUED {
@@ -741,66 +819,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             intervals,
             errors,
             stop,
+            steady: None,
+            latency_depth: limits.as_ref().and_then(|limits| limits.depth()),
         }
     }
-
-    /// Waits until a paced request may go. Returns the moment its latency counts from.
-    fn wait_for_turn(&mut self, request: &Request, last: u64) -> Result<u64, StopReason> {
-        let clock = &self.clock;
-        let Some(pacer) = &mut self.pacer else { return Ok(last) };
-        let due = pacer.due(request, clock.now(), |ns| clock.ticks(ns));
-        loop {
-            let now = self.clock.now();
-            if now >= due.at {
-                return Ok(if due.open_loop { due.at } else { now });
-            }
-            self.clock.sleep_until(due.at.min(now + self.clock.ticks(GLANCE)));
-            let now = self.clock.now();
-            if now >= self.next_event
-                && let Some(stop) = self.event(now)
-            {
-                return Err(stop);
-            }
-        }
-    }
-
-    /// The same for a queue, which goes on with what is in flight meanwhile.
-    fn paced_turn(&mut self, others_in_flight: bool) -> Turn {
-        let now = self.clock.now();
-        let held = match (self.held.take(), &mut self.pacer) {
-            (Some(held), _) => held,
-            (None, pacer) => {
-                let Some(request) = self.stream.next() else { return Turn::End(None) };
-                let free = Due { at: now, open_loop: false };
-                let due = pacer.as_mut().map_or(free, |p| p.due(&request, now, |ns| self.clock.ticks(ns)));
-                (request, due)
-            }
-        };
-        let (request, due) = held;
-        if now >= due.at {
-            return Turn::Go(request, if due.open_loop { due.at } else { now });
-        }
-        self.held = Some(held);
-        if others_in_flight {
-            return Turn::Later;
-        }
-        self.clock.sleep_until(due.at.min(now + self.clock.ticks(GLANCE)));
-        let now = self.clock.now();
-        match if now >= self.next_event { self.event(now) } else { None } {
-            Some(stop) => Turn::End(Some(stop)),
-            None => Turn::Later,
-        }
-    }
-}
-
-/// Whether the next request of a queue may go.
-enum Turn {
-    /// Now; its latency counts from this moment.
-    Go(Request, u64),
-    /// Not yet.
-    Later,
-    /// There is none, or the run ends.
-    End(Option<StopReason>),
 }
 
 /// Steps of 1, 2, 4, 8, 16, 32, 64 and more in flight.

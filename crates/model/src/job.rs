@@ -437,6 +437,9 @@ impl Default for Extent {
 pub struct Timing {
     /// Waits before it begins.
     pub startdelay: Nanos,
+    /// Draws that time between `startdelay` and this, where this is more.
+    #[serde(default)]
+    pub startdelay_max: Nanos,
     /// Unmeasured lead-in.
     pub ramp_time: Nanos,
     /// Longest measured time.
@@ -533,6 +536,18 @@ pub struct Rate {
     pub thinktime: Nanos,
     /// I/Os between pauses.
     pub thinktime_blocks: u32,
+    /// Part of the pause that keeps the processor busy.
+    #[serde(default)]
+    pub thinktime_spin: Nanos,
+    /// Time between pauses; 0 for none. Whichever of the two is over first brings the pause.
+    #[serde(default)]
+    pub thinktime_iotime: Nanos,
+    /// Counts I/Os as they are issued, and pauses with others in flight; otherwise all have to be done first.
+    #[serde(default)]
+    pub thinktime_on_issue: bool,
+    /// Keeps to the rate after a pause; otherwise a job catches up.
+    #[serde(default)]
+    pub ignore_thinktime: bool,
 }
 
 /// What happens when the device answers with an error.

@@ -4,7 +4,7 @@
 
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{ExitRules, IgnoredErrors, Verify};
+use crate::job::rules::{ExitRules, IgnoredErrors, Rules, Verify};
 use crate::job::{
     Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, PerOp, Phase,
     Queue, Rate, Scenario, SizeSpec, Target,
@@ -77,6 +77,9 @@ pub struct WorkerPlan {
     pub job: u32,
     /// Number of the clone, from 0.
     pub clone: u32,
+    /// Number of its reporting group.
+    #[serde(default)]
+    pub group: u32,
     /// How I/O is issued.
     pub ioengine: IoEngine,
     /// Switches of that engine.
@@ -131,6 +134,9 @@ pub struct WorkerPlan {
     pub cpus_allowed: Vec<u32>,
     /// Seed of everything random in it besides the stream.
     pub seed: u64,
+    /// What it is told beyond its workload.
+    #[serde(default)]
+    pub rules: Rules,
 }
 
 /// How a worker checks data.
@@ -254,7 +260,8 @@ impl Plan {
         if phases.iter().all(|phase| phase.jobs.is_empty()) {
             return Err(PlanError::NoJobs { scenario: name.clone() });
         }
-        let mut resolver = Resolver { facts: facts.clone(), caveats: Vec::new(), seeds: Rng::fork(*seed, 0x51) };
+        let mut resolver =
+            Resolver { facts: facts.clone(), caveats: Vec::new(), seeds: Rng::fork(*seed, 0x51), workers: 0 };
         let phases = phases.iter().map(|phase| resolver.phase(phase)).collect::<Result<Vec<_>, _>>()?;
         Ok(Plan { name: name.clone(), phases, caveats: resolver.caveats })
     }
@@ -277,6 +284,8 @@ struct Resolver {
     facts: Facts,
     caveats: Vec<Caveat>,
     seeds: Rng,
+    /// Workers planned so far, over all phases.
+    workers: u32,
 }
 
 impl Resolver {
@@ -290,6 +299,7 @@ impl Resolver {
             for clone in 0..job.numjobs {
                 let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
                 workers.push(self.worker(job, index as u32, clone, seed, &mut files)?);
+                self.workers += 1;
             }
         }
         self.settle_files(&files)?;
@@ -332,6 +342,7 @@ impl Resolver {
             name: job.name.clone(),
             job: index,
             clone,
+            group: job.group,
             ioengine: job.ioengine,
             engine: job.engine.clone(),
             sim: match &job.target {
@@ -362,7 +373,7 @@ impl Resolver {
                 iodepth: if job.ioengine.is_synchronous() { 1 } else { job.queue.iodepth },
                 ..job.queue.clone()
             },
-            startdelay: job.timing.startdelay,
+            startdelay: startdelay(job, Rng::fork(seed, 0x2000 + u64::from(clone))),
             ramp_time: job.timing.ramp_time,
             runtime: job.timing.runtime,
             durability: job.durability.clone(),
@@ -374,8 +385,12 @@ impl Resolver {
             exit: job.rules.exit,
             time_close: job.rules.files.time_close,
             measure: job.measure.clone(),
-            cpus_allowed: job.cpus_allowed.clone(),
+            cpus_allowed: match job.cpus_allowed.len() {
+                n if n > 0 && job.rules.split_cpus => vec![job.cpus_allowed[self.workers as usize % n]],
+                _ => job.cpus_allowed.clone(),
+            },
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
+            rules: job.rules.clone(),
         })
     }
 
@@ -418,8 +433,11 @@ impl Resolver {
                     let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
                     return Err(PlanError::PastEnd { job, path, size, offset, wanted });
                 }
+                (true, ..) if job.rules.files.fill_device => fixed,
+                (false, ..) if job.rules.files.fill_device => everything(facts),
                 (_, Some(filesize), _) => filesize.0,
                 (true, None, _) => fixed,
+                (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => facts.size.0 + size.0 / count,
                 (false, None, Some(SizeSpec::Bytes(size))) => {
                     facts.size.0.max(size.0 / count + resolve_offset(job, clone, facts.size.0))
                 }
@@ -434,9 +452,15 @@ impl Resolver {
                 _ => full,
             };
             let index = add_file(job, facts, needed, files);
-            let region = cut(job, index, &path, full, fixed, clone)?;
+            let mut region = match job.rules.files.fill_device {
+                true => Region { file: index, offset: 0, len: full },
+                false => cut(job, index, &path, full, fixed, clone)?,
+            };
+            if job.rules.files.append && !device {
+                (region.offset, region.len) = (facts.size.0, full - facts.size.0);
+            }
             check_alignment(job, facts, &region)?;
-            regions.push(share(job, region, count));
+            regions.push(if job.rules.files.fill_device { region } else { share(job, region, count) });
         }
         Ok(regions)
     }
@@ -497,6 +521,12 @@ fn total(job: &Job, room: u64) -> u64 {
     }
 }
 
+/// More than the file system under a file can take: a job that fills it ends when there is no space left.
+fn everything(facts: &TargetFacts) -> u64 {
+    let free = facts.free.map_or(1 << 40, |free| free.0);
+    (facts.size.0 + free).next_multiple_of(1 << 30) + (1 << 30)
+}
+
 /// One file's share of `size`, in whole blocks. A sequential job goes on to the end of its last block where the file
 /// is long enough, as fio does; a random one keeps to the blocks that fit.
 fn share(job: &Job, mut region: Region, files: u64) -> Region {
@@ -510,6 +540,12 @@ fn share(job: &Job, mut region: Region, files: u64) -> Region {
         region.len -= region.len % block;
     }
     region
+}
+
+/// How long a clone waits before it begins.
+fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
+    let (least, most) = (job.timing.startdelay.0, job.timing.startdelay_max.0);
+    if most <= least { Nanos(least) } else { Nanos(least + rng.below(most - least + 1)) }
 }
 
 fn smallest_block(job: &Job) -> u64 {
@@ -607,7 +643,10 @@ fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Vec<FilePlan>
     let reads = job.access.does(Op::Read) || job.files.overwrite || job.ioengine.cannot_extend();
     let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
         && facts.size.0 < size
-        && job.ioengine.needs_files();
+        && job.ioengine.needs_files()
+        && !job.rules.files.fill_device
+        && !job.rules.files.append
+        && !job.rules.files.create_on_open;
     let lay_out = match (missing, reads) {
         (false, _) => LayOut::Ready,
         (true, true) => LayOut::Write(job.files.fallocate),
@@ -662,6 +701,9 @@ fn check(job: &Job) -> Result<(), PlanError> {
     }
     if let Some(verify) = &job.rules.verify {
         check_verify(job, verify)?;
+    }
+    if job.rules.files.fill_device && !job.access.does(Op::Write) {
+        return bad("fill_device", "1".to_owned(), "only a job that writes can fill a device");
     }
     if job.measure.tick.0 == 0 {
         return bad("tick", "0".to_owned(), "an interval takes time");

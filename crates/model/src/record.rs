@@ -138,6 +138,29 @@ pub struct WorkerRecord {
     pub errors: ErrorRecord,
     /// Why it ended.
     pub stop: StopReason,
+    /// Whether its speed became steady, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyRecord>,
+    /// The queue depth that a search for a latency came to, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_depth: Option<u32>,
+}
+
+/// Whether speed became steady, and the samples that say so.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyRecord {
+    /// Whether it did.
+    pub attained: bool,
+    /// What was compared with the limit: distance or slope, in hundredths of the mean where the limit is.
+    pub criterion: f64,
+    /// Largest distance of a sample from the mean, in I/Os or bytes per second.
+    pub max_deviation: f64,
+    /// Slope of the line through the samples, in I/Os or bytes per second a sample.
+    pub slope: f64,
+    /// I/Os per second, the window's samples in order.
+    pub iops: Vec<u64>,
+    /// Bytes per second, in order.
+    pub bytes_per_s: Vec<u64>,
 }
 
 /// Totals of one operation.

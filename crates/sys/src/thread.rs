@@ -65,3 +65,41 @@ pub fn pin(cpus: &[u32]) -> Result<(), Errno> {
 pub fn id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
 }
+
+/// Sets the niceness of the calling thread, -20 to 19.
+///
+/// # Errors
+/// EACCES or EPERM where the caller may not have it so.
+pub fn set_nice(nice: i32) -> Result<(), Errno> {
+    // SAFETY: the call takes three numbers; on Linux process 0 is the calling thread.
+    answer(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) }.into())
+}
+
+/// Sets class (1 real time, 2 best effort, 3 idle) and level (0 highest to 7) of the calling thread's I/O.
+///
+/// # Errors
+/// EPERM where the caller may not have it so, EINVAL for a class or level that does not exist.
+pub fn set_io_priority(class: u32, level: u32) -> Result<(), Errno> {
+    const WHO_THREAD: libc::c_long = 1;
+    let value = libc::c_long::from(class << 13 | level);
+    // SAFETY: the call takes three numbers; thread 0 is the calling one.
+    answer(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_THREAD, 0 as libc::c_long, value) })
+}
+
+/// Lets the calling thread run only while its processor has nothing else to do.
+///
+/// # Errors
+/// Those of `sched_setscheduler`.
+pub fn run_when_idle() -> Result<(), Errno> {
+    let param = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the pointer is to a parameter that lives through the call; process 0 is the calling thread.
+    answer(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const param) }.into())
+}
+
+fn answer(result: libc::c_long) -> Result<(), Errno> {
+    if result == 0 {
+        return Ok(());
+    }
+    let error = std::io::Error::last_os_error();
+    Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}

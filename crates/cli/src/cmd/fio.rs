@@ -2,18 +2,20 @@
 //!
 //! Standard output is only the result; whatever else there is to say goes to standard error.
 
+mod logs;
 mod teller;
 
+use self::logs::LogFiles;
 use self::teller::Teller;
 use crate::exit::Exit;
 use crate::stop;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use hakaru_dialects::fio::output::{self, RunView, StartView};
-use hakaru_dialects::fio::{Action, FioError, Invocation, Location, OutputFormat, ParseContext, VERSION};
+use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
+use hakaru_dialects::fio::{Action, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION};
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::plan::{Facts, Plan};
-use hakaru_model::record::{Outcome, PhaseRecord};
+use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
@@ -41,6 +43,11 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
             if *exit_code == 0 && printed { Exit::Ok } else { Exit::Failed }
         }
         Action::ParseOnly => Exit::Ok,
+        Action::Run if invocation.settings.idle_prof == Some(IdleProf::Calibrate) => {
+            let (mean, deviation) = hakaru_engine::IdleProfiler::calibrate();
+            let printed = super::print(&output::calibration(mean, deviation));
+            if printed.is_ok() { Exit::Ok } else { Exit::Failed }
+        }
         Action::Run => match Run::new(&invocation).and_then(Run::carry_out) {
             Ok(exit) => exit,
             Err(error) => {
@@ -155,9 +162,12 @@ impl<'a> Run<'a> {
             wall_clock: hakaru_campaign::now_unix_ms,
         };
         let plan = self.plan_to_run();
-        let mut teller = Teller::new(self.invocation, if normal { Some(&mut *out) } else { None });
+        let logs = LogFiles::create(self.invocation, &plan)?;
+        let profiler = settings.idle_prof.map(|_| hakaru_engine::IdleProfiler::start());
+        let mut teller = Teller::new(&self, logs, normal, &mut *out);
         let report = hakaru_engine::run(&plan, &options, &mut teller);
-        teller.end();
+        let logged = teller.end();
+        let idleness = profiler.and_then(hakaru_engine::IdleProfiler::finish).map(|found| self.idleness(found));
         self.tell_of_signal(&report, normal, &mut *out);
         if report.phases.is_empty()
             && let Some(error) = &report.error
@@ -167,8 +177,8 @@ impl<'a> Run<'a> {
         for worker in report.phases.iter().flat_map(|phase| &phase.workers) {
             anstream::eprint!("{}", output::errors(worker));
         }
-        self.print(&report.phases, &mut *out)?;
-        Ok(exit_of(&report))
+        self.print(&report.phases, idleness, &mut *out)?;
+        Ok(if logged { exit_of(&report) } else { Exit::Failed })
     }
 
     /// Where the result is no text, nothing may stand in front of it.
@@ -193,10 +203,19 @@ impl<'a> Run<'a> {
         plan
     }
 
-    fn print(&self, phases: &[PhaseRecord], out: &mut dyn Write) -> anyhow::Result<()> {
+    /// What the profiler found, as far as it was asked for.
+    fn idleness(&self, found: hakaru_engine::Idleness) -> CpuIdleness {
+        let hakaru_engine::Idleness { system, per_cpu, unit_mean_us, unit_deviation_us } = found;
+        let each = self.invocation.settings.idle_prof == Some(IdleProf::PerCpu);
+        let per_cpu = if each { per_cpu } else { Vec::new() };
+        CpuIdleness { system, per_cpu, unit_mean_us, unit_deviation_us }
+    }
+
+    fn print(&self, phases: &[PhaseRecord], idleness: Option<CpuIdleness>, out: &mut dyn Write) -> anyhow::Result<()> {
         let Invocation { scenario, extras, global_options, settings, .. } = self.invocation;
         let mut view = RunView::of(VERSION, scenario, extras, phases);
         view.global_options = global_options;
+        view.idleness = idleness;
         view.elapsed = Nanos(self.begun.elapsed().as_nanos() as u64);
         view.shown_unix_ms = hakaru_campaign::now_unix_ms();
         view.utc_offset_s = utc_offset_s(view.shown_unix_ms);
@@ -220,11 +239,19 @@ fn create(path: &Path) -> anyhow::Result<std::fs::File> {
 
 fn exit_of(report: &EngineReport) -> Exit {
     match &report.outcome {
-        Outcome::Completed if report.phases.iter().flat_map(|p| &p.workers).any(|w| w.errors.total > 0) => Exit::Failed,
+        Outcome::Completed if report.phases.iter().flat_map(|p| &p.workers).any(failed) => Exit::Failed,
         Outcome::Completed => Exit::Ok,
         Outcome::Interrupted => Exit::FioStopped,
         Outcome::Failed { .. } => Exit::Failed,
     }
+}
+
+/// Whether a worker met errors that it was not to expect: a full file system ends a job that was to fill it.
+fn failed(worker: &WorkerRecord) -> bool {
+    let full = [rustix::io::Errno::NOSPC, rustix::io::Errno::DQUOT].map(rustix::io::Errno::raw_os_error);
+    let awaited =
+        worker.stop == StopReason::Done && worker.errors.first.iter().all(|error| full.contains(&error.errno));
+    worker.errors.total > 0 && !awaited
 }
 
 fn utc_offset_s(unix_ms: i64) -> i32 {

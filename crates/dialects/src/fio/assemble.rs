@@ -3,7 +3,7 @@
 use super::argv::{Token, Typed, unknown};
 use super::cli::{CliOpt, Demands, Does, Target};
 use super::error::{FioError, FioErrorKind, Location};
-use super::invocation::{Action, Invocation, JobExtras, ParseContext, Settings};
+use super::invocation::{Action, IdleProf, Invocation, JobExtras, ParseContext, Settings};
 use super::jobfile::{self, Entry};
 use super::lower::lower;
 use super::options::{self, Gate, Opt};
@@ -206,7 +206,8 @@ impl<'a> Assembler<'a> {
     }
 
     fn finish(mut self) -> Result<Invocation, FioError> {
-        if self.jobs.is_empty() && !self.demands.parse_only {
+        let calibrates = self.settings.idle_prof == Some(IdleProf::Calibrate);
+        if self.jobs.is_empty() && !self.demands.parse_only && !calibrates {
             return Err(FioError::nowhere(FioErrorKind::NoJobs));
         }
         let specs = std::mem::take(&mut self.jobs);
@@ -232,6 +233,7 @@ impl<'a> Assembler<'a> {
             let (mut job, extra) = lower(spec, index as u64, &mut self.warnings)?;
             job.group = group;
             self.guard_read_only(&mut job)?;
+            check_waitee(&job, &specs[..index])?;
             if phases.is_empty() || spec.stonewall {
                 phases.push(Phase { name: job.name.clone(), jobs: Vec::new() });
                 extras.push(Vec::new());
@@ -258,6 +260,22 @@ impl<'a> Assembler<'a> {
         let scenario = Scenario { name, seed: 0, phases };
         let Assembler { settings, globals, warnings, .. } = self;
         Invocation { action, scenario, extras, global_options: globals, settings, warnings }
+    }
+}
+
+/// A job can wait only for one that was defined before it.
+fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
+    let Some(waitee) = &job.rules.wait_for else { return Ok(()) };
+    match before.iter().filter(|spec| spec.job.name == *waitee).count() {
+        1 => Ok(()),
+        0 => {
+            let reason = format!("wait_for={waitee}: waitee job {waitee} unknown; define it before this job");
+            Err(FioErrorKind::BadJob { job: job.name.clone(), reason })
+        }
+        _ => {
+            let reason = format!("wait_for={waitee}: several jobs have that name; give the one to wait for its own");
+            Err(FioErrorKind::BadJob { job: job.name.clone(), reason })
+        }
     }
 }
 

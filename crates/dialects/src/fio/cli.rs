@@ -128,8 +128,8 @@ pub(crate) const TABLE: &[CliOpt] = &[
         "bandwidth-log",
         Nothing,
         "Write logs of the bandwidth of all jobs together",
-        "log files are not written yet",
-        "read bandwidth over time from the stored run, with `hakaru show`",
+        "logs are written for each job",
+        "write_bw_log with log_avg_msec and per_job_logs=0, and add up the lines of a moment",
     ),
     set("eta", Value("when"), "When progress is shown: always, never or auto", |to, text| {
         to.settings.eta = match text.unwrap_or_default() {
@@ -193,12 +193,12 @@ pub(crate) const TABLE: &[CliOpt] = &[
         to.demands.page = Some(Page::Help);
         Ok(())
     }),
-    set("idle-prof", Value("what"), "Report idle processors: system or percpu", |to, text| {
+    set("idle-prof", Value("what"), "Report idle processors: system, percpu, or only calibrate", |to, text| {
         to.settings.idle_prof = match text.unwrap_or_default() {
             "system" => Some(IdleProf::System),
             "percpu" => Some(IdleProf::PerCpu),
-            "calibrate" => return Err("calibrating alone is not supported: use system or percpu".to_owned()),
-            _ => return Err("it is system or percpu".to_owned()),
+            "calibrate" => Some(IdleProf::Calibrate),
+            _ => return Err("it is system, percpu or calibrate".to_owned()),
         };
         Ok(())
     }),

@@ -100,6 +100,8 @@ pub enum IdleProf {
     System,
     /// Of each.
     PerCpu,
+    /// Only how long a unit of work takes, and no run.
+    Calibrate,
 }
 
 /// Options of the command line that concern the whole run.

@@ -3,8 +3,8 @@
 use super::error::FioErrorKind;
 use super::invocation::JobExtras;
 use super::options::State;
-use super::spec::{JobSpec, SteadySpec, ZoneSpec};
-use hakaru_model::job::rules::{LatencyTarget, SteadyState, Verify, VerifyMethod, Zones};
+use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneSpec};
+use hakaru_model::job::rules::{FlowShare, LatencyTarget, Logs, SteadyState, Verify, VerifyMethod, Zones};
 use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Target};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
@@ -140,8 +140,11 @@ fn times(job: &mut Job, warnings: &mut Vec<String>) {
         warnings.push(format!("job `{}`: time_based has no effect without runtime", job.name));
         job.timing.time_based = false;
     }
-    if job.rate.thinktime == Nanos(0) {
-        job.rate.thinktime_blocks = 0;
+    let rate = &mut job.rate;
+    if rate.thinktime == Nanos(0) {
+        rate.thinktime_blocks = 0;
+    } else if rate.thinktime_iotime == Nanos(0) {
+        rate.thinktime_blocks = rate.thinktime_blocks.max(1);
     }
 }
 
@@ -153,17 +156,31 @@ fn measure(job: &mut Job, spec: &JobSpec) {
     measure.lat_histogram = spec.extras.lat_percentiles && measure.lat;
     measure.slat_histogram = spec.extras.slat_percentiles && measure.slat;
     let logs = &spec.extras.logs;
+    let average = Some(logs.avg_msec).filter(|ms| *ms > 0);
     let logged = logs.bw.is_some() || logs.iops.is_some();
-    let average = Some(logs.avg_msec).filter(|ms| logged && *ms > 0);
-    let windows = [Some(logs.bwavgtime_ms), Some(logs.iopsavgtime_ms), average];
-    let shortest = windows.into_iter().flatten().filter(|ms| *ms > 0).min();
-    measure.tick = Nanos::from_millis(shortest.unwrap_or(500));
+    // Samples of bandwidth and IOPS are as long as the windows of their logs: found by observation.
+    let windows = [Some(logs.bwavgtime_ms), Some(logs.iopsavgtime_ms)].into_iter().flatten().filter(|ms| *ms > 0).min();
+    measure.tick = Nanos::from_millis(average.filter(|_| logged).or(windows).unwrap_or(500));
+    job.rules.logs = Logs {
+        samples: logged || logs.lat.is_some(),
+        window: average.map(Nanos::from_millis),
+        max_value: logs.max_value,
+        histogram: Some(logs.hist_msec).filter(|ms| logs.hist.is_some() && *ms > 0).map(Nanos::from_millis),
+        coarseness: logs.hist_coarseness,
+    };
 }
 
 fn rules(job: &mut Job, spec: &JobSpec, warnings: &mut Vec<String>) -> Result<(), String> {
     job.rules.verify = verify(spec, warnings)?;
     job.rules.exit.ends = spec.exitall.then_some(spec.exit_what);
     job.rules.steady = steady(&spec.steady)?;
+    if let Some(steady) = &mut job.rules.steady {
+        steady.together = job.group_reporting;
+        // Samples are added up from ticks.
+        job.measure.tick = job.measure.tick.min(steady.interval);
+    }
+    let FlowSpec { weight, id, sleep } = spec.flow;
+    job.rules.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
     job.rules.zones = zones(&spec.zones)?;
     job.rules.latency_target = spec.latency.target.map(|target| LatencyTarget {
         target,
@@ -171,6 +188,9 @@ fn rules(job: &mut Job, spec: &JobSpec, warnings: &mut Vec<String>) -> Result<()
         percentile: spec.latency.percentile,
         keep_running: spec.latency.keep_running,
     });
+    if job.rules.files.atomic && (job.ioengine != IoEngine::Pvsync2 || !job.files.direct) {
+        return Err("atomic goes with ioengine=pvsync2 and direct=1 only".to_owned());
+    }
     if job.rules.files.fill_device && job.access.random {
         return Err("fill_device goes with sequential writes only".to_owned());
     }
@@ -237,7 +257,8 @@ fn steady(spec: &SteadySpec) -> Result<Option<SteadyState>, String> {
         return Err("steadystate_check_interval lies between 1 s and steadystate_duration".to_owned());
     }
     let (iops, slope) = (word.starts_with("iops"), word.ends_with("_slope"));
-    Ok(Some(SteadyState { iops, slope, limit, window: spec.duration, ramp: spec.ramp, interval: spec.interval }))
+    let SteadySpec { duration: window, ramp, interval, .. } = *spec;
+    Ok(Some(SteadyState { iops, slope, limit, window, ramp, interval, together: false }))
 }
 
 fn zones(spec: &ZoneSpec) -> Result<Zones, String> {

@@ -55,6 +55,8 @@ pub(crate) struct JobSpec {
     pub exitall: bool,
     /// How far it reaches.
     pub exit_what: ExitScope,
+    /// `flow` and its kin.
+    pub flow: FlowSpec,
     /// `latency_target` and its kin.
     pub latency: LatencySpec,
     /// `steadystate` and its kin.
@@ -65,6 +67,15 @@ pub(crate) struct JobSpec {
     pub verify: VerifySpec,
     /// Options given that belong to single engines.
     pub engine_options: Vec<&'static Opt>,
+}
+
+/// Options of flows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowSpec {
+    /// 0 for none.
+    pub weight: u32,
+    pub id: u32,
+    pub sleep: Nanos,
 }
 
 /// Options of the latency target.
@@ -113,7 +124,8 @@ impl Default for JobSpec {
         let mut job = Job::new("", Target::Nothing, Access::only(Op::Read, false));
         // fio hands over and fetches I/Os one by one, unless it is told otherwise.
         job.queue.batch_submit = 1;
-        job.rate.thinktime_blocks = 1;
+        // fio goes on with the jobs behind a stonewall whatever became of those before it.
+        job.rules.exit.phases_after_error = true;
         JobSpec {
             job,
             section: None,
@@ -136,6 +148,7 @@ impl Default for JobSpec {
             new_group: false,
             exitall: false,
             exit_what: ExitScope::Group,
+            flow: FlowSpec { weight: 0, id: 0, sleep: Nanos(0) },
             latency: LatencySpec { target: None, window: Nanos(0), percentile: 100.0, keep_running: false },
             steady: SteadySpec { criterion: None, duration: Nanos(0), ramp: Nanos(0), interval: Nanos::SECOND },
             zones: ZoneSpec {

@@ -69,9 +69,9 @@ impl Call for Vectored {
     }
 }
 
-/// `preadv2` and `pwritev2` with these flags.
+/// `preadv2` and `pwritev2` with these flags: for reads, and for writes.
 #[derive(Debug)]
-pub(crate) struct Vectored2(pub(crate) ReadWriteFlags);
+pub(crate) struct Vectored2(pub(crate) ReadWriteFlags, pub(crate) ReadWriteFlags);
 
 impl Call for Vectored2 {
     #[inline(always)]
@@ -81,7 +81,7 @@ impl Call for Vectored2 {
 
     #[inline(always)]
     fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
-        rustix::io::pwritev2(fd, &[IoSlice::new(buffer)], offset, self.0)
+        rustix::io::pwritev2(fd, &[IoSlice::new(buffer)], offset, self.1)
     }
 }
 

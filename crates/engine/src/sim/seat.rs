@@ -22,8 +22,12 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct World {
     state: Mutex<State>,
-    turn: Condvar,
+    /// One for each worker, and shared by as few as can be beyond that.
+    turns: Vec<Condvar>,
 }
+
+/// Workers that are woken one by one; where there are more, some wake in vain.
+const TURNS: usize = 256;
 
 #[derive(Debug)]
 struct State {
@@ -40,7 +44,8 @@ impl World {
     /// A card that keeps what is written to it, or only counts it.
     pub(crate) fn new(card: SimCard, keeps_content: bool) -> World {
         let media = keeps_content.then(Media::default);
-        World { state: Mutex::new(State { card, clocks: Vec::new(), latest: 0, media }), turn: Condvar::new() }
+        let turns = (0..TURNS).map(|_| Condvar::new()).collect();
+        World { state: Mutex::new(State { card, clocks: Vec::new(), latest: 0, media }), turns }
     }
 
     /// Seats the workers of a phase, all at the latest moment reached so far. Returns that moment.
@@ -64,20 +69,43 @@ impl World {
             state.clocks[worker] = Some(to);
             state.latest = state.latest.max(to);
             if state.clocks.len() > 1 {
-                self.turn.notify_all();
+                self.call_next(&state);
             }
         }
         while !state.may_act(worker) {
-            state = self.turn.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+            state = self.turn(worker).wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
         state
     }
 
     fn leave(&self, worker: usize) {
-        if let Some(clock) = self.lock().clocks.get_mut(worker) {
+        let mut state = self.lock();
+        if let Some(clock) = state.clocks.get_mut(worker) {
             *clock = None;
         }
-        self.turn.notify_all();
+        self.call_next(&state);
+    }
+
+    /// Seats a worker that had left, at the latest moment reached so far. Returns that moment.
+    fn enter(&self, worker: usize) -> u64 {
+        let mut state = self.lock();
+        let now = state.latest;
+        if let Some(clock) = state.clocks.get_mut(worker) {
+            *clock = Some(now);
+        }
+        now
+    }
+
+    /// Wakes the worker whose turn it is: the others would only find out that it is not theirs.
+    fn call_next(&self, state: &State) {
+        let clocks = state.clocks.iter().enumerate().filter_map(|(worker, at)| at.map(|at| (at, worker)));
+        if let Some((_, worker)) = clocks.min() {
+            self.turn(worker).notify_all();
+        }
+    }
+
+    fn turn(&self, worker: usize) -> &Condvar {
+        &self.turns[worker % self.turns.len()]
     }
 }
 
@@ -145,6 +173,14 @@ impl Clock for SeatClock {
             drop(self.world.advance(self.worker, moment));
             self.now.set(moment);
         }
+    }
+
+    fn step_aside(&self) {
+        self.world.leave(self.worker);
+    }
+
+    fn step_in(&self) {
+        self.now.set(self.world.enter(self.worker));
     }
 }
 

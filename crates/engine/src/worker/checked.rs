@@ -44,7 +44,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     fn drive(&mut self) -> StopReason {
-        if B::QUEUED { self.drive_queue() } else { self.drive_synchronous() }
+        match (B::QUEUED, self.ruled || self.careful) {
+            (true, _) => self.drive_queue(),
+            (false, false) => self.drive_synchronous(),
+            (false, true) => self.drive_ruled(),
+        }
     }
 
     /// Whether an operation belongs to the work itself, rather than to reading back afterwards.

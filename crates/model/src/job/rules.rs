@@ -46,8 +46,41 @@ pub struct Rules {
     pub priority: Priority,
     /// NUMA nodes whose processors its workers may use; empty for any.
     pub numa_cpu_nodes: Vec<u32>,
+    /// Each worker has one of the job's processors to itself (`cpus_allowed_policy=split`).
+    pub split_cpus: bool,
+    /// Keeps I/Os to the same bytes from being in flight at once (`serialize_overlap`).
+    pub serialize_overlap: bool,
+    /// Share of the I/Os among the jobs of its flow (`flow`, `flow_id`).
+    pub flow: Option<FlowShare>,
+    /// Commands that a shell runs before and after the job.
+    pub commands: Commands,
     /// Replays or records the requests of a run.
     pub replay: Replay,
+    /// What is told of single I/Os while the job runs.
+    pub logs: Logs,
+}
+
+/// What is told of single I/Os, or of short stretches of time, while a job runs (`write_bw_log` and its kin).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Logs {
+    /// Tells of I/Os.
+    pub samples: bool,
+    /// Tells of averages over so long instead (`log_avg_msec`).
+    pub window: Option<Nanos>,
+    /// Tells the largest latency of a window rather than the mean (`log_max_value`).
+    pub max_value: bool,
+    /// Tells the distribution of completion latencies so often (`log_hist_msec`).
+    pub histogram: Option<Nanos>,
+    /// How many neighbouring bins of it are joined, as a power of two (`log_hist_coarseness`).
+    pub coarseness: u32,
+}
+
+impl Logs {
+    /// Whether anything is told.
+    pub fn any(&self) -> bool {
+        self.samples || self.histogram.is_some()
+    }
 }
 
 /// How written data is checked (`verify` and its kin).
@@ -231,6 +264,27 @@ pub enum PatternPart {
     Offset,
 }
 
+/// The share of a job among those of its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowShare {
+    /// Which flow.
+    pub id: u32,
+    /// Weight of the job within it; at least 1.
+    pub weight: u32,
+    /// How long a job waits that is ahead of its share (`flow_sleep`).
+    pub sleep: Nanos,
+}
+
+/// Commands that a shell runs beside a job; what they print goes to a file named after the job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Commands {
+    /// Before it begins (`exec_prerun`).
+    pub before: Option<String>,
+    /// After it has ended (`exec_postrun`).
+    pub after: Option<String>,
+}
+
 /// What the end of a job means for the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -241,6 +295,8 @@ pub struct ExitRules {
     pub on_error: bool,
     /// Who is ended by another goes on, unmeasured, until all is written, so that what comes later finds whole files.
     pub finish_writing: bool,
+    /// Later phases run even after an error of this job.
+    pub phases_after_error: bool,
 }
 
 /// How far the end of a job reaches.
@@ -270,6 +326,9 @@ pub struct SteadyState {
     pub ramp: Nanos,
     /// Time between samples.
     pub interval: Nanos,
+    /// Judges the jobs of a group together.
+    #[serde(default)]
+    pub together: bool,
 }
 
 /// Limit of a [`SteadyState`].

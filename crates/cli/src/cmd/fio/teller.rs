@@ -1,8 +1,10 @@
 //! What fio shows while it runs: files laid out, and the status line on a terminal.
 
+use super::Run;
+use super::logs::LogFiles;
 use hakaru_dialects::fio::output::{self, Limit, Progress as Status, WorkerState};
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
-use hakaru_engine::{Flow, Layout, Observer, Progress};
+use hakaru_engine::{Flow, Layout, LogChunk, Observer, Progress};
 use hakaru_model::job::{IoEngine, Job, Op, PerOp};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
 use hakaru_model::record::PhaseRecord;
@@ -15,7 +17,12 @@ use std::time::{Duration, Instant};
 pub(super) struct Teller<'a> {
     settings: &'a Settings,
     invocation: &'a Invocation,
-    out: Option<&'a mut dyn Write>,
+    run: &'a Run<'a>,
+    out: &'a mut dyn Write,
+    /// Whether the result is text, into which notes may go.
+    normal: bool,
+    /// Phases that are over, for results in between.
+    over: Vec<PhaseRecord>,
     /// Whether the status line goes to standard output (a terminal) or to standard error.
     on_stdout: bool,
     shows_eta: bool,
@@ -27,10 +34,12 @@ pub(super) struct Teller<'a> {
     layouts: HashMap<PathBuf, (String, u64, u64)>,
     /// Workers of the phase whose queue is capped, and of whom nothing was said yet.
     capped: usize,
+    logs: LogFiles,
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(invocation: &'a Invocation, out: Option<&'a mut dyn Write>) -> Teller<'a> {
+    pub(super) fn new(run: &'a Run<'a>, logs: LogFiles, normal: bool, out: &'a mut dyn Write) -> Teller<'a> {
+        let invocation = run.invocation;
         let settings = &invocation.settings;
         let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
         let only_normal = settings.formats == [OutputFormat::Normal];
@@ -42,7 +51,10 @@ impl<'a> Teller<'a> {
         Teller {
             settings,
             invocation,
+            run,
             out,
+            normal,
+            over: Vec::new(),
             on_stdout,
             shows_eta,
             last_line: Instant::now(),
@@ -51,15 +63,18 @@ impl<'a> Teller<'a> {
             limit: limit(invocation),
             layouts: HashMap::new(),
             capped: 0,
+            logs,
         }
     }
 
-    pub(super) fn end(&mut self) {
+    /// Whether everything that was to be written besides the result could be.
+    pub(super) fn end(&mut self) -> bool {
         // The text result begins with the newline that ends the line, where both go to the same place.
-        let goes_on = self.on_stdout && self.out.is_some();
+        let goes_on = self.on_stdout && self.normal;
         if self.line_open && !goes_on {
             self.write_status("\n");
         }
+        self.logs.end()
     }
 
     fn write_status(&self, text: &str) {
@@ -108,15 +123,16 @@ impl Teller<'_> {
     /// A note for each worker whose queue is capped, once the phase is under way.
     fn note_depths(&mut self) {
         let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped));
-        if let Some(out) = &mut self.out {
+        if self.normal {
             // The result itself will tell whether the output can be written.
-            let _ = out.write_all(notes.as_bytes());
+            let _ = self.out.write_all(notes.as_bytes());
         }
     }
 }
 
 impl Observer for Teller<'_> {
     fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
+        self.logs.phase_begins(index);
         self.layouts = layouts(phase);
         let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
         let capped =
@@ -124,16 +140,34 @@ impl Observer for Teller<'_> {
         self.capped = phase.workers.iter().filter(|w| jobs.get(w.job as usize).is_some_and(capped)).count();
     }
 
-    fn phase_ends(&mut self, _: &PhaseRecord) {
+    fn wants_so_far(&self) -> Option<Duration> {
+        self.settings.status_interval_ms.map(Duration::from_millis)
+    }
+
+    fn so_far(&mut self, _: usize, record: &PhaseRecord) {
+        let mut phases = self.over.clone();
+        phases.push(record.clone());
+        // The last result will tell whether the output can be written.
+        let _ = self.run.print(&phases, None, &mut *self.out);
+    }
+
+    fn phase_ends(&mut self, record: &PhaseRecord) {
         self.note_depths();
+        if self.settings.status_interval_ms.is_some() {
+            self.over.push(record.clone());
+        }
+    }
+
+    fn log(&mut self, worker: usize, chunk: &LogChunk) {
+        self.logs.take(worker, chunk);
     }
 
     fn laying_out(&mut self, layout: &Layout<'_>) -> Flow {
         let Layout { file, done } = *layout;
         let due = if done == 0 { self.layouts.remove(&file.path) } else { None };
-        if let (Some((job, files, bytes)), Some(out)) = (due, &mut self.out) {
+        if let (Some((job, files, bytes)), true) = (due, self.normal) {
             // The result itself will tell whether the output can be written.
-            let _ = out.write_all(output::laying_out(&job, files, bytes).as_bytes());
+            let _ = self.out.write_all(output::laying_out(&job, files, bytes).as_bytes());
         }
         Flow::Continue
     }

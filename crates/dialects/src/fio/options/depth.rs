@@ -39,8 +39,7 @@ pub(super) const TABLE: &[Opt] = &[
         .works(put!(|job, value| job.job.queue.low_mark = value.u32())),
     opt("serialize_overlap", Kind::Bool, "Keeps I/Os to the same place from being in flight at once")
         .default("0")
-        .harmless(&["0"])
-        .refused("I/Os in flight are not compared with one another", "use iodepth=1, or every block once a pass"),
+        .works(put!(|job, value| job.job.rules.serialize_overlap = value.flag())),
     opt(
         "io_submit_mode",
         Kind::Choice(&[("inline", "by the worker"), ("offload", "by threads beside it")]),
@@ -59,19 +58,9 @@ pub(super) const TABLE: &[Opt] = &[
         .works(put!(|job, value| job.job.rate.iops = value.ints().map(some))),
     opt("rate_min", AMOUNT, "Ends the job when it moves less than so many bytes per second")
         .alias(&["ratemin"])
-        .harmless(&["0"])
-        .planned(
-            NOT_YET,
-            "look at bw_min in the result",
-            put!(|job, value| job.job.rules.minimum_rate.bytes_per_s = value.ints().map(some)),
-        ),
+        .works(put!(|job, value| job.job.rules.minimum_rate.bytes_per_s = value.ints().map(some))),
     opt("rate_iops_min", AMOUNT, "Ends the job when it does less than so many I/Os per second")
-        .harmless(&["0"])
-        .planned(
-            NOT_YET,
-            "look at iops_min in the result",
-            put!(|job, value| job.job.rules.minimum_rate.iops = value.ints().map(some)),
-        ),
+        .works(put!(|job, value| job.job.rules.minimum_rate.iops = value.ints().map(some))),
     opt("rate_cycle", int(0), "Milliseconds that the least rate is averaged over")
         .alias(&["ratecycle"])
         .default("1000")
@@ -89,8 +78,8 @@ pub(super) const TABLE: &[Opt] = &[
     .default("linear")
     .works(put!(|job, value| job.job.rate.poisson = value.word() == "poisson")),
     opt("rate_ignore_thinktime", Kind::Bool, "Does not catch up after thinktime")
-        .harmless(&["0"])
-        .refused("a job that fell behind its rate catches up", "leave thinktime out"),
+        .default("0")
+        .works(put!(|job, value| job.job.rate.ignore_thinktime = value.flag())),
     opt("thinktime", Kind::Time(Micros), "Pause after an I/O").default("0").works(put!(|job, value| job
         .job
         .rate
@@ -100,37 +89,26 @@ pub(super) const TABLE: &[Opt] = &[
         .job
         .rate
         .thinktime_blocks =
-        value.u32().max(1))),
+        value.u32())),
     opt(
         "thinktime_blocks_type",
         Kind::Choice(&[("complete", "completed ones"), ("issue", "issued ones")]),
         "Which I/Os these are",
     )
     .default("complete")
-    .harmless(&["complete"])
-    .refused("completed I/Os are counted", "leave it out"),
+    .works(put!(|job, value| job.job.rate.thinktime_on_issue = value.word() == "issue")),
     opt("thinktime_spin", Kind::Time(Micros), "Part of the pause that keeps the processor busy")
         .default("0")
-        .harmless(&["0"])
-        .refused("workers sleep in a pause", "leave it out"),
-    opt("thinktime_iotime", Kind::Time(Seconds), "Time between pauses")
-        .default("0")
-        .harmless(&["0"])
-        .refused("pauses come after a number of I/Os", "use thinktime_blocks"),
+        .works(put!(|job, value| job.job.rate.thinktime_spin = value.time())),
+    opt("thinktime_iotime", Kind::Time(Seconds), "Time between pauses").default("0").works(put!(|job, value| job
+        .job
+        .rate
+        .thinktime_iotime =
+        value.time())),
     opt("max_latency", Kind::PerOpTime(Micros), "Ends the job at the first I/O that takes longer")
-        .harmless(&["0"])
-        .planned(
-            NOT_YET,
-            "look at the largest latency in the result",
-            put!(|job, value| job.job.rules.max_latency = value.times().map(|time| time.filter(|t| t.0 > 0))),
-        ),
+        .works(put!(|job, value| job.job.rules.max_latency = value.times().map(|time| time.filter(|t| t.0 > 0)))),
     opt("latency_target", Kind::Time(Micros), "Looks for the deepest queue that keeps to this latency")
-        .harmless(&["0"])
-        .planned(
-            NOT_YET,
-            "run the job at several depths",
-            put!(|job, value| job.latency.target = Some(value.time()).filter(|time| time.0 > 0)),
-        ),
+        .works(put!(|job, value| job.latency.target = Some(value.time()).filter(|time| time.0 > 0))),
     opt("latency_window", Kind::Time(Micros), "Time each depth is tried for")
         .with("latency_target", put!(|job, value| job.latency.window = value.time())),
     opt("latency_percentile", Kind::Floats { min: 0.0, max: 100.0, most: 1 }, "Hundredths of the I/Os that keep to it")
@@ -139,11 +117,7 @@ pub(super) const TABLE: &[Opt] = &[
     opt("latency_run", Kind::Bool, "Goes on with the depth found")
         .default("0")
         .with("latency_target", put!(|job, value| job.latency.keep_running = value.flag())),
-    opt("steadystate", CRITERIA, "Ends the job when its speed no longer changes").alias(&["ss"]).planned(
-        NOT_YET,
-        "use runtime, and look for the steady state in the stored intervals",
-        steady,
-    ),
+    opt("steadystate", CRITERIA, "Ends the job when its speed no longer changes").alias(&["ss"]).works(steady),
     opt("steadystate_duration", Kind::Time(Seconds), "Window that speed is judged over; 0 judges nothing")
         .alias(&["ss_dur"])
         .default("0")

@@ -4,8 +4,7 @@ use super::kind::{Kind, int};
 use super::{Opt, opt, put};
 use crate::fio::values::TimeUnit::Seconds;
 use hakaru_model::job::rules::ExitScope;
-
-const NOT_YET: &str = "the engine does not obey it yet";
+use hakaru_model::units::Nanos;
 
 pub(super) const TABLE: &[Opt] = &[
     opt("name", Kind::Text("seqread"), "Name of the job; on the command line it begins a new one")
@@ -33,8 +32,8 @@ pub(super) const TABLE: &[Opt] = &[
         value.time())),
     opt("startdelay", Kind::TimeOrRange, "Time the job waits before it begins").default("0").works(|job, value| {
         match value.time_range() {
-            (min, max) if min == max => job.job.timing.startdelay = min,
-            _ => return Err("delays drawn from a range are not supported: give one time".to_owned()),
+            (min, max) if min == max => (job.job.timing.startdelay, job.job.timing.startdelay_max) = (min, Nanos(0)),
+            (min, max) => (job.job.timing.startdelay, job.job.timing.startdelay_max) = (min, max),
         }
         Ok(())
     }),
@@ -45,16 +44,10 @@ pub(super) const TABLE: &[Opt] = &[
         .works(put!(|job, value| job.new_group = value.flag())),
     opt("group_reporting", Kind::Flag, "Reports the jobs of a group as one")
         .works(put!(|job, value| job.job.group_reporting = value.flag())),
-    opt("wait_for", Kind::Text("writers"), "Waits until all clones of the job of this name have ended").planned(
-        NOT_YET,
-        "use stonewall, which waits for all jobs before",
-        put!(|job, value| job.job.rules.wait_for = Some(value.text().trim().to_owned())),
-    ),
-    opt("exitall", Kind::Flag, "Ends the other jobs when one of the group ends").harmless(&["0"]).planned(
-        NOT_YET,
-        "give each job the same runtime",
-        put!(|job, value| job.exitall = value.flag()),
-    ),
+    opt("wait_for", Kind::Text("writers"), "Waits until all clones of the job of this name have ended")
+        .works(put!(|job, value| job.job.rules.wait_for = Some(value.text().trim().to_owned()))),
+    opt("exitall", Kind::Flag, "Ends the other jobs when one of the group ends")
+        .works(put!(|job, value| job.exitall = value.flag())),
     opt(
         "exit_what",
         Kind::Choice(&[
@@ -73,11 +66,8 @@ pub(super) const TABLE: &[Opt] = &[
             _ => ExitScope::Group,
         }),
     ),
-    opt("exitall_on_error", Kind::Flag, "Ends the other jobs when one ends with an error").harmless(&["0"]).planned(
-        NOT_YET,
-        "look at the error of each job in the result",
-        put!(|job, value| job.job.rules.exit.on_error = value.flag()),
-    ),
+    opt("exitall_on_error", Kind::Flag, "Ends the other jobs when one ends with an error")
+        .works(put!(|job, value| job.job.rules.exit.on_error = value.flag())),
     opt("thread", Kind::Flag, "Runs jobs as threads rather than processes")
         .accepted("each worker is a thread always")
         .checked(put!(|job, value| job.extras.thread = value.flag())),
@@ -90,22 +80,11 @@ pub(super) const TABLE: &[Opt] = &[
         .refused("starts are told by the wall clock", "leave it out"),
     opt("nice", Kind::Int { min: -20, max: 19 }, "Niceness of the workers' processor time")
         .default("0")
-        .harmless(&["0"])
-        .planned(
-            NOT_YET,
-            "start fio itself with nice -n",
-            put!(|job, value| { job.job.rules.priority.nice = value.int() as i32 }),
-        ),
-    opt("prio", Kind::Int { min: 0, max: 7 }, "Level of the workers' I/O priority, 0 being the highest").planned(
-        NOT_YET,
-        "start fio itself with ionice -n",
-        put!(|job, value| job.job.rules.priority.io_level = Some(value.u32())),
-    ),
-    opt("prioclass", Kind::Int { min: 0, max: 3 }, "Class of the workers' I/O priority").harmless(&["0"]).planned(
-        NOT_YET,
-        "start fio itself with ionice -c",
-        put!(|job, value| job.job.rules.priority.io_class = Some(value.u32()).filter(|class| *class > 0)),
-    ),
+        .works(put!(|job, value| { job.job.rules.priority.nice = value.int() as i32 })),
+    opt("prio", Kind::Int { min: 0, max: 7 }, "Level of the workers' I/O priority, 0 being the highest")
+        .works(put!(|job, value| job.job.rules.priority.io_level = Some(value.u32()))),
+    opt("prioclass", Kind::Int { min: 0, max: 3 }, "Class of the workers' I/O priority")
+        .works(put!(|job, value| job.job.rules.priority.io_class = Some(value.u32()).filter(|class| *class > 0))),
     opt("cpus_allowed", Kind::Indices, "Processors the workers may run on")
         .works(put!(|job, value| job.job.cpus_allowed = value.indices())),
     opt("cpumask", Kind::Int { min: 1, max: i64::MAX }, "Processors the workers may run on, as bits of a number")
@@ -115,13 +94,9 @@ pub(super) const TABLE: &[Opt] = &[
         })),
     opt("cpus_allowed_policy", POLICIES, "Whether clones share these processors")
         .default("shared")
-        .harmless(&["shared"])
-        .refused("clones share the processors of their job", "give each job cpus_allowed of its own"),
-    opt("numa_cpu_nodes", Kind::Indices, "NUMA nodes whose processors the workers may use").harmless(&["all"]).planned(
-        NOT_YET,
-        "list the processors of the node in cpus_allowed",
-        put!(|job, value| job.job.rules.numa_cpu_nodes = value.indices()),
-    ),
+        .works(put!(|job, value| job.job.rules.split_cpus = value.word() == "split")),
+    opt("numa_cpu_nodes", Kind::Indices, "NUMA nodes whose processors the workers may use")
+        .works(put!(|job, value| job.job.rules.numa_cpu_nodes = value.indices())),
     opt("numa_mem_policy", Kind::Text("bind:0"), "NUMA nodes memory is taken from")
         .harmless(&["default", "local"])
         .refused("memory is taken where the kernel finds it", "start fio itself with numactl"),
@@ -133,10 +108,10 @@ pub(super) const TABLE: &[Opt] = &[
         "settings of the device are not changed behind your back",
         "write to /sys/block/DEVICE/queue/scheduler",
     ),
-    opt("exec_prerun", Kind::Text("sync"), "Runs a command before the job")
-        .refused("no other programs are started", "run it from the script that calls fio"),
-    opt("exec_postrun", Kind::Text("sync"), "Runs a command after the job")
-        .refused("no other programs are started", "run it from the script that calls fio"),
+    opt("exec_prerun", Kind::Text("sync"), "Runs a command before the job; its output goes to JOB.prerun.txt")
+        .works(put!(|job, value| job.job.rules.commands.before = Some(value.text().to_owned()))),
+    opt("exec_postrun", Kind::Text("sync"), "Runs a command after the job; its output goes to JOB.postrun.txt")
+        .works(put!(|job, value| job.job.rules.commands.after = Some(value.text().to_owned()))),
     opt("uid", int(0), "User the workers run as")
         .refused("workers are threads of one process, with one user", "start fio itself as that user"),
     opt("gid", int(0), "Group the workers run as")
@@ -147,10 +122,13 @@ pub(super) const TABLE: &[Opt] = &[
     opt("cgroup_nodelete", Kind::Bool, "Keeps that control group afterwards").default("0").goes_with("cgroup"),
     opt("flow", Kind::Int { min: 0, max: 1000 }, "Weight of the job among those of its flow")
         .default("0")
-        .harmless(&["0"])
-        .refused("the speeds of jobs are not held in proportion", "use rate or rate_iops"),
-    opt("flow_id", int(0), "Flow the job belongs to").default("0").goes_with("flow"),
-    opt("flow_sleep", int(0), "Microseconds a job waits that is ahead of its flow").default("0").goes_with("flow"),
+        .works(put!(|job, value| job.flow.weight = value.u32())),
+    opt("flow_id", int(0), "Flow the job belongs to")
+        .default("0")
+        .with("flow", put!(|job, value| job.flow.id = value.u32())),
+    opt("flow_sleep", int(0), "Microseconds a job waits that is ahead of its flow")
+        .default("0")
+        .with("flow", put!(|job, value| job.flow.sleep = Nanos(u64::from(value.u32()) * 1000))),
     opt("flow_watermark", int(0), "Older limit of a flow").goes_with("flow"),
     opt("profile", Kind::Text("act"), "A built-in workload")
         .refused("there are no built-in workloads", "write a job file, or use `hakaru bench`"),

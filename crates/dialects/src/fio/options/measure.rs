@@ -6,8 +6,6 @@ use hakaru_model::job::PerOp;
 use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::units::Quantile;
 
-const NO_LOGS: &str = "log files are not written yet";
-const STORED: &str = "read bandwidth and IOPS over time from the stored run, with `hakaru show`";
 const PLAIN: &str = "logs are written as text";
 const LOG_NAME: Kind = Kind::OptionalText("seqread");
 
@@ -69,26 +67,14 @@ pub(super) const TABLE: &[Opt] =
         opt("iopsavgtime", int(0), "Milliseconds of a sample of the IOPS")
             .default("500")
             .works(put!(|job, value| job.extras.logs.iopsavgtime_ms = value.u64())),
-        opt("write_bw_log", LOG_NAME, "Writes a log of the bandwidth").planned(
-            NO_LOGS,
-            STORED,
-            put!(|job, value| job.extras.logs.bw = Some(value.text().to_owned())),
-        ),
-        opt("write_iops_log", LOG_NAME, "Writes a log of the IOPS").planned(
-            NO_LOGS,
-            STORED,
-            put!(|job, value| job.extras.logs.iops = Some(value.text().to_owned())),
-        ),
-        opt("write_lat_log", LOG_NAME, "Writes logs of the latencies").planned(
-            NO_LOGS,
-            STORED,
-            put!(|job, value| job.extras.logs.lat = Some(value.text().to_owned())),
-        ),
-        opt("write_hist_log", LOG_NAME, "Writes a log of histograms of completion latency").planned(
-            NO_LOGS,
-            STORED,
-            put!(|job, value| job.extras.logs.hist = Some(value.text().to_owned())),
-        ),
+        opt("write_bw_log", LOG_NAME, "Writes a log of the bandwidth")
+            .works(put!(|job, value| job.extras.logs.bw = Some(value.text().to_owned()))),
+        opt("write_iops_log", LOG_NAME, "Writes a log of the IOPS")
+            .works(put!(|job, value| job.extras.logs.iops = Some(value.text().to_owned()))),
+        opt("write_lat_log", LOG_NAME, "Writes logs of the latencies")
+            .works(put!(|job, value| job.extras.logs.lat = Some(value.text().to_owned()))),
+        opt("write_hist_log", LOG_NAME, "Writes a log of histograms of completion latency")
+            .works(put!(|job, value| job.extras.logs.hist = Some(value.text().to_owned()))),
         opt("log_avg_msec", int(0), "Milliseconds that lines of a log are averaged over; 0 logs each I/O")
             .default("0")
             .with("write_bw_log", put!(|job, value| job.extras.logs.avg_msec = value.u64())),

@@ -6,8 +6,6 @@ use crate::fio::lists::floats;
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::{Distribution, Zone};
 
-const NOT_YET: &str = "the engine does not obey it yet";
-
 pub(super) const TABLE: &[Opt] =
     &[
         opt("rw", DIRECTIONS, "Which operations, sequential or random")
@@ -35,11 +33,9 @@ pub(super) const TABLE: &[Opt] =
         opt("buffered", Kind::Bool, "Goes through the page cache: the opposite of direct")
             .default("1")
             .works(put!(|job, value| job.job.files.direct = !value.flag())),
-        opt("atomic", Kind::Bool, "Writes each block whole or not at all").default("0").harmless(&["0"]).planned(
-            NOT_YET,
-            "leave it out",
-            put!(|job, value| job.job.rules.files.atomic = value.flag()),
-        ),
+        opt("atomic", Kind::Bool, "Writes each block whole or not at all (RWF_ATOMIC; pvsync2 with direct)")
+            .default("0")
+            .works(put!(|job, value| job.job.rules.files.atomic = value.flag())),
         opt("invalidate", Kind::Bool, "Drops files from the page cache before the job")
             .default("1")
             .works(put!(|job, value| job.job.files.invalidate = value.flag())),

@@ -6,6 +6,7 @@ use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
 use super::merge::{Group, GroupOp, OpTotals, Report, Spread, groups, reports, share_of_group};
 use super::normal::{busy_share, mean_over};
 use super::percentile::Wanted;
+use super::search::{Steadiness, TargetNumbers};
 use super::time::ctime;
 use super::value::{Object, Value};
 use super::view::{CpuIdleness, DiskView, RunView};
@@ -173,14 +174,39 @@ impl Printer<'_> {
             let first = self.report.first_error.map_or(0, |error| error.errno);
             job.set("total_err", self.report.errors).set("first_error", first);
         }
-        job.set("latency_depth", depth.iodepth)
-            .set("latency_target", 0u64)
-            .set("latency_percentile", 100.0)
-            .set("latency_window", 0u64);
+        let target = TargetNumbers::of(self.report);
+        job.set("latency_depth", target.depth)
+            .set("latency_target", target.target_ns)
+            .set("latency_percentile", target.percentile)
+            .set("latency_window", target.window_us);
         if let Some(description) = &self.report.extras.description {
             job.set("desc", description.as_str());
         }
+        if let Some(steady) = Steadiness::of(self.report) {
+            job.set("steadystate", steadystate(&steady));
+        }
     }
+}
+
+fn steadystate(steady: &Steadiness<'_>) -> Object {
+    let record = steady.record;
+    let list = |values: &[u64]| Value::List(values.iter().map(|&value| value.into()).collect());
+    let mut data = Object::default();
+    data.set("bw_mean", steady.mean(&record.bytes_per_s))
+        .set("iops_mean", steady.mean(&record.iops))
+        .set("iops", list(&record.iops))
+        .set("bw", list(&record.bytes_per_s));
+    let unit = if steady.percent { "%" } else { "" };
+    let mut object = Object::default();
+    object
+        .set("ss", format!("{}:{:.6}{unit}", steady.word(), steady.limit).as_str())
+        .set("duration", steady.rule.window.0.div_ceil(Nanos::SECOND.0))
+        .set("attained", u64::from(record.attained))
+        .set("criterion", format!("{:.6}{unit}", record.criterion).as_str())
+        .set("max_deviation", record.max_deviation)
+        .set("slope", record.slope)
+        .set("data", data);
+    object
 }
 
 /// Bandwidth in KiB/s and I/Os per second over time.

@@ -4,7 +4,9 @@ use super::view::{RunView, WorkerView};
 use crate::fio::{JobExtras, UnifiedReporting};
 use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::job::{ErrorPolicy, IoEngine, Job, Op, PerOp};
-use hakaru_model::record::{CpuUsage, DepthRecord, IoError, Latency, OpRecord, Samples, StopReason, WorkerRecord};
+use hakaru_model::record::{
+    CpuUsage, DepthRecord, IoError, Latency, OpRecord, Samples, SteadyRecord, StopReason, WorkerRecord,
+};
 use hakaru_model::units::Nanos;
 
 /// One reported job: a worker, or those of a group under `group_reporting`.
@@ -38,6 +40,10 @@ pub(super) struct Report<'a> {
     pub(super) cpu: CpuUsage,
     /// Time of all members, added up.
     pub(super) job_runtime: Nanos,
+    /// Whether the speed became steady.
+    pub(super) steady: Option<&'a SteadyRecord>,
+    /// The depth that a search for a latency came to.
+    pub(super) latency_depth: Option<u32>,
 }
 
 /// Totals of one operation of a report.
@@ -156,7 +162,8 @@ fn per_second(amount: u64, ms: u64) -> u64 {
 impl<'a> Report<'a> {
     fn of(worker: &WorkerView<'a>) -> Report<'a> {
         let WorkerView { job, extras, record, started_unix_ms } = *worker;
-        let WorkerRecord { runtime, job_runtime, ops, sync, depth, cpu, errors, stop, .. } = record;
+        let WorkerRecord { runtime, job_runtime, ops, sync, depth, cpu, errors, stop, steady, latency_depth, .. } =
+            record;
         let first_error = errors.first.first();
         let mut report = Report {
             job,
@@ -173,6 +180,8 @@ impl<'a> Report<'a> {
             depth: DepthRecord { iodepth: depth.iodepth.max(job.queue.iodepth), ..depth.clone() },
             cpu: *cpu,
             job_runtime: *job_runtime,
+            steady: steady.as_ref(),
+            latency_depth: *latency_depth,
         };
         report.leave_out_what_fio_does();
         report
@@ -214,6 +223,8 @@ impl<'a> Report<'a> {
         self.cpu.majf += other.cpu.majf;
         self.cpu.minf += other.cpu.minf;
         self.job_runtime.0 += other.job_runtime.0;
+        self.steady = self.steady.or(other.steady);
+        self.latency_depth = self.latency_depth.or(other.latency_depth);
     }
 
     /// Reads, writes and trims as one.

@@ -1,4 +1,4 @@
-//! What fio says on standard error of data that is not as it was written.
+//! What fio says on standard error of errors, and of data that is not as it was written.
 
 use super::normal::error_text;
 use hakaru_model::mismatch::{Difference, Mismatch, Saved};
@@ -10,7 +10,7 @@ pub fn errors(worker: &WorkerRecord) -> String {
     let mut text = String::new();
     for error in &worker.errors.first {
         match error.mismatches.as_slice() {
-            [] => io_error(&mut text, error),
+            [] => io_error(&mut text, &worker.name, error),
             mismatches => mismatches.iter().for_each(|mismatch| mismatch_lines(&mut text, error, mismatch)),
         }
     }
@@ -35,8 +35,14 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{words}");
 }
 
-fn io_error(text: &mut String, error: &IoError) {
+fn io_error(text: &mut String, job: &str, error: &IoError) {
     let IoError { action, file, offset, len, errno, .. } = error;
+    if action.starts_with("rate_") {
+        return line(text, format_args!("{job}: {action}"));
+    }
+    if let Some((what, op)) = action.strip_prefix("latency of").and_then(|rest| rest.rsplit_once(": ")) {
+        return line(text, format_args!("fio: latency of{what}: {file} {op} {} {}", offset.0, len.0));
+    }
     let words = error_text(*errno);
     line(text, format_args!("fio: io_u error on file {file}: {words}: {action} offset={}, buflen={}", offset.0, len.0));
 }

@@ -6,6 +6,7 @@ use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
 use super::merge::{Group, GroupOp, OpTotals, Report, groups, reports, share_of_group};
 use super::number::{Style, latency};
 use super::percentile::Wanted;
+use super::search::{Steadiness, TargetNumbers};
 use super::time::ctime;
 use super::view::{CpuIdleness, DiskView, RunView};
 use crate::fio::UnifiedReporting;
@@ -49,6 +50,20 @@ pub(super) fn error_text(errno: i32) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
+/// What `--idle-prof=calibrate` prints.
+pub fn calibration(mean_us: f64, deviation_us: f64) -> String {
+    format!("CPU idleness:\n  unit work: mean={mean_us:.2}us, stddev={deviation_us:.2}\n")
+}
+
+/// Where fio would say an error came from.
+fn place_of(action: &str) -> (&'static str, &'static str) {
+    match action {
+        action if action.starts_with("rate_") => ("backend.c", "check_min_rate"),
+        action if action.starts_with("latency of") => ("io_u.c", "max latency exceeded"),
+        _ => ("io_u.c", "io_u error"),
+    }
+}
+
 impl Text {
     fn report(&mut self, view: &RunView<'_>, report: &Report<'_>, group: &Group<'_>) {
         if !report.did_something() && report.fatal.is_none() {
@@ -77,14 +92,14 @@ impl Text {
     }
 
     fn header(&mut self, view: &RunView<'_>, report: &Report<'_>) {
-        let error = report.told_error().map_or("err= 0".to_owned(), |IoError { errno, mismatches, .. }| {
+        let error = report.told_error().map_or("err= 0".to_owned(), |IoError { errno, action, mismatches, .. }| {
             // The shape is fio's, which names a line of its sources; there is none to name here.
-            let func = match (mismatches.is_empty(), report.fatal.is_some()) {
+            let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
                 (false, false) => return format!("err={errno:>2} ()"),
-                (false, true) => "io_u_sync_complete",
-                (true, _) => "io_u error",
+                (false, true) => ("io_u.c", "io_u_sync_complete"),
+                (true, _) => place_of(action),
             };
-            format!("err={errno:>2} (file:io_u.c:0, func={func}, error={})", error_text(*errno))
+            format!("err={errno:>2} (file:{file}:0, func={func}, error={})", error_text(*errno))
         });
         let (name, group, jobs) = (&report.job.name, report.group, report.members);
         let when = ctime(view.shown_unix_ms, view.utc_offset_s);
@@ -244,7 +259,14 @@ impl Text {
             let (total, errno) = (report.errors, first.errno);
             line!(self, "     errors    : total={total}, first_error={errno}/<{}>", error_text(errno));
         }
-        line!(self, "     latency   : target=0, window=0, percentile=100.00%, depth={}", depth.iodepth);
+        let TargetNumbers { depth, target_ns, window_us, percentile } = TargetNumbers::of(report);
+        line!(
+            self,
+            "     latency   : target={target_ns}, window={window_us}, percentile={percentile:.2}%, depth={depth}"
+        );
+        if let Some(steady) = Steadiness::of(report) {
+            line!(self, "  steadystate  : {}", steady.line());
+        }
     }
 
     fn group(&mut self, group: &Group<'_>) {

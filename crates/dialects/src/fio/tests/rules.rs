@@ -73,21 +73,25 @@ fn verification() {
 
 #[test]
 fn ends_of_jobs() {
-    assert_eq!(rules("--exitall").exit.ends, Some(ExitScope::Group));
-    assert_eq!(rules("--exitall --exit_what=all").exit.ends, Some(ExitScope::All));
-    assert_eq!(rules("--exit_what=stonewall --exitall=1").exit.ends, Some(ExitScope::Phase));
-    assert!(rules("--exitall_on_error").exit.on_error);
-    assert_eq!(rules("--max_latency=20ms,,").max_latency.read, Some(Nanos::from_millis(20)));
-    let rate = rules("--rate_min=1m --rate_cycle=500").minimum_rate;
+    assert!(obeyed("").exit.phases_after_error, "as fio does");
+    assert_eq!(obeyed("--exitall").exit.ends, Some(ExitScope::Group));
+    assert_eq!(obeyed("--exitall --exit_what=all").exit.ends, Some(ExitScope::All));
+    assert_eq!(obeyed("--exit_what=stonewall --exitall=1").exit.ends, Some(ExitScope::Phase));
+    assert!(obeyed("--exitall_on_error").exit.on_error);
+    assert_eq!(obeyed("--max_latency=20ms,,").max_latency.read, Some(Nanos::from_millis(20)));
+    let rate = obeyed("--rate_min=1m --rate_cycle=500").minimum_rate;
     assert_eq!((rate.bytes_per_s, rate.cycle), (PerOp::all(Some(1 << 20)), Nanos::from_millis(500)));
-    assert_eq!(rules("--wait_for=writers").wait_for.as_deref(), Some("writers"));
+    let jobs = flat(&run("--name=writers --name=a --wait_for=writers").unwrap().scenario);
+    assert_eq!(jobs[1].rules.wait_for.as_deref(), Some("writers"));
+    assert!(fails("--name=a --wait_for=b --name=b").contains("waitee job b unknown; define it before this job"));
+    assert!(fails("--name=b --name=b --name=a --wait_for=b").contains("several jobs have that name"));
     let ignored = obeyed("--ignore_error=EIO,ENOSPC:122").ignore_errors;
     assert_eq!(ignored, IgnoredErrors { read: vec![5], write: vec![28, 122], verify: vec![] });
 }
 
 #[test]
 fn searching_for_a_state() {
-    let steady = rules("--steadystate=iops_slope:0.3% --ss_dur=30 --ss_ramp=10").steady.unwrap();
+    let steady = obeyed("--steadystate=iops_slope:0.3% --ss_dur=30 --ss_ramp=10").steady.unwrap();
     let wanted = SteadyState {
         iops: true,
         slope: true,
@@ -95,12 +99,14 @@ fn searching_for_a_state() {
         window: Nanos::from_secs(30),
         ramp: Nanos::from_secs(10),
         interval: Nanos::SECOND,
+        together: false,
     };
     assert_eq!(steady, wanted);
-    assert_eq!(rules("--steadystate=bw:1m").steady, None, "no duration, no detection");
-    assert_eq!(rules("--ss=bw:1m --ss_dur=5").steady.unwrap().limit, SteadyLimit::Absolute(1_048_576.0));
+    assert!(obeyed("--ss=iops:5 --ss_dur=9 --group_reporting").steady.unwrap().together);
+    assert_eq!(obeyed("--steadystate=bw:1m").steady, None, "no duration, no detection");
+    assert_eq!(obeyed("--ss=bw:1m --ss_dur=5").steady.unwrap().limit, SteadyLimit::Absolute(1_048_576.0));
     let target =
-        rules("--latency_target=5ms --latency_window=10s --latency_percentile=99 --latency_run=1").latency_target;
+        obeyed("--latency_target=5ms --latency_window=10s --latency_percentile=99 --latency_run=1").latency_target;
     let (target, keep) = (target.unwrap(), true);
     assert_eq!((target.target, target.window), (Nanos::from_millis(5), Nanos::from_secs(10)));
     assert_eq!((target.percentile, target.keep_running), (99.0, keep));
@@ -108,10 +114,10 @@ fn searching_for_a_state() {
 
 #[test]
 fn files_and_zones() {
-    assert!(rules("--create_on_open=1").files.create_on_open);
-    assert!(rules("--fill_device=1 --rw=write").files.fill_device);
-    assert!(rules("--file_append=1").files.append && rules("--unlink_each_loop=1").files.unlink_each_loop);
-    assert_eq!(rules("--fadvise_hint=random").files.advice, AccessAdvice::Random);
+    assert!(obeyed("--create_on_open=1").files.create_on_open);
+    assert!(obeyed("--fill_device=1 --rw=write").files.fill_device);
+    assert!(obeyed("--file_append=1").files.append && rules("--unlink_each_loop=1").files.unlink_each_loop);
+    assert_eq!(obeyed("--fadvise_hint=random").files.advice, AccessAdvice::Random);
     let turns = obeyed("--file_service_type=random:8 --openfiles=4").turns;
     assert_eq!(turns, FileTurns { order: FileOrder::Random, run_length: 8, open_files: Some(4) });
     assert_eq!(obeyed("--file_service_type=zipf:1.3").turns.order, FileOrder::Zipf(1.3));
@@ -125,10 +131,12 @@ fn files_and_zones() {
 fn workload_priority_and_replay() {
     assert_eq!(obeyed("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
     assert_eq!(rules("--dedupe_percentage=30").dedupe_percent, 30);
-    assert!(rules("--io_submit_mode=offload").offload && rules("--atomic=1").files.atomic);
-    let priority = rules("--nice=5 --prio=3 --prioclass=2").priority;
+    assert!(rules("--io_submit_mode=offload").offload);
+    assert!(obeyed("--atomic=1 --ioengine=pvsync2 --direct=1").files.atomic);
+    assert!(fails("--name=a --atomic=1").contains("pvsync2"));
+    let priority = obeyed("--nice=5 --prio=3 --prioclass=2").priority;
     assert_eq!(priority, Priority { nice: 5, io_class: Some(2), io_level: Some(3) });
-    assert_eq!(rules("--numa_cpu_nodes=0-1").numa_cpu_nodes, [0, 1]);
+    assert_eq!(obeyed("--numa_cpu_nodes=0-1").numa_cpu_nodes, [0, 1]);
     let replay = rules("--read_iolog=a.log:b.log --replay_no_stall=1 --replay_redirect=/dev/sdb").replay;
     assert_eq!(replay.read, [PathBuf::from("a.log"), PathBuf::from("b.log")]);
     assert!(replay.no_stall && replay.redirect == Some("/dev/sdb".into()));
@@ -138,7 +146,6 @@ fn workload_priority_and_replay() {
 fn logs() {
     let command = "--name=a --write_bw_log --write_lat_log=lat --log_avg_msec=100 --per_job_logs=0 --log_offset=1 \
         --write_hist_log=h --log_hist_msec=1000 --log_hist_coarseness=2 --log_unix_epoch=1";
-    assert!(fails(command).contains("log files are not written yet"));
     let invocation = run_open(command).unwrap();
     let wanted = LogPlan {
         bw: Some(String::new()),
@@ -153,5 +160,33 @@ fn logs() {
         ..LogPlan::default()
     };
     assert_eq!(invocation.extras[0][0].logs, wanted);
-    assert_eq!(flat(&invocation.scenario)[0].measure.tick, Nanos::from_millis(100));
+    let job = flat(&invocation.scenario).remove(0);
+    assert_eq!(job.measure.tick, Nanos::from_millis(100));
+    let told = Logs {
+        samples: true,
+        window: Some(Nanos::from_millis(100)),
+        max_value: false,
+        histogram: Some(Nanos::SECOND),
+        coarseness: 2,
+    };
+    assert_eq!(job.rules.logs, told);
+    assert!(!obeyed("--write_hist_log=h").logs.any(), "no histogram without log_hist_msec");
+}
+
+#[test]
+fn pauses_delays_and_flows() {
+    let rate =
+        job("--name=a --thinktime=1s --thinktime_spin=1ms --thinktime_iotime=9 --thinktime_blocks_type=issue").rate;
+    assert_eq!((rate.thinktime_blocks, rate.thinktime_iotime), (0, Nanos::from_secs(9)));
+    assert_eq!((rate.thinktime_spin, rate.thinktime_on_issue), (Nanos::from_millis(1), true));
+    assert!(job("--name=a --rate=1m --rate_ignore_thinktime=1").rate.ignore_thinktime);
+    let timing = job("--name=a --startdelay=2-5").timing;
+    assert_eq!((timing.startdelay, timing.startdelay_max), (Nanos::from_secs(2), Nanos::from_secs(5)));
+    let flow = obeyed("--flow=3 --flow_id=2 --flow_sleep=50").flow;
+    assert_eq!(flow, Some(FlowShare { id: 2, weight: 3, sleep: Nanos(50_000) }));
+    assert_eq!(obeyed("--flow=0").flow, None);
+    let commands = obeyed("--exec_prerun=sync --exec_postrun=date").commands;
+    assert_eq!((commands.before.as_deref(), commands.after.as_deref()), (Some("sync"), Some("date")));
+    assert!(obeyed("--cpus_allowed=0-1 --cpus_allowed_policy=split").split_cpus);
+    assert!(obeyed("--serialize_overlap=1").serialize_overlap);
 }

@@ -1,0 +1,167 @@
+//! The log files of a fio run: `write_bw_log` and its kin.
+//!
+//! Lines are appended in pieces and no file is kept open, so that neither memory nor descriptors grow with the length of
+//! the run or the number of jobs.
+
+use hakaru_dialects::fio::output::{LogColumns, LogEntry, LogKind, histogram_line, log_text};
+use hakaru_dialects::fio::{Invocation, JobExtras, LogPlan};
+use hakaru_engine::{LogChunk, LogSample};
+use hakaru_model::job::Job;
+use hakaru_model::plan::Plan;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Text of a log is written to its file when there is more than this.
+const PIECE: usize = 32 << 10;
+
+/// All log files of a run.
+#[derive(Default)]
+pub(super) struct LogFiles {
+    /// Workers of each phase.
+    phases: Vec<Vec<WorkerLogs>>,
+    current: usize,
+    /// Text that is not written yet.
+    pending: BTreeMap<PathBuf, String>,
+    failed: bool,
+}
+
+/// The logs of one worker.
+struct WorkerLogs {
+    files: Vec<(LogKind, PathBuf)>,
+    columns: LogColumns,
+    prio: u16,
+    unix_epoch: bool,
+}
+
+impl LogFiles {
+    /// Makes the files, so that one that cannot be made is told before anything runs. Files that several jobs share are
+    /// appended to, as in fio.
+    pub(super) fn create(invocation: &Invocation, plan: &Plan) -> anyhow::Result<LogFiles> {
+        let mut number = 0;
+        let mut files = LogFiles::default();
+        let jobs = invocation.scenario.phases.iter().zip(&invocation.extras);
+        for (phase, (scenario, extras)) in plan.phases.iter().zip(jobs) {
+            let mut workers = Vec::new();
+            for worker in &phase.workers {
+                number += 1;
+                let at = worker.job as usize;
+                let (Some(job), Some(extras)) = (scenario.jobs.get(at), extras.get(at)) else { continue };
+                let logs = WorkerLogs::of(job, extras, number);
+                for (_, path) in &logs.files {
+                    make(path, !extras.logs.per_job)?;
+                }
+                workers.push(logs);
+            }
+            files.phases.push(workers);
+        }
+        Ok(files)
+    }
+
+    pub(super) fn phase_begins(&mut self, index: usize) {
+        self.current = index;
+    }
+
+    /// Takes what a worker tells.
+    pub(super) fn take(&mut self, worker: usize, chunk: &LogChunk) {
+        let LogFiles { phases, current, pending, failed } = self;
+        let Some(logs) = phases.get(*current).and_then(|workers| workers.get(worker)) else { return };
+        let epoch = if logs.unix_epoch { chunk.epoch_unix_ms.max(0) as u64 } else { 0 };
+        for (kind, path) in &logs.files {
+            // Most kinds of a worker have something to tell, or none.
+            let text = logs.text(*kind, chunk, epoch);
+            if text.is_empty() {
+                continue;
+            }
+            let waiting = pending.entry(path.clone()).or_default();
+            waiting.push_str(&text);
+            if waiting.len() >= PIECE {
+                *failed |= !append(path, waiting);
+                waiting.clear();
+            }
+        }
+    }
+
+    /// Writes what is left. Whether all of it could be written.
+    pub(super) fn end(&mut self) -> bool {
+        for (path, text) in std::mem::take(&mut self.pending) {
+            self.failed |= !append(&path, &text);
+        }
+        !self.failed
+    }
+}
+
+impl WorkerLogs {
+    fn of(job: &Job, extras: &JobExtras, number: u32) -> WorkerLogs {
+        let LogPlan { bw, iops, lat, hist, offset, prio, per_job, unix_epoch, .. } = &extras.logs;
+        let kinds = [
+            (bw, LogKind::Bw),
+            (iops, LogKind::Iops),
+            (lat, LogKind::Lat),
+            (lat, LogKind::Slat),
+            (lat, LogKind::Clat),
+            (hist, LogKind::ClatHist),
+        ];
+        let path = |prefix: &str, kind: LogKind| {
+            let prefix = if prefix.is_empty() { &job.name } else { prefix };
+            PathBuf::from(kind.file_name(prefix, per_job.then_some(number)))
+        };
+        let files = kinds.into_iter().filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind)))).collect();
+        let priority = &job.rules.priority;
+        let (class, level) = (priority.io_class.unwrap_or(0), priority.io_level.unwrap_or(0));
+        let columns = LogColumns { offset: *offset, prio: *prio };
+        WorkerLogs { files, columns, prio: (class << 13 | level) as u16, unix_epoch: *unix_epoch }
+    }
+
+    fn text(&self, kind: LogKind, chunk: &LogChunk, epoch: u64) -> String {
+        if kind == LogKind::ClatHist {
+            let line =
+                |h: &hakaru_engine::LogHistogram| histogram_line(epoch + h.at.as_millis(), h.op, h.len, &h.counts);
+            return chunk.histograms.iter().map(line).collect();
+        }
+        let entry = |sample: &LogSample| {
+            let LogSample { at, op, len, offset, .. } = *sample;
+            let value = value(kind, sample)?;
+            Some(LogEntry { msec: epoch + at.as_millis(), value, op, bs: len.into(), offset, prio: self.prio })
+        };
+        let entries: Vec<LogEntry> = chunk.samples.iter().filter_map(entry).collect();
+        log_text(&entries, self.columns)
+    }
+}
+
+/// What a kind of log tells of a sample. The bandwidth of single I/Os is in units of 1000, that of windows in units of
+/// 1024: found by observation.
+fn value(kind: LogKind, sample: &LogSample) -> Option<u64> {
+    let [slat, clat, lat] = sample.latency;
+    match kind {
+        LogKind::Bw => Some(sample.bytes_per_s? / if sample.len > 0 { 1000 } else { 1024 }),
+        LogKind::Iops => sample.iops,
+        LogKind::Slat => slat,
+        LogKind::Clat => clat,
+        LogKind::Lat => lat,
+        LogKind::ClatHist => None,
+    }
+}
+
+fn make(path: &Path, keep: bool) -> anyhow::Result<()> {
+    let made = std::fs::OpenOptions::new().create(true).write(true).truncate(!keep).append(keep).open(path);
+    made.map_err(|e| {
+        let cure = match e.kind() {
+            std::io::ErrorKind::NotFound => "; make its folder first",
+            _ => "",
+        };
+        anyhow::anyhow!("cannot write the log {}: {e}{cure}", path.display())
+    })?;
+    Ok(())
+}
+
+fn append(path: &Path, text: &str) -> bool {
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    match file.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => true,
+        Err(e) => {
+            anstream::eprintln!("fio: cannot write the log {}: {e}", path.display());
+            false
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What is told of searches: for a steady state, for a queue depth that keeps to a latency.
+
+use super::merge::Report;
+use hakaru_model::job::rules::{SteadyLimit, SteadyState};
+use hakaru_model::record::SteadyRecord;
+
+/// Numbers of the latency target, or those that stand where there is none.
+pub(super) struct TargetNumbers {
+    pub(super) depth: u32,
+    pub(super) target_ns: u64,
+    pub(super) window_us: u64,
+    pub(super) percentile: f64,
+}
+
+impl TargetNumbers {
+    pub(super) fn of(report: &Report<'_>) -> TargetNumbers {
+        let depth = report.latency_depth.unwrap_or(report.depth.iodepth);
+        match report.job.rules.latency_target {
+            None => TargetNumbers { depth, target_ns: 0, window_us: 0, percentile: 100.0 },
+            Some(target) => TargetNumbers {
+                depth,
+                target_ns: target.target.0,
+                window_us: target.window.0 / 1000,
+                percentile: target.percentile,
+            },
+        }
+    }
+}
+
+/// What was found of a steady state, with what was asked.
+pub(super) struct Steadiness<'a> {
+    pub(super) rule: &'a SteadyState,
+    pub(super) record: &'a SteadyRecord,
+    pub(super) limit: f64,
+    pub(super) percent: bool,
+}
+
+impl<'a> Steadiness<'a> {
+    pub(super) fn of(report: &Report<'a>) -> Option<Steadiness<'a>> {
+        let (rule, record) = (report.job.rules.steady.as_ref()?, report.steady?);
+        let (limit, percent) = match rule.limit {
+            SteadyLimit::Percent(limit) => (limit, true),
+            SteadyLimit::Absolute(limit) => (limit, false),
+        };
+        Some(Steadiness { rule, record, limit, percent })
+    }
+
+    /// The word of the option.
+    pub(super) fn word(&self) -> &'static str {
+        match (self.rule.iops, self.rule.slope) {
+            (true, false) => "iops",
+            (true, true) => "iops_slope",
+            (false, false) => "bw",
+            (false, true) => "bw_slope",
+        }
+    }
+
+    /// The mean over the window; what of it was not measured counts as nothing.
+    pub(super) fn mean(&self, samples: &[u64]) -> u64 {
+        let window = (self.rule.window.0 / self.rule.interval.0.max(1)).max(1);
+        samples.iter().sum::<u64>() / window
+    }
+
+    /// The line of the text output: `attained=yes, bw=800KiB/s (800kB/s), iops=199, bw slope=-0.099%`.
+    ///
+    /// Both bandwidths are the same number of KiB/s: found by observation.
+    pub(super) fn line(&self) -> String {
+        let SteadyRecord { attained, criterion, iops, bytes_per_s, .. } = self.record;
+        let bw = self.mean(bytes_per_s) >> 10;
+        let what = if self.rule.iops { "iops" } else { "bw" };
+        let kind = if self.rule.slope { "slope" } else { "mean dev" };
+        let known = self.percent && !iops.is_empty() && *criterion != 0.0;
+        format!(
+            "attained={}, bw={bw}KiB/s ({bw}kB/s), iops={}, {what} {kind}={criterion:.3}{}",
+            if *attained { "yes" } else { "no" },
+            self.mean(iops),
+            if known { "%" } else { "" }
+        )
+    }
+}

@@ -1,0 +1,84 @@
+//! What is done for a worker beside its I/O: priorities, processors of nodes, commands before and after.
+
+use crate::error::RunError;
+use hakaru_model::job::rules::Priority;
+use hakaru_model::plan::WorkerPlan;
+use hakaru_sys::Errno;
+use std::process::{Command, Stdio};
+
+/// Sets what the calling thread is to have: processors and priorities.
+pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
+    let mut cpus = plan.cpus_allowed.clone();
+    for &node in &plan.rules.numa_cpu_nodes {
+        cpus.extend(cpus_of_node(plan, node)?);
+    }
+    if !cpus.is_empty() {
+        hakaru_sys::thread::pin(&cpus).map_err(|errno| RunError::Pin {
+            job: plan.name.clone(),
+            cpus: cpus.clone(),
+            errno,
+            online: std::thread::available_parallelism().map_or(1, usize::from),
+        })?;
+    }
+    set_priorities(plan)
+}
+
+fn set_priorities(plan: &WorkerPlan) -> Result<(), RunError> {
+    let Priority { nice, io_class, io_level } = plan.rules.priority;
+    let failed = |what: String| move |errno| RunError::Priority { job: plan.name.clone(), what, errno };
+    if nice != 0 {
+        hakaru_sys::thread::set_nice(nice).map_err(failed(format!("nice={nice}")))?;
+    }
+    match (io_class, io_level) {
+        (None, None) => Ok(()),
+        (class, level) => {
+            // The kernel knows levels only within a class; without one, best effort is what a thread has.
+            let (class, level) = (class.unwrap_or(BEST_EFFORT), level.unwrap_or(0));
+            let what = format!("prioclass={class}, prio={level}");
+            hakaru_sys::thread::set_io_priority(class, level).map_err(failed(what))
+        }
+    }
+}
+
+/// The usual class of the kernel.
+const BEST_EFFORT: u32 = 2;
+
+fn cpus_of_node(plan: &WorkerPlan, node: u32) -> Result<Vec<u32>, RunError> {
+    let path = format!("/sys/devices/system/node/node{node}/cpulist");
+    let text = std::fs::read_to_string(path).ok();
+    text.and_then(|text| list(&text)).ok_or_else(|| RunError::Node { job: plan.name.clone(), node })
+}
+
+/// `0-3,5` as the kernel writes lists.
+fn list(text: &str) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        all.extend(first..=last);
+    }
+    Some(all)
+}
+
+/// Runs a command by the shell. What it prints goes to `JOB.WHEN.txt` in the current folder; its exit code is its own.
+pub(crate) fn run_command(job: &str, when: &str, command: &str) -> Result<(), Errno> {
+    let errno = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
+    let out = std::fs::File::create(format!("{job}.{when}.txt")).map_err(errno)?;
+    let both = out.try_clone().map_err(errno)?;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(out).stderr(both);
+    shell.status().map_err(errno)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_the_kernel_are_read() {
+        assert_eq!(list("0-3,5\n"), Some(vec![0, 1, 2, 3, 5]));
+        assert_eq!(list("\n"), Some(vec![]));
+        assert_eq!(list("a-b"), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! How idle the processors were while a run went on: `--idle-prof`.
+//!
+//! A thread on each processor works whenever that processor has nothing else to do (the scheduler's idle class); the
+//! share of time in which it could work is the share that was idle. Its own work is timed beforehand, so that a reader
+//! can tell a slow processor from a busy one.
+
+use hakaru_sys::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// Rounds of a unit of work.
+const ROUNDS: u64 = 50_000;
+/// Units timed to find out how long one takes.
+const UNITS: u32 = 10;
+
+/// What a profiler found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Idleness {
+    /// Idle share of all processors together, in hundredths.
+    pub system: f64,
+    /// Of each, in hundredths.
+    pub per_cpu: Vec<f64>,
+    /// Time of a unit of work, in microseconds.
+    pub unit_mean_us: f64,
+    /// Its deviation.
+    pub unit_deviation_us: f64,
+}
+
+/// Threads that work while nobody else does.
+#[derive(Debug)]
+pub struct IdleProfiler {
+    stop: Arc<AtomicBool>,
+    begun: Instant,
+    threads: Vec<JoinHandle<Option<u64>>>,
+    unit: (f64, f64),
+}
+
+impl IdleProfiler {
+    /// How long a unit of work takes: mean and deviation in microseconds.
+    pub fn calibrate() -> (f64, f64) {
+        let times: Vec<f64> = (0..UNITS)
+            .map(|_| {
+                let begun = Instant::now();
+                work(ROUNDS);
+                begun.elapsed().as_secs_f64() * 1e6
+            })
+            .collect();
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let scatter: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
+        (mean, (scatter / (times.len() - 1) as f64).sqrt())
+    }
+
+    /// Begins to work on every processor this process may use.
+    pub fn start() -> IdleProfiler {
+        let unit = IdleProfiler::calibrate();
+        let stop = Arc::new(AtomicBool::new(false));
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+        let threads = (0..cpus).map(|cpu| {
+            let stop = Arc::clone(&stop);
+            std::thread::spawn(move || {
+                // Where it may not be pinned or put in the idle class, it would take time from the jobs.
+                thread::pin(&[cpu]).and_then(|()| thread::run_when_idle()).ok()?;
+                while !stop.load(Relaxed) {
+                    work(ROUNDS / 16);
+                }
+                let used = thread::usage();
+                Some(used.user_ns + used.system_ns)
+            })
+        });
+        let threads = threads.collect();
+        IdleProfiler { stop, begun: Instant::now(), threads, unit }
+    }
+
+    /// Ends it. `None` where no processor could be watched.
+    pub fn finish(self) -> Option<Idleness> {
+        let elapsed = self.begun.elapsed().as_nanos().max(1) as f64;
+        self.stop.store(true, Relaxed);
+        let worked = self.threads.into_iter().map(|thread| thread.join().ok().flatten());
+        let per_cpu: Vec<f64> = worked.map(|ns| (ns.unwrap_or(0) as f64 * 100.0 / elapsed).min(100.0)).collect();
+        let system = per_cpu.iter().sum::<f64>() / per_cpu.len().max(1) as f64;
+        let (unit_mean_us, unit_deviation_us) = self.unit;
+        (!per_cpu.is_empty()).then_some(Idleness { system, per_cpu, unit_mean_us, unit_deviation_us })
+    }
+}
+
+/// Some arithmetic that cannot be left out.
+fn work(rounds: u64) -> u64 {
+    let mut value = 0x9e37_79b9_7f4a_7c15u64;
+    for round in 0..rounds {
+        value = std::hint::black_box(value ^ round).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(13);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_hundredths() {
+        let profiler = IdleProfiler::start();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let idle = profiler.finish().unwrap();
+        assert!(idle.per_cpu.iter().chain([&idle.system]).all(|share| (0.0..=100.0).contains(share)), "{idle:?}");
+        assert!(idle.unit_mean_us > 0.0);
+    }
+}

@@ -1,0 +1,228 @@
+//! What a worker tells of single I/Os, or of short stretches of time, while it runs.
+//!
+//! Memory stays bounded whatever happens: a worker has a few chunks, which it fills, hands over, and gets back. When all
+//! of them are under way it waits, so that a slow disk for the log slows the job down rather than filling memory.
+//! Names of files and the form of lines are not its business.
+
+use crate::tally::{Sums, Tally};
+use hakaru_model::histogram::FOLDED_BUCKETS;
+use hakaru_model::job::rules::Logs;
+use hakaru_model::job::{Op, PerOp};
+use hakaru_model::plan::WorkerPlan;
+use hakaru_model::units::Nanos;
+
+/// I/Os told at once.
+const SAMPLES: usize = 1024;
+/// Chunks that a worker has at most.
+const CHUNKS: u32 = 4;
+
+/// One I/O, or the mean or largest of those of a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogSample {
+    /// When it completed or the stretch ended, counted from the start of measurement.
+    pub at: Nanos,
+    /// What was done.
+    pub op: Op,
+    /// Bytes of the I/O; 0 for a stretch of time.
+    pub len: u32,
+    /// Offset of the I/O; 0 for a stretch of time.
+    pub offset: u64,
+    /// Bytes per second: of a stretch, or of the I/O while it lasted. `None` for the piece of a stretch at the end.
+    pub bytes_per_s: Option<u64>,
+    /// I/Os per second of a stretch, 1 for an I/O. `None` as above.
+    pub iops: Option<u64>,
+    /// Creation to submission, submission to completion, creation to completion, in nanoseconds, where they are kept.
+    pub latency: [Option<u64>; 3],
+}
+
+/// Completion latencies of a stretch of time, by size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogHistogram {
+    /// When the stretch ended, counted from the start of measurement.
+    pub at: Nanos,
+    /// What was done.
+    pub op: Op,
+    /// Smallest block of the job.
+    pub len: u64,
+    /// Counts, in bins as the fio dialect has them, joined as was asked for.
+    pub counts: Vec<u64>,
+}
+
+/// What a worker tells at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogChunk {
+    /// Wall clock at the start of measurement, milliseconds since 1970 UTC.
+    pub epoch_unix_ms: i64,
+    /// Single I/Os, or stretches of time.
+    pub samples: Vec<LogSample>,
+    /// Distributions.
+    pub histograms: Vec<LogHistogram>,
+}
+
+impl LogChunk {
+    fn empty() -> Box<LogChunk> {
+        Box::new(LogChunk { samples: Vec::with_capacity(SAMPLES), ..LogChunk::default() })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.samples.is_empty() && self.histograms.is_empty()
+    }
+}
+
+/// The log of one worker.
+#[derive(Debug)]
+pub(crate) struct IoLog {
+    logs: Logs,
+    queued: bool,
+    lens: PerOp<u64>,
+    chunk: Box<LogChunk>,
+    /// Chunks that exist.
+    made: u32,
+    epoch_unix_ms: i64,
+    /// When it has to look up next: the end of a window or of the stretch of a histogram, in ticks.
+    pub(crate) due: u64,
+    next_window: u64,
+    next_histogram: u64,
+    window_begun: Nanos,
+    base: PerOp<Sums>,
+    /// Counts of histograms when the stretch began.
+    counted: PerOp<Vec<u64>>,
+}
+
+/// How long windows and stretches take, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Periods {
+    pub(crate) window: Option<u64>,
+    pub(crate) histogram: Option<u64>,
+}
+
+impl IoLog {
+    /// `None` for a job that keeps no log.
+    pub(crate) fn new(logs: &Logs, plan: &WorkerPlan, queued: bool) -> Option<Box<IoLog>> {
+        let none = PerOp::all(Sums::default());
+        logs.any().then(|| {
+            Box::new(IoLog {
+                logs: *logs,
+                queued,
+                lens: plan.stream.block.map(|block| block.min().0),
+                chunk: LogChunk::empty(),
+                made: 1,
+                epoch_unix_ms: 0,
+                due: u64::MAX,
+                next_window: u64::MAX,
+                next_histogram: u64::MAX,
+                window_begun: Nanos(0),
+                base: none,
+                counted: PerOp::default(),
+            })
+        })
+    }
+
+    /// The lengths asked for, where they are.
+    pub(crate) fn lengths(&self) -> (Option<Nanos>, Option<Nanos>) {
+        (self.logs.window.filter(|_| self.logs.samples), self.logs.histogram)
+    }
+
+    /// Measurement begins now.
+    pub(crate) fn begin(&mut self, now: u64, epoch_unix_ms: i64, periods: Periods) {
+        self.epoch_unix_ms = epoch_unix_ms;
+        self.next_window = periods.window.map_or(u64::MAX, |length| now + length);
+        self.next_histogram = periods.histogram.map_or(u64::MAX, |length| now + length);
+        self.window_begun = Nanos(0);
+        self.base = PerOp::default();
+        self.counted = PerOp::default();
+        self.due = self.next_window.min(self.next_histogram);
+    }
+
+    /// Takes one I/O. Whether the chunk is full now.
+    pub(crate) fn take(&mut self, sample: LogSample) -> bool {
+        if self.logs.samples && self.logs.window.is_none() {
+            let latency = if self.queued { sample.latency } else { [None, sample.latency[1], sample.latency[2]] };
+            self.chunk.samples.push(LogSample { latency, ..sample });
+        }
+        self.chunk.samples.len() >= SAMPLES
+    }
+
+    /// Ends whatever has come to its end, and at the end of the job all there is. Whether there is anything to tell.
+    pub(crate) fn look(&mut self, now: u64, at: Nanos, periods: Periods, last: bool, tally: &mut Tally) -> bool {
+        if let Some(length) = periods.window
+            && (last || now >= self.next_window)
+        {
+            self.close_window(at, now >= self.next_window, tally);
+            self.next_window = after(self.next_window, length, now);
+        }
+        if let Some(length) = periods.histogram
+            && (last || now >= self.next_histogram)
+        {
+            self.close_histograms(at, tally);
+            self.next_histogram = after(self.next_histogram, length, now);
+        }
+        self.due = self.next_window.min(self.next_histogram);
+        !self.chunk.is_empty() && (last || periods.window.is_some() || periods.histogram.is_some())
+    }
+
+    fn close_window(&mut self, at: Nanos, whole: bool, tally: &mut Tally) {
+        let length = at.0.saturating_sub(self.window_begun.0).max(1);
+        self.window_begun = at;
+        for op in Op::ALL {
+            let (sums, base) = (tally.sums(op), self.base[op]);
+            let ios = sums.ios - base.ios;
+            if ios == 0 {
+                continue;
+            }
+            self.base[op] = sums;
+            let maxima = if self.logs.max_value { tally.take_maxima(op) } else { [0; 3] };
+            let latency = std::array::from_fn(|kind| {
+                let sum = sums.latency[kind]?;
+                let mean = sum.wrapping_sub(base.latency[kind].unwrap_or(0)) / ios;
+                Some(if self.logs.max_value { maxima[kind] } else { mean })
+            });
+            let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(length)) as u64;
+            let bytes_per_s = whole.then(|| per_s(sums.bytes - base.bytes));
+            let iops = whole.then(|| per_s(ios));
+            self.chunk.samples.push(LogSample { at, op, len: 0, offset: 0, bytes_per_s, iops, latency });
+        }
+    }
+
+    fn close_histograms(&mut self, at: Nanos, tally: &Tally) {
+        let joined = 1 << self.logs.coarseness.min(FOLDED_BUCKETS.ilog2());
+        for op in Op::ALL {
+            let Some(histogram) = tally.clat_histogram(op) else { continue };
+            let folded = histogram.fold();
+            let now: Vec<u64> = folded.chunks(joined).map(|chunk| chunk.iter().sum()).collect();
+            let before = &self.counted[op];
+            let counts: Vec<u64> = match before.is_empty() {
+                true => now.clone(),
+                false => now.iter().zip(before).map(|(now, before)| now - before).collect(),
+            };
+            if counts.iter().any(|&count| count > 0) {
+                self.chunk.histograms.push(LogHistogram { at, op, len: self.lens[op], counts });
+            }
+            self.counted[op] = now;
+        }
+    }
+
+    /// The chunk as it is, to be handed over; `back` gives one that came back, and waits when it is told to.
+    pub(crate) fn exchange(&mut self, back: impl FnOnce(bool) -> Option<Box<LogChunk>>) -> Box<LogChunk> {
+        let next = match back(self.made >= CHUNKS) {
+            Some(mut chunk) => {
+                chunk.samples.clear();
+                chunk.histograms.clear();
+                chunk
+            }
+            None => {
+                self.made += 1;
+                LogChunk::empty()
+            }
+        };
+        let mut full = std::mem::replace(&mut self.chunk, next);
+        full.epoch_unix_ms = self.epoch_unix_ms;
+        full
+    }
+}
+
+/// The next moment of a grid that lies behind `now`.
+fn after(moment: u64, length: u64, now: u64) -> u64 {
+    let passed = now.saturating_sub(moment) / length.max(1);
+    moment.saturating_add((passed + 1).saturating_mul(length.max(1)))
+}

@@ -1,0 +1,368 @@
+//! Limits a job has to keep: a least rate, a longest latency; and the search for the deepest
+//! queue that keeps to a latency.
+
+use super::{Flight, InFlight, Worker};
+use crate::backend::Backend;
+use crate::beside;
+use crate::clock::Clock;
+use crate::shared::Message;
+use hakaru_model::job::rules::{ExitScope, LatencyTarget, MinimumRate};
+use hakaru_model::job::{Op, PerOp};
+use hakaru_model::plan::WorkerPlan;
+use hakaru_model::record::{IoError, StopReason};
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_sys::Errno;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What a worker has to keep to.
+#[derive(Debug)]
+pub(super) struct Limits {
+    least: Option<Least>,
+    search: Option<Search>,
+    max_latency: PerOp<Option<Nanos>>,
+    /// When something is to be judged next, in ticks.
+    pub(super) due: u64,
+}
+
+/// A shell that could not be run, or a file that could not be written for it.
+pub(super) fn command_failed(when: &str, errno: Errno) -> IoError {
+    let (action, file) = (format!("exec_{when}"), "sh".to_owned());
+    IoError {
+        action,
+        file,
+        offset: Bytes(0),
+        len: Bytes(0),
+        errno: errno.raw_os_error(),
+        at: Nanos(0),
+        mismatches: Vec::new(),
+    }
+}
+
+/// The least rate, and what was done when it was last looked at.
+#[derive(Debug)]
+struct Least {
+    rate: MinimumRate,
+    since: u64,
+    done: PerOp<(u64, u64)>,
+}
+
+/// The search for a depth: by halves between one that kept to the latency and one that did not.
+#[derive(Debug)]
+struct Search {
+    target: LatencyTarget,
+    depth: u32,
+    /// The deepest that kept to it; 0 when none did yet.
+    low: u32,
+    /// The deepest that is still thought of.
+    high: u32,
+    within: u64,
+    beyond: u64,
+    window_ends: u64,
+    window: u64,
+}
+
+/// What came of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// Go on with this depth.
+    Try(u32),
+    /// This is the depth.
+    Depth(u32),
+}
+
+impl Limits {
+    /// `None` for a job that has none.
+    pub(super) fn new(plan: &WorkerPlan) -> Option<Box<Limits>> {
+        let MinimumRate { bytes_per_s, iops, .. } = &plan.rules.minimum_rate;
+        let least = Op::ALL.iter().any(|&op| bytes_per_s[op].is_some() || iops[op].is_some());
+        let least = least.then(|| Least { rate: plan.rules.minimum_rate.clone(), since: 0, done: PerOp::default() });
+        let search = plan.rules.latency_target.map(|target| Search {
+            target,
+            depth: plan.queue.iodepth,
+            low: 0,
+            high: plan.queue.iodepth,
+            within: 0,
+            beyond: 0,
+            window_ends: 0,
+            window: 1,
+        });
+        let max_latency = plan.rules.max_latency;
+        let any = least.is_some() || search.is_some() || Op::ALL.iter().any(|&op| max_latency[op].is_some());
+        any.then(|| Box::new(Limits { least, search, max_latency, due: u64::MAX }))
+    }
+
+    /// Measurement begins now.
+    pub(super) fn begin(&mut self, now: u64, ticks: impl Fn(u64) -> u64) {
+        self.due = u64::MAX;
+        if let Some(least) = &mut self.least {
+            (least.since, least.done) = (now, PerOp::default());
+            self.due = now + ticks(least.rate.cycle.0).max(1);
+        }
+        if let Some(search) = &mut self.search {
+            search.window = ticks(search.target.window.0).max(1);
+            search.restart(now);
+            self.due = self.due.min(search.window_ends);
+        }
+    }
+
+    /// The depth that was searched for.
+    pub(super) fn depth(&self) -> Option<u32> {
+        self.search.as_ref().map(|search| search.depth)
+    }
+
+    fn looks_at_each(&self) -> bool {
+        self.search.is_some() || Op::ALL.iter().any(|&op| self.max_latency[op].is_some())
+    }
+}
+
+impl Search {
+    fn restart(&mut self, now: u64) {
+        (self.within, self.beyond) = (0, 0);
+        self.window_ends = now + self.window;
+    }
+
+    /// What the I/Os of a window say; `None` when there were none.
+    fn judge(&mut self) -> Option<Found> {
+        let all = self.within + self.beyond;
+        if all == 0 {
+            return None;
+        }
+        let keeps = self.within as f64 * 100.0 >= self.target.percentile * all as f64;
+        if keeps {
+            self.low = self.depth;
+            if self.depth >= self.high {
+                return Some(Found::Depth(self.depth));
+            }
+        } else {
+            self.high = self.depth.saturating_sub(1).max(1);
+        }
+        let next = (self.low + self.high).div_ceil(2).max(1);
+        Some(if next == self.low { Found::Depth(next) } else { Found::Try(next) })
+    }
+}
+
+impl<B: Backend, C: Clock> Worker<'_, B, C> {
+    /// Whether each I/O has to be looked at when it is done.
+    pub(super) fn looks_at_each(&self) -> bool {
+        let logs = &self.plan.rules.logs;
+        logs.samples && logs.window.is_none() || self.limits.as_ref().is_some_and(|limits| limits.looks_at_each())
+    }
+
+    /// What others have decided about this worker.
+    pub(super) fn told_to_stop(&self) -> Option<StopReason> {
+        if self.around.shared.stop.load(Relaxed) {
+            return Some(StopReason::Stopped);
+        }
+        self.around.shared.progress[self.around.index].ended.load(Relaxed).then_some(StopReason::Ended)
+    }
+
+    /// Ends the workers that are to end with this one.
+    pub(super) fn end_others(&self, stop: StopReason) {
+        let exit = &self.plan.exit;
+        let scope = if stop == StopReason::Error && exit.on_error { Some(ExitScope::All) } else { exit.ends };
+        match scope.filter(|_| stop != StopReason::Stopped) {
+            None => {}
+            Some(ExitScope::Group) => self.around.shared.end(Some(self.plan.group)),
+            Some(ExitScope::Phase | ExitScope::All) => self.around.shared.end(None),
+        }
+    }
+
+    /// Waits until the workers that have to be done before this one are.
+    pub(super) fn wait_for_others(&self) {
+        if self.around.waits_for.is_empty() {
+            return;
+        }
+        self.clock.step_aside();
+        let give_up = || self.told_to_stop().is_some();
+        self.around.shared.done.wait_for(&self.around.waits_for, give_up);
+        self.clock.step_in();
+    }
+
+    /// Runs a command of the job. Whether it could be run.
+    pub(super) fn run_command(&mut self, when: &str, command: Option<&str>) -> bool {
+        let Some(command) = command else { return true };
+        match beside::run_command(&self.plan.name, when, command) {
+            Ok(()) => true,
+            Err(errno) => {
+                self.errors.push(command_failed(when, errno));
+                false
+            }
+        }
+    }
+
+    /// Tells what was measured so far, where somebody asked.
+    pub(super) fn answer_if_asked(&self, now: u64) {
+        if self.around.shared.progress[self.around.index].asked.swap(false, Relaxed) {
+            let (worker, record) = (self.around.index, Box::new(self.so_far(now)));
+            // Nobody listens any more only when the run is being torn down.
+            let _ = self.around.messages.send(Message::SoFar { worker, record });
+        }
+    }
+
+    /// Whether this error is the end that was waited for.
+    pub(super) fn is_full(&self, op: Op, errno: Errno) -> bool {
+        self.plan.rules.files.fill_device && op == Op::Write && matches!(errno, Errno::NOSPC | Errno::DQUOT)
+    }
+
+    /// Judges the latency of one I/O.
+    pub(super) fn judge_latency(&mut self, flight: &Flight, lat: Nanos, done: u64) -> Option<StopReason> {
+        let limits = self.limits.as_mut()?;
+        let request = flight.request;
+        if let Some(search) = &mut limits.search
+            && !self.in_ramp
+        {
+            *(if lat <= search.target.target { &mut search.within } else { &mut search.beyond }) += 1;
+        }
+        let max = limits.max_latency[request.op].filter(|max| lat > *max)?;
+        let action = format!("latency of {} nsec exceeds specified max ({} nsec): {}", lat.0, max.0, request.op.name());
+        self.note_error(&action, request.region, request.offset, request.len, Errno::TIMEDOUT, done);
+        Some(StopReason::Error)
+    }
+
+    /// Judges what is due to be judged.
+    pub(super) fn check_limits(&mut self, now: u64) -> Option<StopReason> {
+        let limits = self.limits.as_mut()?;
+        if self.in_ramp {
+            // It begins anew when the lead-in is over.
+            limits.due = u64::MAX;
+            return None;
+        }
+        if now < limits.due {
+            return None;
+        }
+        limits.due = u64::MAX;
+        let mut missed = None;
+        if let Some(least) = &mut limits.least {
+            let cycle = self.clock.ticks(least.rate.cycle.0).max(1);
+            if now >= least.since + cycle {
+                missed = least.missed(self.tally.totals(), self.clock.nanos(now - least.since));
+                least.since = now;
+            }
+            limits.due = least.since + cycle;
+        }
+        let mut found = None;
+        if let Some(search) = &mut limits.search {
+            // The window of a queue is judged where the queue is at hand.
+            if !B::QUEUED && now >= search.window_ends {
+                found = search.judge().filter(|found| *found == Found::Depth(1) && !search.target.keep_running);
+                search.restart(now);
+            }
+            limits.due = limits.due.min(search.window_ends.max(now + 1));
+        }
+        let Some(action) = missed else { return found.map(|_| StopReason::Done) };
+        self.note_error(&action, 0, 0, 0, Errno::IO, now);
+        Some(StopReason::Error)
+    }
+
+    /// Ends a window of the search for a depth, and sets the depth of the queue.
+    pub(super) fn adapt_depth(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
+        let search = self.limits.as_mut()?.search.as_mut()?;
+        if self.in_ramp || now < search.window_ends {
+            return None;
+        }
+        let found = search.judge();
+        search.restart(now);
+        let keep_running = search.target.keep_running;
+        let depth = match found? {
+            Found::Depth(depth) if keep_running => {
+                // Goes on looking, from where it is.
+                (search.low, search.high) = (0, self.plan.queue.iodepth);
+                depth
+            }
+            Found::Depth(depth) => {
+                search.depth = depth;
+                return Some(StopReason::Done);
+            }
+            Found::Try(depth) => depth,
+        };
+        search.depth = depth;
+        q.set_depth(depth as usize);
+        None
+    }
+}
+
+impl Least {
+    /// What was promised and not done since the last look, in words.
+    fn missed(&mut self, totals: PerOp<(u64, u64)>, span_ns: u64) -> Option<String> {
+        let mut missed = None;
+        for op in Op::ALL {
+            let (ios, bytes) = (totals[op].0 - self.done[op].0, totals[op].1 - self.done[op].1);
+            let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
+            if let Some(least) = self.rate.bytes_per_s[op].filter(|least| per_s(bytes) < *least) {
+                missed = missed.or(Some(format!("rate_min={least}B/s not met, got {}B/s", per_s(bytes))));
+            }
+            if let Some(least) = self.rate.iops[op].filter(|least| per_s(ios) < *least) {
+                missed = missed.or(Some(format!("rate_iops_min={least} not met, got {} IOPS", per_s(ios))));
+            }
+        }
+        self.done = totals;
+        missed
+    }
+}
+
+impl InFlight {
+    /// Lets so many I/Os be in flight from now on; those beyond land first.
+    fn set_depth(&mut self, depth: usize) {
+        let depth = depth.clamp(1, self.flights.len());
+        while self.usable < depth
+            && let Some(slot) = self.parked.pop()
+        {
+            self.free.push(slot);
+            self.usable += 1;
+        }
+        while self.usable > depth
+            && let Some(slot) = self.free.pop()
+        {
+            self.parked.push(slot);
+            self.usable -= 1;
+        }
+        self.wanted = depth;
+    }
+
+    /// Parks slots that were still busy when the depth was lowered.
+    pub(super) fn keep_depth(&mut self) {
+        if self.usable > self.wanted {
+            self.set_depth(self.wanted);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(depth: u32, good_up_to: u32) -> (u32, u32) {
+        let target = LatencyTarget { target: Nanos(10), window: Nanos(1), percentile: 90.0, keep_running: false };
+        let mut search = Search { target, depth, low: 0, high: depth, within: 0, beyond: 0, window_ends: 0, window: 1 };
+        for windows in 1..100 {
+            (search.within, search.beyond) = if search.depth <= good_up_to { (95, 5) } else { (50, 50) };
+            match search.judge() {
+                Some(Found::Depth(depth)) => return (depth, windows),
+                Some(Found::Try(depth)) => search.depth = depth,
+                None => break,
+            }
+        }
+        (0, 0)
+    }
+
+    #[test]
+    fn the_deepest_queue_that_keeps_to_the_latency_is_found() {
+        for good in 1..=32 {
+            let (depth, windows) = search(32, good);
+            assert_eq!(depth, good);
+            assert!(windows <= 8, "{windows} windows");
+        }
+        assert_eq!(search(1, 1), (1, 1));
+    }
+
+    #[test]
+    fn a_missed_rate_says_what_was_got() {
+        let mut rate = MinimumRate::default();
+        rate.bytes_per_s.read = Some(1000);
+        let mut least = Least { rate, since: 0, done: PerOp::default() };
+        let done = |bytes| PerOp { read: (1, bytes), ..PerOp::default() };
+        assert_eq!(least.missed(done(1000), 1_000_000_000), None);
+        let missed = least.missed(done(1500), 1_000_000_000);
+        assert_eq!(missed.as_deref(), Some("rate_min=1000B/s not met, got 500B/s"));
+    }
+}

@@ -1,0 +1,132 @@
+//! A worker of a job that is told more than its workload: each I/O is looked at when it is done.
+//!
+//! Jobs that are told nothing never come here: they run in the plain loops of the parent module.
+
+use super::{Flight, InFlight, Worker};
+use crate::backend::Backend;
+use crate::clock::Clock;
+use crate::iolog::{LogSample, Periods};
+use crate::shared::Message;
+use hakaru_model::job::Op;
+use hakaru_model::record::StopReason;
+use hakaru_model::units::Nanos;
+use std::ops::ControlFlow::Break;
+use std::time::Duration;
+
+/// How long a worker waits for room in its log before it looks whether anybody still listens.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl<B: Backend, C: Clock> Worker<'_, B, C> {
+    /// One I/O after another, with a look at each.
+    pub(super) fn drive_ruled(&mut self) -> StopReason {
+        let follows = self.follows();
+        loop {
+            let (request, created) = match self.wait_for_turn() {
+                Ok(Some(turn)) => turn,
+                Ok(None) => return StopReason::Done,
+                Err(stop) => return stop,
+            };
+            if request.op == Op::Write {
+                self.fill_write(0, &request);
+            }
+            let issued = self.clock.now();
+            let result = self.backend.transfer(&request);
+            let done = self.clock.now();
+            let flight = Flight { request, created, issued };
+            if let Break(stop) = self.finish(&flight, result, done) {
+                return stop;
+            }
+            if result.is_ok_and(|moved| moved > 0)
+                && let Some(stop) = self.look_at(&flight, done)
+            {
+                return stop;
+            }
+            if follows && let Err(stop) = self.follow_up(0, &request, result, done, true) {
+                return stop;
+            }
+            let last = self.clock.now();
+            if last >= self.next_event
+                && let Some(stop) = self.event(last)
+            {
+                return stop;
+            }
+        }
+    }
+
+    /// Looks at what landed in a queue, and at whatever else is due.
+    #[cold]
+    pub(super) fn event_of_queue(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
+        let mut stop = None;
+        if self.ruled {
+            let landed = std::mem::take(&mut self.landed).min(q.free.len());
+            for at in q.free.len() - landed..q.free.len() {
+                let flight = q.flights[q.free[at] as usize];
+                if flight.request.len > 0 {
+                    stop = stop.or(self.look_at(&flight, now));
+                }
+            }
+            q.keep_depth();
+            stop = stop.or_else(|| self.adapt_depth(q, now));
+        }
+        if now >= self.next_look {
+            stop = stop.or(self.event(now));
+        }
+        stop
+    }
+
+    fn look_at(&mut self, flight: &Flight, done: u64) -> Option<StopReason> {
+        let Flight { request, created, issued } = *flight;
+        let since = |moment: u64| self.clock.nanos(done.saturating_sub(moment));
+        let (clat, lat) = (since(issued), since(created));
+        let at = Nanos(since(self.measuring_since));
+        let stop = self.judge_latency(flight, Nanos(lat), done);
+        let Some(log) = self.log.as_mut().filter(|_| !self.in_ramp) else { return stop };
+        let measure = &self.plan.measure;
+        let latency =
+            [measure.slat.then(|| lat.saturating_sub(clat)), measure.clat.then_some(clat), measure.lat.then_some(lat)];
+        let bytes_per_s = (u128::from(request.len) * 1_000_000_000 / u128::from(clat.max(1))) as u64;
+        let (bytes_per_s, iops) = (Some(bytes_per_s), Some(1));
+        let (op, len, offset) = (request.op, request.len, request.offset);
+        if log.take(LogSample { at, op, len, offset, bytes_per_s, iops, latency }) {
+            self.tell_log();
+        }
+        stop
+    }
+
+    /// Measurement begins: so does the log.
+    pub(super) fn begin_log(&mut self, now: u64) {
+        let periods = self.log_periods();
+        let (ramp, wall_clock) = (self.in_ramp, self.around.wall_clock);
+        let Some(log) = &mut self.log else { return };
+        if !ramp {
+            log.begin(now, wall_clock(), periods);
+        }
+    }
+
+    /// Lets the log end the windows that are over; `last` ends whatever there is.
+    pub(super) fn look_at_log(&mut self, now: u64, last: bool) {
+        let periods = self.log_periods();
+        let at = Nanos(self.clock.nanos(now.saturating_sub(self.measuring_since)));
+        let Some(log) = &mut self.log else { return };
+        if !self.in_ramp && log.look(now, at, periods, last, &mut self.tally) {
+            self.tell_log();
+        }
+    }
+
+    fn log_periods(&self) -> Periods {
+        let (window, histogram) = self.log.as_ref().map_or((None, None), |log| log.lengths());
+        let ticks = |length: Option<Nanos>| length.map(|length| self.clock.ticks(length.0).max(1));
+        Periods { window: ticks(window), histogram: ticks(histogram) }
+    }
+
+    fn tell_log(&mut self) {
+        let Some(log) = &mut self.log else { return };
+        let chunks = &self.around.chunks;
+        let full = log.exchange(|wait| match wait {
+            false => chunks.try_recv().ok(),
+            true => chunks.recv_timeout(PATIENCE).ok(),
+        });
+        // Nobody listens any more only when the run is being torn down.
+        let _ = self.around.messages.send(Message::Log { worker: self.around.index, chunk: full });
+    }
+}

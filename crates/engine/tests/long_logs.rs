@@ -1,0 +1,64 @@
+//! Logs of many jobs over a long time: memory does not grow with them.
+
+mod common;
+
+use common::{MIB, on_card, plan};
+use hakaru_engine::{ClockChoice, LogChunk, Observer, RunOptions, run};
+use hakaru_model::job::{Access, Op, Phase, Scenario};
+use hakaru_model::price::PriceList;
+use hakaru_model::units::{Bytes, Nanos};
+use std::sync::atomic::AtomicBool;
+
+const JOBS: u32 = 64;
+const HOUR_S: u64 = 3600;
+
+/// Counts what is told, and looks at the memory of the process five minutes into the run.
+struct Listener {
+    histograms: u64,
+    early_kib: Option<u64>,
+}
+
+impl Observer for Listener {
+    fn log(&mut self, _: usize, chunk: &LogChunk) {
+        self.histograms += chunk.histograms.len() as u64;
+        if self.early_kib.is_none() && chunk.histograms.iter().any(|h| h.at >= Nanos::from_secs(300)) {
+            self.early_kib = resident_kib();
+        }
+    }
+}
+
+/// Resident memory of this process.
+fn resident_kib() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.trim().parse().ok())
+}
+
+#[test]
+fn an_hour_of_64_jobs_takes_no_more_memory_than_five_minutes() {
+    let mut job = on_card(PriceList::plain("card", Bytes(1 << 30)), Access::only(Op::Read, true), 4096, 64 * MIB);
+    job.numjobs = JOBS;
+    job.timing.runtime = Some(Nanos::from_secs(HOUR_S));
+    job.timing.time_based = true;
+    job.rate.iops.read = Some(1);
+    job.rules.logs.histogram = Some(Nanos::SECOND);
+    // What the record keeps of the course of time is bounded on its own, and not looked at here.
+    job.measure.intervals = false;
+    let plan =
+        plan(&Scenario { name: "hour".into(), seed: 1, phases: vec![Phase { name: "hour".into(), jobs: vec![job] }] });
+    let (clock, stop) = (ClockChoice::Kernel { because: None }, AtomicBool::new(false));
+    let (direct_fallback, replace_engines, wall_clock) = (false, false, || 0);
+    let options = RunOptions { clock: &clock, stop: &stop, direct_fallback, replace_engines, wall_clock };
+    let mut listener = Listener { histograms: 0, early_kib: None };
+    let report = run(&plan, &options, &mut listener);
+    let end_kib = resident_kib();
+    assert_eq!(report.error, None);
+    let expected = u64::from(JOBS) * HOUR_S;
+    assert!(listener.histograms >= expected - u64::from(JOBS), "{} of {expected} histograms", listener.histograms);
+    match (listener.early_kib, end_kib) {
+        (Some(early), Some(end)) => {
+            println!("{early} KiB after five minutes, {end} KiB after an hour");
+            assert!(end <= early + 4096, "{early} KiB after five minutes, {end} KiB after an hour");
+        }
+        _ => eprintln!("SKIPPED: this system does not tell the memory of a process"),
+    }
+}
