@@ -92,6 +92,11 @@ fn a_disk_with_a_mounted_partition_is_refused() {
         return;
     }
     let _parts = Undo("partx", vec!["--delete".to_owned(), disk.device().to_owned()]);
+    // A partition is told as one, with its own size, and is not partitioned again.
+    let out = hakaru(&home).args(["verify", &part, "--dry-run"]).output().unwrap();
+    assert!(text(&out.stdout).contains("partition 1 of") && text(&out.stdout).contains("28 MiB"), "{out:?}");
+    let out = hakaru(&home).args(["prepare", &part, "--dry-run", "--partition"]).output().unwrap();
+    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("is a partition already"), "{out:?}");
     if tool("mkfs.ext4", &["-q", &part]).and_then(|_| tool("mount", &["-o", "ro", &part, &at])).is_none() {
         return;
     }

@@ -4,7 +4,6 @@ use crate::exit::Exit;
 use anyhow::Result;
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal};
-use hakaru_model::facts::Identity;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -18,11 +17,15 @@ pub(crate) fn losses(path: &Path) -> String {
     format!("Would be lost on {}:\n{}", path.display(), lines.concat())
 }
 
-/// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`.
-pub(crate) fn called(identity: &Identity) -> String {
-    let (name, path) = (identity.display_name(), identity.path.display().to_string());
-    let size = identity.device.known().map_or(String::new(), |device| format!(", {}", device.size));
-    if name == path { format!("{name}{size}") } else { format!("{name}{size}, {path}") }
+/// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and of a partition that it is one.
+pub(crate) fn called(candidate: &Candidate) -> String {
+    let identity = candidate.identity();
+    let (name, path, size) = (identity.display_name(), identity.path.display().to_string(), candidate.size());
+    match (candidate.partition(), name == path) {
+        (Some(number), _) => format!("partition {number} of {name}, {size}, {path}"),
+        (None, true) => format!("{name}, {size}"),
+        (None, false) => format!("{name}, {size}, {path}"),
+    }
 }
 
 /// Takes the device for erasing, or says why not. An empty id is asked for on the terminal.
@@ -41,7 +44,7 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
             anstream::eprintln!("  help: {}", how_to_name(&candidate));
             return Ok(Err(Exit::Refused));
         }
-        anstream::eprintln!("{}", called(candidate.identity()));
+        anstream::eprintln!("{}", called(&candidate));
         anstream::eprint!("{}Type its name, {}, to go on: ", losses(path), candidate.name());
         let mut typed = String::new();
         std::io::stdin().lock().read_line(&mut typed)?;

@@ -11,8 +11,6 @@ use hakaru_device::prepare::{
     Mounted, Preparation, PrepareError, Step, StepDone, ToolError,
 };
 use hakaru_device::{Roots, SpeedMap};
-use hakaru_model::facts::Identity;
-use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "Steps are taken in the order in which they are listed here, whatever the order of the options. \
@@ -149,7 +147,7 @@ impl Plan {
         let Args { discard, fill, partition, mkfs, mkfs_options, label, mount, mount_options, .. } = args;
         let node = Path::new("/dev").join(candidate.name());
         let fs = mkfs.map(FsType::from);
-        let partition = partition.map(|table| layout(table, fs, candidate.identity())).transpose()?;
+        let partition = partition.map(|table| layout(table, fs, candidate)).transpose()?;
         let mkfs = fs.map(|fs| MkfsRequest {
             label: label.clone(),
             options: mkfs_options.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect(),
@@ -218,9 +216,12 @@ fn part_of(node: &Path, partitioned: bool) -> PathBuf {
     }
 }
 
-fn layout(table: Table, fs: Option<FsType>, identity: &Identity) -> Result<(Layout, String)> {
-    let device = identity.device.known();
-    let (size, block) = device.map_or((Bytes(0), 512), |device| (device.size, device.logical_block));
+fn layout(table: Table, fs: Option<FsType>, candidate: &Candidate) -> Result<(Layout, String)> {
+    if candidate.partition().is_some() {
+        anyhow::bail!("{} is a partition already: name the whole disk, or leave --partition out", candidate.name());
+    }
+    let block = candidate.identity().device.known().map_or(512, |device| device.logical_block);
+    let size = candidate.size();
     Layout::tool()?;
     let kind = match fs {
         Some(FsType::Vfat) => LayoutKind::Fat,
@@ -270,7 +271,7 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
         }
     };
     let steps: String = plan.words().iter().map(|step| format!("  {step}\n")).collect();
-    let intent = format!("{}\nWould do:\n{steps}", erase::called(candidate.identity()));
+    let intent = format!("{}\nWould do:\n{steps}", erase::called(&candidate));
     if args.dry_run {
         print(&format!("{intent}{}Nothing was done.\n", erase::losses(&args.device)))?;
         return Ok(Exit::Ok);

@@ -5,7 +5,7 @@ use crate::exit::{Exit, complain};
 use crate::place;
 use crate::walking::Walking;
 use anyhow::{Context, Result, bail};
-use hakaru_device::guard;
+use hakaru_device::guard::{self, Candidate};
 use hakaru_device::prepare::{Extent, Preparation, PrepareError};
 use hakaru_device::verify::{self, VerifyError};
 use hakaru_device::{FreeSpace, Roots};
@@ -132,7 +132,8 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Err(refusal) => return Ok(erase::refuse(&refusal)),
     };
     let identity = candidate.identity().clone();
-    let (size, block) = identity.device.known().map_or((Bytes(0), 512), |device| (device.size, device.logical_block));
+    let size = candidate.size();
+    let block = identity.device.known().map_or(512, |device| device.logical_block);
     let extent = match (args.quick, args.keep) {
         (false, _) => Extent::Whole,
         (true, false) => Extent::Samples,
@@ -140,7 +141,7 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
     };
     let sampled = args.quick && verify::is_sampled(size, block);
     if args.dry_run {
-        return dry_run(args, &identity, sampled.then(|| verify::keeps(size)));
+        return dry_run(args, &candidate, sampled.then(|| verify::keeps(size)));
     }
     if args.keep {
         enough_memory(size, &roots)?;
@@ -177,7 +178,7 @@ fn enough_memory(size: Bytes, roots: &Roots) -> Result<()> {
     Ok(())
 }
 
-fn dry_run(args: &Args, identity: &Identity, samples: Option<Bytes>) -> Result<Exit> {
+fn dry_run(args: &Args, candidate: &Candidate, samples: Option<Bytes>) -> Result<Exit> {
     let what = match (samples, args.keep) {
         (None, false) => "Would write all of it, and read it back.".to_owned(),
         (None, true) => "Would write all of it, read it back, and put back what is there now.".to_owned(),
@@ -187,7 +188,7 @@ fn dry_run(args: &Args, identity: &Identity, samples: Option<Bytes>) -> Result<E
         }
     };
     let losses = if args.keep { String::new() } else { erase::losses(&args.path) };
-    print(&format!("{}\n{what}\n{losses}Nothing was done.\n", erase::called(identity)))?;
+    print(&format!("{}\n{what}\n{losses}Nothing was done.\n", erase::called(candidate)))?;
     Ok(Exit::Ok)
 }
 

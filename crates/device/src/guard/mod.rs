@@ -63,6 +63,16 @@ impl Candidate {
         card.is_none_or(|card| card.cid.known().is_some())
     }
 
+    /// Bytes of this very disk, partition or mapping; the identity is that of the disk at the bottom.
+    pub fn size(&self) -> Bytes {
+        size_of(&self.node)
+    }
+
+    /// Its number, when it is a partition.
+    pub fn partition(&self) -> Option<u32> {
+        self.node.partition()
+    }
+
     /// The name that has to be typed.
     pub fn name(&self) -> &str {
         &self.node.kname
