@@ -68,13 +68,20 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     };
     setup::head_start();
     let mut checks = Checks::new();
-    let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("rig.toml"), FILE.replace("REPEATS", &repeats.to_string()))?;
+    // It stays, for a look at the report and into the database.
+    let folder = Kit::usual().folder().join("campaign");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    std::fs::create_dir_all(&folder)?;
+    let folder = folder.canonicalize()?;
+    std::fs::write(folder.join("rig.toml"), FILE.replace("REPEATS", &repeats.to_string()))?;
     let cards = price_lists().map(cards::make).into_iter().collect::<Result<Vec<_>>>()?;
-    let bench = Desk { out: folder.path(), cards, hakaru, runs: CELLS * repeats };
+    let bench = Desk { out: &folder, cards, hakaru, runs: CELLS * repeats };
     let mut guest = bench.carry_out(&mut checks)?;
     let command = format!("{} --db /out/rig.db", bench.hakaru);
     let csv = guest.run(&format!("{command} campaign report /out/rig.toml --format csv"), LIMIT)?.success()?;
+    guest.run(&format!("{command} campaign report /out/rig.toml --output /out/report.html"), LIMIT)?.success()?;
     let records = guest.run(&format!("{command} export"), LIMIT)?.success()?;
     guest.power_off()?;
     let figures = Figures::read(&csv)?;
@@ -127,7 +134,7 @@ impl Desk<'_> {
         let output = guest.finish(LIMIT)?;
         let told = std::fs::read_to_string(self.out.join("told")).unwrap_or_default();
         checks.check("it is resumed twice, and comes to its end", || {
-            let said = told.lines().last().unwrap_or_default().to_owned();
+            let said = told.lines().rfind(|line| line.contains("measured now")).unwrap_or_default().to_owned();
             ensure!(output.code == 0, "exit {}:\n{told}{}{}", output.code, output.stdout, output.stderr);
             Ok(said)
         });
