@@ -1,10 +1,61 @@
 //! What writes carry: random bytes, patterns, and mixes of both that compress by a given share.
 
 use hakaru_model::job::{Buffers, Fill};
+use hakaru_model::plan::WorkerPlan;
 use hakaru_model::rng::Rng;
 
 /// Without a chunk of its own, the part of a buffer that compresses comes again after so many bytes.
 const CHUNK: usize = 4096;
+
+/// What a worker writes.
+#[derive(Debug)]
+pub(crate) struct Content {
+    buffers: Buffers,
+    seed: u64,
+    rng: Rng,
+    /// Contents that were written once, by number.
+    unique: u64,
+    /// How many of the first are repeated; 0 repeats the last.
+    working_set: u64,
+}
+
+impl Content {
+    pub(crate) fn new(plan: &WorkerPlan) -> Content {
+        let bytes: u64 = plan.stream.regions.iter().map(|region| region.len).sum();
+        let blocks = bytes / u64::from(plan.max_block.max(1));
+        let repeats = plan.buffers.repeats;
+        let set = repeats.working_set_percent.map_or(0, |percent| (blocks * u64::from(percent) / 100).max(1));
+        Content::with(plan.buffers.clone(), plan.seed, set)
+    }
+
+    fn with(buffers: Buffers, seed: u64, working_set: u64) -> Content {
+        Content { buffers, seed, rng: Rng::fork(seed, 0xf1), unique: 0, working_set }
+    }
+
+    /// Fills all buffers before the first write.
+    pub(crate) fn fill_all(&mut self, buffers: &mut [u8]) {
+        fill(buffers, &self.buffers, &mut self.rng);
+    }
+
+    /// Fills the buffer of a write anew.
+    pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
+        if self.buffers.repeats.percent == 0 {
+            return fill(buffer, &self.buffers, &mut self.rng);
+        }
+        let number = self.draw();
+        fill(buffer, &self.buffers, &mut Rng::fork(self.seed ^ 0xdeed, number));
+    }
+
+    /// Which content comes next: one that was there before, or the next that was not. A working set is written first.
+    fn draw(&mut self) -> u64 {
+        let repeats = self.rng.below(100) < u64::from(self.buffers.repeats.percent);
+        if repeats && self.unique >= self.working_set.max(1) {
+            return if self.working_set == 0 { self.unique } else { 1 + self.rng.below(self.working_set) };
+        }
+        self.unique += 1;
+        self.unique
+    }
+}
 
 /// Fills a buffer for writing.
 pub(crate) fn fill(buffer: &mut [u8], buffers: &Buffers, rng: &mut Rng) {
@@ -69,6 +120,30 @@ mod tests {
         assert!((4_900..5_200).contains(&zeros(filled(10_000, of(Fill::Compressible(50))))));
         assert!(zeros(filled(10_000, of(Fill::Random))) < 100);
         assert_eq!(zeros(filled(100, of(Fill::Zero))), 100);
+    }
+
+    /// Distinct blocks of 2000.
+    fn distinct(percent: u32, working_set: u64) -> usize {
+        let repeats = hakaru_model::job::Repeats { percent, working_set_percent: None };
+        let mut content = Content::with(Buffers { repeats, ..of(Fill::Random) }, 7, working_set);
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..2000 {
+            let mut block = vec![0; 512];
+            content.fill(&mut block);
+            seen.insert(block);
+        }
+        seen.len()
+    }
+
+    #[test]
+    fn so_many_blocks_repeat_earlier_ones() {
+        for percent in [0, 10, 30, 50, 80] {
+            let repeated = 100.0 - distinct(percent, 0) as f64 / 20.0;
+            assert!((repeated - f64::from(percent)).abs() < 4.0, "{percent} %: {repeated}");
+        }
+        assert_eq!(distinct(100, 0), 1);
+        assert_eq!(distinct(100, 50), 50, "all come from the working set once it is there");
+        assert!((1000..1120).contains(&distinct(50, 100)), "{}", distinct(50, 100));
     }
 
     /// The share that a real compressor takes away is the one that was asked for.

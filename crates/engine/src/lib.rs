@@ -16,6 +16,7 @@ mod idle;
 mod iolog;
 mod overhead;
 mod pace;
+mod recorder;
 mod run;
 mod shared;
 pub mod sim;

@@ -320,9 +320,19 @@ impl Conductor<'_> {
                     move || {
                         let mut caveats = Vec::new();
                         let (messages, waits_for) = (&messages, waits_for(phase, plan));
-                        let check = None;
-                        let around =
-                            Surroundings { index, plan, files, shared, messages, chunks, wall_clock, waits_for, check };
+                        let (check, record) = (None, None);
+                        let around = Surroundings {
+                            index,
+                            plan,
+                            files,
+                            shared,
+                            messages,
+                            chunks,
+                            wall_clock,
+                            waits_for,
+                            check,
+                            record,
+                        };
                         let guard = PanicGuard { job: &plan.name, messages };
                         let _leaver = Leaver { shared, index };
                         let answer = match run_worker(around, starter, &mut caveats) {

@@ -17,6 +17,7 @@ use crate::beside;
 use crate::clock::{Clock, ClockChoice, CounterClock, KernelClock};
 use crate::error::RunError;
 use crate::files;
+use crate::recorder::Recorder;
 use crate::shared::Message;
 use crate::sim::seat::{Seat, World};
 use crate::verify::Checker;
@@ -34,7 +35,7 @@ use hakaru_sys::ring::{Ring, RingOptions};
 use hakaru_sys::vector::VectoredSlots;
 use rustix::fd::OwnedFd;
 use rustix::io::ReadWriteFlags;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What starting a worker needs besides its surroundings.
@@ -56,6 +57,8 @@ pub(crate) fn run_worker(
     let plan = around.plan;
     beside::settle_in(plan)?;
     around.check = Checker::new(plan, around.files)?;
+    let record = |path: &PathBuf| Recorder::new(path, plan.clone, around.files);
+    around.record = plan.record.as_ref().map(record).transpose()?;
     if let (IoEngine::Sim, Some((world, start))) = (plan.ioengine, &starter.world) {
         let (seat, clock) = Seat::new(Arc::clone(world), around.index, *start, slots(plan)?);
         return Ok(go(around, seat, clock));

@@ -6,6 +6,7 @@
 
 mod checked;
 mod limits;
+mod replay;
 mod ruled;
 mod turn;
 
@@ -15,16 +16,16 @@ use self::limits::{Limits, command_failed};
 use self::turn::{FlowSeat, Turn};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
-use crate::content;
+use crate::content::Content;
 use crate::iolog::{IoLog, LogChunk};
 use crate::pace::{Due, Pacer};
+use crate::recorder::Recorder;
 use crate::shared::{Message, Shared};
 use crate::tally::{Finished, Tally};
 use crate::verify::Checker;
 use hakaru_model::job::{Fill, Op};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{CpuUsage, DepthRecord, DepthSteps, ErrorRecord, IoError, StopReason, WorkerRecord};
-use hakaru_model::rng::Rng;
 use hakaru_model::stream::{Request, RequestStream};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
@@ -123,6 +124,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) wall_clock: fn() -> i64,
     /// Workers that have to be done before it begins.
     pub(crate) waits_for: Vec<usize>,
+    /// Where it writes its requests to.
+    pub(crate) record: Option<Recorder>,
 }
 
 /// A worker at work.
@@ -144,7 +147,8 @@ pub(crate) struct Worker<'a, B, C> {
     stamp: u64,
     scramble: bool,
     refill: bool,
-    fill_rng: Rng,
+    content: Content,
+    record: Option<Recorder>,
     writes_since_fsync: u32,
     writes_since_fdatasync: u32,
     begun: u64,
@@ -200,7 +204,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                 && plan.buffers.scramble
                 && matches!(plan.buffers.fill, Fill::Random | Fill::Compressible(_)),
             refill: fills || plan.buffers.refill,
-            fill_rng: Rng::fork(plan.seed, 0xf1),
+            content: Content::new(plan),
+            record: around.record.take(),
             writes_since_fsync: 0,
             writes_since_fdatasync: 0,
             begun: 0,
@@ -225,9 +230,10 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             around,
         };
         worker.ruled = worker.looks_at_each();
-        worker.careful = worker.pacer.is_some() || plan.rules.serialize_overlap || worker.flow.is_some();
+        worker.careful =
+            plan.replay.is_some() || worker.pacer.is_some() || plan.rules.serialize_overlap || worker.flow.is_some();
         if plan.writes {
-            content::fill(worker.backend.buffers(), &plan.buffers, &mut worker.fill_rng);
+            worker.content.fill_all(worker.backend.buffers());
         }
         worker
     }
@@ -318,12 +324,13 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             }
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            if let Break(stop) = self.finish(&Flight { request, created, issued }, result, done) {
+            let flight = Flight { request, created, issued };
+            if let Break(stop) = self.finish(&flight, result, done) {
                 return stop;
             }
             last = done;
             if follows {
-                match self.follow_up(0, &request, result, done, true) {
+                match self.follow_up(0, &flight, result, done, true) {
                     Ok(now) => last = now,
                     Err(stop) => return stop,
                 }
@@ -488,9 +495,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             }
         }
         while let Some((slot, moved)) = q.followed.pop() {
-            let request = q.flights[slot as usize].request;
+            let flight = q.flights[slot as usize];
             let last = q.followed.is_empty() && q.count() == 0;
-            match self.follow_up(slot, &request, Ok(moved), now, last) {
+            match self.follow_up(slot, &flight, Ok(moved), now, last) {
                 Ok(_) => q.more |= self.check.is_some() && self.stream.bytes_left() > 0,
                 Err(stop) => q.stop = Some(stop),
             }
@@ -510,6 +517,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let issued = if combined { before } else { self.clock.now() };
         // What is handed over together has the same depth: that of the queue with all of it.
         count_depth(&mut self.depth.level, q.count(), q.fresh.len() as u64);
+        if self.record.is_some() {
+            q.fresh.iter().for_each(|&slot| self.note_issue(&q.flights[slot as usize].request, issued));
+        }
         for slot in q.fresh.drain(..) {
             q.flights[slot as usize].issued = issued;
         }
@@ -601,7 +611,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if self.refill {
             return match &mut self.check {
                 Some(check) if check.fills() => check.fill(slot, request, buffer),
-                _ => content::fill(buffer, &self.plan.buffers, &mut self.fill_rng),
+                _ => self.content.fill(buffer),
             };
         }
         self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -647,6 +657,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 
     /// Flushes one file, and notes the error if that fails. Returns the moment it is then.
     fn flush(&mut self, region: u32, kind: SyncKind) -> u64 {
+        let before = self.clock.now();
+        self.note_sync(region, kind, before);
         let result = self.backend.sync(region, kind);
         let done = self.clock.now();
         if let Err(errno) = result {
@@ -716,6 +728,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             self.measuring_since = last;
         }
         self.save_state(last);
+        self.end_record(last);
         // A write is not over before it is flushed, so the last flush belongs to the measured time.
         let synced = self.final_syncs(last, stop);
         let used = hakaru_sys::thread::usage();

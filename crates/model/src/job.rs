@@ -501,6 +501,20 @@ pub struct Buffers {
     /// What the part that compresses holds, over and over; empty for zeroes.
     #[serde(default)]
     pub fixed_part: Vec<u8>,
+    /// How many writes carry what another carried before.
+    #[serde(default)]
+    pub repeats: Repeats,
+}
+
+/// Writes that carry the content of an earlier one, so that a device that looks for that finds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Repeats {
+    /// Hundredths of the writes that do (`dedupe_percentage`).
+    pub percent: u32,
+    /// Hundredths of the file whose first content is repeated (`dedupe_working_set_percentage`); `None` repeats what
+    /// was written last.
+    pub working_set_percent: Option<u32>,
 }
 
 /// The content of a buffer.
@@ -519,7 +533,14 @@ pub enum Fill {
 
 impl Default for Buffers {
     fn default() -> Self {
-        Buffers { fill: Fill::Random, refill: false, scramble: true, compress_chunk: None, fixed_part: Vec::new() }
+        Buffers {
+            fill: Fill::Random,
+            refill: false,
+            scramble: true,
+            compress_chunk: None,
+            fixed_part: Vec::new(),
+            repeats: Repeats::default(),
+        }
     }
 }
 

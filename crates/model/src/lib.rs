@@ -23,4 +23,5 @@ pub mod rng;
 pub mod shelf;
 pub mod slip;
 pub mod stream;
+pub mod trace;
 pub mod units;

@@ -2,9 +2,14 @@
 //!
 //! [`Plan::resolve`] is a pure function of the scenario and the facts of its paths. Printing a plan is the dry run.
 
+mod replay;
+mod verify;
+
+pub use self::verify::VerifyPlan;
+
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{ExitRules, IgnoredErrors, Rules, Verify};
+use crate::job::rules::{ExitRules, IgnoredErrors, Rules};
 use crate::job::{
     Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, PerOp, Phase,
     Queue, Rate, Scenario, SizeSpec, Target,
@@ -12,10 +17,12 @@ use crate::job::{
 use crate::price::PriceList;
 use crate::rng::Rng;
 use crate::stream::{Region, StreamPlan};
+use crate::trace::Trace;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What is to be done, in order, with every size in bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,6 +126,12 @@ pub struct WorkerPlan {
     /// Errors that do not end it.
     #[serde(default)]
     pub ignore_errors: IgnoredErrors,
+    /// Replays these requests, and no others. What is printed of a plan names them by their log.
+    #[serde(skip)]
+    pub replay: Option<Arc<Trace>>,
+    /// Log to write its requests to.
+    #[serde(default)]
+    pub record: Option<PathBuf>,
     /// Checks what it writes or reads.
     #[serde(default)]
     pub verify: Option<Box<VerifyPlan>>,
@@ -137,34 +150,6 @@ pub struct WorkerPlan {
     /// What it is told beyond its workload.
     #[serde(default)]
     pub rules: Rules,
-}
-
-/// How a worker checks data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VerifyPlan {
-    /// By which rules; the interval is given wherever blocks differ in size.
-    pub rules: Verify,
-    /// Seed that headers carry: the same for all clones of a job, because they may share a file.
-    pub seed: u64,
-    /// How often all is written, and checked each time.
-    pub loops: u32,
-}
-
-impl VerifyPlan {
-    fn of(job: &Job, seed: u64) -> Option<Box<VerifyPlan>> {
-        let mut rules = job.rules.verify.clone()?;
-        let written = if job.access.does(Op::Write) { &job.block.write } else { &job.block.read };
-        // A block that may be cut, or read back in other pieces than it was written in, needs headers in each.
-        rules.interval = rules.interval.or((written.min() != written.max()).then_some(written.min()));
-        rules.interval = rules.interval.map(|interval| interval.min(written.min()));
-        let seed = Rng::fork(seed, 0x5eed).next_u64();
-        Some(Box::new(VerifyPlan { rules, seed, loops: job.extent.loops }))
-    }
-
-    /// Bytes of the smallest piece that carries a header, in blocks of this size.
-    pub fn piece(&self, block: u64) -> u64 {
-        self.rules.interval.map_or(block, |interval| interval.0.clamp(1, block.max(1)))
-    }
 }
 
 /// Why a scenario does not fit its target.
@@ -222,6 +207,9 @@ pub type Facts = BTreeMap<PathBuf, TargetFacts>;
 
 /// The paths of one clone of a job, in the order it uses them.
 pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
+    if let Some(trace) = job.rules.replay.trace_of(clone) {
+        return trace.files.clone();
+    }
     match &job.target {
         Target::Paths(paths) => paths.clone(),
         Target::Formatted { directories, format, nrfiles } => (0..*nrfiles)
@@ -381,6 +369,8 @@ impl Resolver {
             rate: job.rate.clone(),
             errors: job.errors,
             ignore_errors: job.rules.ignore_errors.clone(),
+            replay: job.rules.replay.trace_of(clone).cloned(),
+            record: job.rules.replay.write.clone(),
             verify: VerifyPlan::of(job, seed),
             exit: job.rules.exit,
             time_close: job.rules.files.time_close,
@@ -404,6 +394,9 @@ impl Resolver {
 
     /// The parts of its files that one clone uses; adds the files it needs.
     fn regions(&self, job: &Job, clone: u32, files: &mut Vec<FilePlan>) -> Result<Vec<Region>, PlanError> {
+        if let Some(trace) = job.rules.replay.trace_of(clone) {
+            return self.replayed_regions(job, trace, files);
+        }
         match &job.target {
             Target::Nothing => {
                 let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
@@ -700,36 +693,13 @@ fn check(job: &Job) -> Result<(), PlanError> {
         return Err(PlanError::Endless { job: job.name.clone() });
     }
     if let Some(verify) = &job.rules.verify {
-        check_verify(job, verify)?;
+        verify::check(job, verify)?;
     }
     if job.rules.files.fill_device && !job.access.does(Op::Write) {
         return bad("fill_device", "1".to_owned(), "only a job that writes can fill a device");
     }
     if job.measure.tick.0 == 0 {
         return bad("tick", "0".to_owned(), "an interval takes time");
-    }
-    Ok(())
-}
-
-/// A header has to fit into each piece it stands in.
-fn check_verify(job: &Job, verify: &Verify) -> Result<(), PlanError> {
-    let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
-    let smallest = [Op::Read, Op::Write].into_iter().filter(|&op| job.access.does(op)).map(|op| job.block[op].min().0);
-    let block = smallest.min().unwrap_or(0);
-    let piece = verify.interval.map_or(block, |interval| interval.0.min(block));
-    let header = verify.method.header_bytes() as u64;
-    if piece < header + u64::from(verify.offset) {
-        return match (verify.offset, verify.interval) {
-            (0, None) => bad("bs", block.to_string(), "the header of each block does not fit: use a larger bs"),
-            (0, Some(_)) => bad("verify_interval", piece.to_string(), "the header does not fit: use a larger one"),
-            (offset, _) => {
-                bad("verify_offset", offset.to_string(), "the header goes past the end of its block: use a smaller one")
-            }
-        };
-    }
-    if job.ioengine.works_on_names() || matches!(job.ioengine, IoEngine::Falloc | IoEngine::Ftruncate) {
-        let method = verify.method.name().to_owned();
-        return bad("verify", method, "this ioengine moves no data that could be checked");
     }
     Ok(())
 }

@@ -63,9 +63,11 @@ fn drop_stopped(phase: &mut PhaseRuns<'_>) {
     }
 }
 
-/// Which operation an error belongs to: what is neither read nor trim, such as `fsync`, serves writing.
+/// Which operation an error belongs to: what is verified was read, and what is neither read nor trim, such as `fsync`,
+/// serves writing.
 fn op_of(action: &str) -> Op {
-    Op::ALL.into_iter().find(|op| op.name() == action).unwrap_or(Op::Write)
+    let named = Op::ALL.into_iter().find(|op| op.name() == action);
+    named.unwrap_or(if action == "verify" { Op::Read } else { Op::Write })
 }
 
 impl<'a> PhaseRun<'a> {
@@ -134,7 +136,7 @@ impl<'a> PhaseRun<'a> {
 
     /// Longest measured time of its workers.
     pub(super) fn measured(&self, op: Op) -> Nanos {
-        self.workers(op).map(|w| w.runtime).max().unwrap_or_default()
+        self.workers(op).map(|w| w.ops[op].runtime.unwrap_or(w.runtime)).max().unwrap_or_default()
     }
 
     /// Unmeasured time of a worker before its measurement, counted from the start of the phase's workers.

@@ -4,6 +4,7 @@ use super::argv::{Token, Typed, unknown};
 use super::cli::{CliOpt, Demands, Does, Target};
 use super::error::{FioError, FioErrorKind, Location};
 use super::invocation::{Action, IdleProf, Invocation, JobExtras, ParseContext, Settings};
+use super::iolog;
 use super::jobfile::{self, Entry};
 use super::lower::lower;
 use super::options::{self, Gate, Opt};
@@ -231,6 +232,10 @@ impl<'a> Assembler<'a> {
         for (index, spec) in specs.iter().enumerate() {
             group += u32::from(index > 0 && (spec.stonewall || spec.new_group));
             let (mut job, extra) = lower(spec, index as u64, &mut self.warnings)?;
+            if !job.rules.replay.read.is_empty() {
+                let bad = |reason| FioErrorKind::BadJob { job: spec.job.name.clone(), reason };
+                iolog::attach(&mut job, self.ctx).map_err(bad)?;
+            }
             job.group = group;
             self.guard_read_only(&mut job)?;
             check_waitee(&job, &specs[..index])?;

@@ -5,7 +5,7 @@ use super::invocation::JobExtras;
 use super::options::State;
 use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneSpec};
 use hakaru_model::job::rules::{FlowShare, LatencyTarget, Logs, SteadyState, Verify, VerifyMethod, Zones};
-use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Target};
+use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Repeats, Target};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
         job.access.every_block_once = false;
     }
     job.access = Access { every_block_once: job.access.every_block_once, ..access };
+    job.buffers.repeats = repeats(spec);
     job.target = target(spec).map_err(bad)?;
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
@@ -130,9 +131,18 @@ fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
 
 /// What is to stay as it was asked for is not scrambled.
 fn buffers(job: &mut Job) {
+    if matches!(job.buffers.fill, Fill::Compressible(_)) {
+        job.buffers.compress_chunk.get_or_insert(Bytes(512));
+    }
+    job.buffers.refill |= job.buffers.repeats.percent > 0;
     let kept = matches!(job.buffers.fill, Fill::Zero | Fill::Pattern(_));
     job.buffers.scramble &= !kept && !job.buffers.refill;
     job.buffers.refill &= !kept;
+}
+
+fn repeats(spec: &JobSpec) -> Repeats {
+    let (percent, set) = spec.dedupe;
+    Repeats { percent, working_set_percent: spec.dedupe_in_set.then_some(set) }
 }
 
 fn times(job: &mut Job, warnings: &mut Vec<String>) {
@@ -224,6 +234,9 @@ fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, 
         "null" => VerifyMethod::Null,
         _ => VerifyMethod::Header,
     };
+    if !spec.job.rules.replay.read.is_empty() {
+        return Err("verify does not go with read_iolog: a log does not tell what was written".to_owned());
+    }
     if spec.verify.rules.only && spec.job.timing.time_based {
         return Err("verify_only cannot be time_based: it checks what was written once".to_owned());
     }

@@ -17,6 +17,7 @@ pub mod error;
 mod expr;
 mod help;
 pub mod invocation;
+mod iolog;
 mod jobfile;
 mod lists;
 mod lower;

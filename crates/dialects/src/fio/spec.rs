@@ -45,6 +45,10 @@ pub(crate) struct JobSpec {
     pub repeatable: bool,
     /// `iodepth_batch_complete_max`.
     pub complete_max: Option<u32>,
+    /// `dedupe_percentage` and `dedupe_working_set_percentage`.
+    pub dedupe: (u32, u32),
+    /// `dedupe_mode=working_set`.
+    pub dedupe_in_set: bool,
     /// `gtod_reduce`.
     pub gtod_reduce: bool,
     /// Waits for the jobs before it, and begins a group.
@@ -143,6 +147,8 @@ impl Default for JobSpec {
             nrfiles: 1,
             repeatable: true,
             complete_max: None,
+            dedupe: (0, 5),
+            dedupe_in_set: false,
             gtod_reduce: false,
             stonewall: false,
             new_group: false,

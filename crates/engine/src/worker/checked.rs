@@ -2,7 +2,7 @@
 //!
 //! The loops of the worker are the same; only what they are asked to issue changes.
 
-use super::Worker;
+use super::{Flight, Worker};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use hakaru_model::job::Op;
@@ -15,11 +15,16 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether something is due after I/Os that landed: a flush or a check.
     pub(super) fn follows(&self) -> bool {
         let durability = &self.plan.durability;
-        durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.check.is_some()
+        let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+        syncs || self.check.is_some() || self.record.is_some()
     }
 
     /// Does all there is to do.
     pub(super) fn work(&mut self) -> StopReason {
+        let plan = self.plan;
+        if let Some(trace) = &plan.replay {
+            return self.replay(trace);
+        }
         let Some(check) = &self.check else { return self.drive() };
         let course = check.course();
         for round in 0..course.rounds {
@@ -121,13 +126,42 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn follow_up(
         &mut self,
         slot: u32,
-        request: &Request,
+        flight: &Flight,
         result: Result<u32, Errno>,
         done: u64,
         last: bool,
     ) -> Result<u64, StopReason> {
+        let request = &flight.request;
+        if !B::QUEUED && self.record.is_some() {
+            self.note_issue(request, flight.issued);
+        }
         let now = self.sync_if_due(request, done, last);
         if self.check.is_none() { Ok(now) } else { self.examine(slot, request, result, now) }
+    }
+
+    /// Writes a request to the log, where one is kept.
+    #[cold]
+    pub(super) fn note_issue(&mut self, request: &Request, issued: u64) {
+        let at_us = self.clock.nanos(issued.saturating_sub(self.begun)) / 1000;
+        if let Some(record) = &mut self.record {
+            record.io(at_us, request);
+        }
+    }
+
+    /// Writes a flush to the log, where one is kept.
+    pub(super) fn note_sync(&mut self, region: u32, kind: SyncKind, now: u64) {
+        let at_us = self.clock.nanos(now.saturating_sub(self.begun)) / 1000;
+        if let Some(record) = &mut self.record {
+            record.sync(at_us, region, kind == SyncKind::Data);
+        }
+    }
+
+    /// Ends the log.
+    pub(super) fn end_record(&mut self, now: u64) {
+        let at_us = self.clock.nanos(now.saturating_sub(self.begun)) / 1000;
+        let Some(Err((path, errno))) = self.record.take().map(|record| record.end(at_us)) else { return };
+        let error = self.error("write", 0, 0, 0, errno, now);
+        self.errors.push(hakaru_model::record::IoError { file: path.display().to_string(), ..error });
     }
 
     /// Lets the checker see an I/O that landed. Breaks when the job may not go on after what it finds.

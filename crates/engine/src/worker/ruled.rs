@@ -41,7 +41,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             {
                 return stop;
             }
-            if follows && let Err(stop) = self.follow_up(0, &request, result, done, true) {
+            if follows && let Err(stop) = self.follow_up(0, &flight, result, done, true) {
                 return stop;
             }
             let last = self.clock.now();

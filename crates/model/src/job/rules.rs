@@ -3,9 +3,11 @@
 //! Everything here is off by default. Terms and meanings are fio's.
 
 use super::PerOp;
+use crate::trace::Trace;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The rules of one job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,8 +38,6 @@ pub struct Rules {
     /// How random a random job is, in hundredths: the rest of its I/Os follow one another (`percentage_random`).
     /// `None` means all of it.
     pub percentage_random: Option<PerOp<u32>>,
-    /// Hundredths of the buffers written that repeat an earlier one (`dedupe_percentage`).
-    pub dedupe_percent: u32,
     /// Submits from threads of their own, so that a slow device cannot hold back arrivals (`io_submit_mode=offload`).
     pub offload: bool,
     /// Waits until all clones of the job of this name have ended before it begins (`wait_for`).
@@ -532,4 +532,29 @@ pub struct Replay {
     pub redirect: Option<PathBuf>,
     /// Speed in hundredths of the log's (`replay_time_scale`); 0 stands for 100.
     pub time_scale_percent: u32,
+    /// What offsets are divided by (`replay_scale`); 0 stands for 1.
+    pub scale: u64,
+    /// What offsets are rounded down to multiples of then (`replay_align`); 0 stands for 1.
+    pub align: u64,
+    /// What is left out (`replay_skip`).
+    pub skip: Skipped,
+    /// The logs as they were read, with all of that done. A stored run names its logs, and does not hold them.
+    #[serde(skip)]
+    pub traces: Vec<Arc<Trace>>,
+}
+
+impl Replay {
+    /// What a clone replays, if anything.
+    pub fn trace_of(&self, clone: u32) -> Option<&Arc<Trace>> {
+        self.traces.get((clone as usize).checked_rem(self.traces.len())?)
+    }
+}
+
+/// Actions of a log that are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// I/Os.
+    pub ops: PerOp<bool>,
+    /// Flushes.
+    pub syncs: bool,
 }

@@ -6,8 +6,7 @@ use super::{Opt, Value, opt, put};
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::Fill;
 use hakaru_model::job::rules::PatternPart;
-
-const NOT_YET: &str = "the engine does not obey it yet";
+use hakaru_model::units::Bytes;
 
 /// The largest block: lengths of I/Os are 32 bits, and the kernel moves less than 2 GiB at once.
 const LARGEST: u64 = 1 << 30;
@@ -53,30 +52,31 @@ pub(super) const TABLE: &[Opt] = &[
     opt("buffer_pattern", Kind::Pattern, "Writes this pattern over and over").works(pattern),
     opt("buffer_compress_percentage", PERCENT, "Hundredths of each buffer that compress away").works(put!(
         |job, value| {
+            // A pattern that was given is what the part that compresses holds.
             job.job.buffers.fill = Fill::Compressible(value.u32());
             job.job.buffers.refill |= value.u32() != 100;
         }
     )),
-    opt("buffer_compress_chunk", int(0), "Bytes after which the compressible part comes again")
-        .default("512")
-        .harmless(&["0", "512"])
-        .refused("the compressible part stands where the engine puts it", "leave it out"),
-    opt("dedupe_percentage", PERCENT, "Hundredths of the buffers that repeat an earlier one").harmless(&["0"]).planned(
-        NOT_YET,
-        "use scramble_buffers=0, which repeats all of them",
-        put!(|job, value| job.job.rules.dedupe_percent = value.u32()),
+    opt("buffer_compress_chunk", int(0), "Bytes after which the compressible part comes again").default("512").with(
+        "buffer_compress_percentage",
+        put!(|job, value| job.job.buffers.compress_chunk = Some(Bytes(value.u64()))),
     ),
+    opt("dedupe_percentage", PERCENT, "Hundredths of the buffers that repeat an earlier one")
+        .works(put!(|job, value| job.dedupe.0 = value.u32())),
     opt(
         "dedupe_mode",
         Kind::Choice(&[("repeat", "repeats the one before"), ("working_set", "repeats one of a set")]),
         "Which earlier buffer is repeated",
     )
     .default("repeat")
-    .goes_with("dedupe_percentage"),
+    .with("dedupe_percentage", put!(|job, value| job.dedupe_in_set = value.word() == "working_set")),
     opt("dedupe_working_set_percentage", PERCENT, "Hundredths of the file that make up that set")
         .default("5")
-        .goes_with("dedupe_percentage"),
-    opt("dedupe_global", Kind::Bool, "Shares that set among jobs").default("0").goes_with("dedupe_percentage"),
+        .with("dedupe_percentage", put!(|job, value| job.dedupe.1 = value.u32())),
+    opt("dedupe_global", Kind::Bool, "Shares that set among jobs")
+        .default("0")
+        .harmless(&["0"])
+        .refused("each clone has a set of its own", "write with one clone"),
     opt("mem", MEMORY, "Where buffers come from")
         .alias(&["iomem"])
         .default("malloc")
@@ -104,7 +104,12 @@ const MEMORY: Kind = Kind::Tagged(&[
 
 fn pattern(job: &mut JobSpec, value: &Value) -> Result<(), String> {
     match value.pattern().as_slice() {
-        [PatternPart::Bytes(bytes)] => job.job.buffers.fill = Fill::Pattern(bytes.clone()),
+        [PatternPart::Bytes(bytes)] => {
+            job.job.buffers.fixed_part.clone_from(bytes);
+            if !matches!(job.job.buffers.fill, Fill::Compressible(_)) {
+                job.job.buffers.fill = Fill::Pattern(bytes.clone());
+            }
+        }
         _ => return Err("%o is for verify_pattern only".to_owned()),
     }
     Ok(())

@@ -2,11 +2,13 @@
 
 use super::kind::{Kind, int};
 use super::workload::PERCENT;
-use super::{Opt, opt, put};
+use super::{Opt, Value, opt, put};
+use crate::fio::spec::JobSpec;
+use hakaru_model::job::Op;
+use hakaru_model::job::rules::Skipped;
 use hakaru_model::units::Bytes;
 use std::path::PathBuf;
 
-const NO_REPLAY: &str = "recorded requests are not replayed yet";
 const NO_MERGE: &str = "blktrace files are not merged";
 
 pub(super) const TABLE: &[Opt] = &[
@@ -69,17 +71,17 @@ pub(super) const TABLE: &[Opt] = &[
         .goes_with("trim_percentage"),
     opt("trim_backlog", Kind::Int { min: 0, max: i64::MAX }, "Trims after so many writes").goes_with("trim_percentage"),
     opt("trim_backlog_batch", int(0), "Blocks that are trimmed at once").goes_with("trim_percentage"),
-    opt("read_iolog", Kind::Paths, "Replays the requests of a log").planned(
-        NO_REPLAY,
-        "describe the requests by rw, bs and rate_iops",
-        put!(|job, value| job.job.rules.replay.read = value.paths()),
-    ),
-    opt("write_iolog", Kind::Text("requests.log"), "Writes the requests to a log").planned(
-        "requests are not recorded yet",
-        "repeat a run by its randseed",
-        put!(|job, value| job.job.rules.replay.write = Some(PathBuf::from(value.text()))),
-    ),
-    opt("read_iolog_chunked", Kind::Bool, "Reads that log piece by piece").default("0").goes_with("read_iolog"),
+    opt("read_iolog", Kind::Paths, "Replays the requests of logs of version 2 or 3; clones take turns")
+        .works(put!(|job, value| job.job.rules.replay.read = value.paths())),
+    opt(
+        "write_iolog",
+        Kind::Text("requests.log"),
+        "Writes the requests to a log; clones put their number behind its name",
+    )
+    .works(put!(|job, value| job.job.rules.replay.write = Some(PathBuf::from(value.text())))),
+    opt("read_iolog_chunked", Kind::Bool, "Reads that log piece by piece")
+        .default("0")
+        .accepted("logs are read whole before the run"),
     opt("replay_no_stall", Kind::Bool, "Ignores the times in the log")
         .default("0")
         .with("read_iolog", put!(|job, value| job.job.rules.replay.no_stall = value.flag())),
@@ -88,15 +90,39 @@ pub(super) const TABLE: &[Opt] = &[
     opt("replay_time_scale", int(1), "Speed in hundredths of the log's")
         .default("100")
         .with("read_iolog", put!(|job, value| job.job.rules.replay.time_scale_percent = value.u32())),
-    opt("replay_align", int(0), "What offsets of the log are aligned to").goes_with("read_iolog"),
-    opt("replay_scale", int(0), "What offsets of the log are divided by").default("1").goes_with("read_iolog"),
-    opt("replay_skip", Kind::Text("trim"), "Operations of the log that are left out").goes_with("read_iolog"),
+    opt("replay_align", int(0), "What offsets of the log are rounded down to; a power of 2").with(
+        "read_iolog",
+        |job, value| match value.u64() {
+            align if align == 0 || align.is_power_of_two() => {
+                job.job.rules.replay.align = align;
+                Ok(())
+            }
+            _ => Err("a power of 2 is needed, such as 4096".to_owned()),
+        },
+    ),
+    opt("replay_scale", int(0), "What offsets of the log are divided by")
+        .default("1")
+        .with("read_iolog", put!(|job, value| job.job.rules.replay.scale = value.u64())),
+    opt("replay_skip", Kind::Text("write,sync"), "Operations of the log that are left out").with("read_iolog", skip),
     opt("merge_blktrace_file", Kind::Text("merged.bin"), "Merges several traces into this one")
         .refused(NO_MERGE, "merge them by blkparse"),
     opt("merge_blktrace_scalars", MANY, "Speed of each trace, in hundredths")
         .refused(NO_MERGE, "merge them by blkparse"),
     opt("merge_blktrace_iters", MANY, "How often each trace is run").refused(NO_MERGE, "merge them by blkparse"),
 ];
+
+fn skip(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+    let mut skip = Skipped::default();
+    for word in value.text().split([',', ':']).map(str::trim) {
+        match (word, Op::ALL.into_iter().find(|op| op.name() == word)) {
+            ("sync", _) => skip.syncs = true,
+            (_, Some(op)) => skip.ops[op] = true,
+            _ => return Err(format!("`{word}` is none of read, write, trim, sync")),
+        }
+    }
+    job.job.rules.replay.skip = skip;
+    Ok(())
+}
 
 const MANY: Kind = Kind::Floats { min: 0.0, max: 1e9, most: 64 };
 const METHODS: Kind = Kind::Choice(&[

@@ -1,8 +1,8 @@
 //! What the rules of a job mean. Options that nothing obeys yet are refused, and their meaning is known all the same.
 
 use super::*;
-use hakaru_model::job::PerOp;
 use hakaru_model::job::rules::*;
+use hakaru_model::job::{PerOp, Repeats};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -130,16 +130,29 @@ fn files_and_zones() {
 #[test]
 fn workload_priority_and_replay() {
     assert_eq!(obeyed("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
-    assert_eq!(rules("--dedupe_percentage=30").dedupe_percent, 30);
+    let repeats = |options: &str| job(&format!("--name=a --rw=write {options}")).buffers.repeats;
+    assert_eq!(repeats("--dedupe_percentage=30"), Repeats { percent: 30, working_set_percent: None });
+    let set = repeats("--dedupe_percentage=30 --dedupe_mode=working_set --dedupe_working_set_percentage=9");
+    assert_eq!(set, Repeats { percent: 30, working_set_percent: Some(9) });
     assert!(rules("--io_submit_mode=offload").offload);
     assert!(obeyed("--atomic=1 --ioengine=pvsync2 --direct=1").files.atomic);
     assert!(fails("--name=a --atomic=1").contains("pvsync2"));
     let priority = obeyed("--nice=5 --prio=3 --prioclass=2").priority;
     assert_eq!(priority, Priority { nice: 5, io_class: Some(2), io_level: Some(3) });
     assert_eq!(obeyed("--numa_cpu_nodes=0-1").numa_cpu_nodes, [0, 1]);
-    let replay = rules("--read_iolog=a.log:b.log --replay_no_stall=1 --replay_redirect=/dev/sdb").replay;
-    assert_eq!(replay.read, [PathBuf::from("a.log"), PathBuf::from("b.log")]);
-    assert!(replay.no_stall && replay.redirect == Some("/dev/sdb".into()));
+    assert!(fails("--name=a --read_iolog=a.log").contains("read_iolog=a.log"));
+    let log = "fio version 3 iolog\n1 x add\n2 x write 0 4096\n9 x read 8192 512\n";
+    let replay = |options: &str| {
+        let args = words(&format!("--name=a --read_iolog=a.log {options}"));
+        let parsed = with_files(&[("a.log", log)], |ctx| parse(&args, ctx)).unwrap();
+        flat(&parsed.scenario).remove(0)
+    };
+    let job = replay("--replay_no_stall=1 --replay_redirect=/dev/sdb");
+    assert_eq!(job.target, hakaru_model::job::Target::Paths(vec![PathBuf::from("/dev/sdb")]));
+    assert_eq!((job.access.mix, job.rules.replay.traces[0].steps.len()), (PerOp { read: 50, write: 50, trim: 0 }, 2));
+    assert_eq!(replay("--replay_skip=write,sync").access.mix.read, 100);
+    assert!(fails("--name=a --replay_align=3").contains("power of 2"));
+    assert!(fails("--name=a --replay_skip=x").contains("none of read, write"));
 }
 
 #[test]

@@ -1,0 +1,273 @@
+//! Logs of requests that fio writes (`write_iolog`) and replays (`read_iolog`): text of the versions 2 and 3.
+//!
+//! Source: fio's manual, "Trace file format", and logs written by fio 3.33. Traces of the block layer are known, and
+//! refused.
+
+use super::invocation::ParseContext;
+use hakaru_model::job::rules::Replay;
+use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Target};
+use hakaru_model::stream::Request;
+use hakaru_model::trace::{Trace, TraceAction, TraceStep};
+use hakaru_model::units::{Bytes, Nanos};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Steps of one log at most; each takes some 40 bytes of memory.
+const MOST_STEPS: usize = 50_000_000;
+
+/// The longest wait or moment that can be told, in microseconds: a century.
+const LONGEST_US: u64 = 3_200_000_000_000_000;
+
+/// Reads the logs a job replays, and makes the job one that does what they say.
+pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String> {
+    let replay = job.rules.replay.clone();
+    let mut traces = Vec::new();
+    for path in &replay.read {
+        let bytes = (ctx.read_file)(path).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
+        let trace = read(&bytes, &replay).map_err(|e| format!("read_iolog={}: {e}", path.display()))?;
+        traces.push(Arc::new(trace));
+    }
+    let sizes = sizes(&traces);
+    let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| sizes[op].is_some()).collect();
+    let Some(&first) = used.first() else { return Err("read_iolog: there is no request to replay".to_owned()) };
+    let mut access = Access::only(first, false);
+    // Which operation comes next is up to the log; the shares only say which of them occur.
+    let share = 100 / used.len() as u32;
+    used.iter().for_each(|&op| access.mix[op] = share);
+    access.mix[first] += 100 - share * used.len() as u32;
+    job.access = access;
+    job.block = sizes.map(|sizes| match *sizes {
+        None => BlockSize::Fixed(Bytes(4096)),
+        Some((min, max)) if min == max => BlockSize::Fixed(Bytes(min.into())),
+        Some((min, max)) => BlockSize::Range { min: Bytes(min.into()), max: Bytes(max.into()) },
+    });
+    job.target = Target::Paths(traces.iter().flat_map(|trace| trace.files.clone()).collect());
+    job.rules.replay.traces = traces;
+    Ok(())
+}
+
+fn sizes(traces: &[Arc<Trace>]) -> PerOp<Option<(u32, u32)>> {
+    let mut all: PerOp<Option<(u32, u32)>> = PerOp::default();
+    for sizes in traces.iter().map(|trace| trace.sizes()) {
+        for op in Op::ALL {
+            all[op] = match (all[op], sizes[op]) {
+                (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+    all
+}
+
+/// Reads a log, and does what the options of the replay ask for.
+fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
+    if bytes.len() >= 4 && u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) >> 8 == 0x0065_6174 {
+        return Err("traces of the block layer are not read: replay a log written by write_iolog".to_owned());
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
+    let mut lines = text.lines().enumerate();
+    let version = match lines.next().map(|(_, line)| line.trim_end()) {
+        Some("fio version 2 iolog") => 2,
+        Some("fio version 3 iolog") => 3,
+        Some(other) => {
+            let head: String = other.chars().take(40).collect();
+            return Err(format!(
+                "it begins with `{head}`, and not with `fio version 3 iolog` or `fio version 2 iolog`: only these two are known"
+            ));
+        }
+        None => return Err("it is empty".to_owned()),
+    };
+    let mut reader = Reader::new(version, replay);
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        reader.line(line.trim()).map_err(|what| format!("line {}: {what}", number + 1))?;
+    }
+    Ok(reader.trace)
+}
+
+struct Reader<'a> {
+    version: u32,
+    replay: &'a Replay,
+    trace: Trace,
+    /// Indices of files that were added, by their names in the log.
+    known: HashMap<String, u32>,
+    /// The time that waits add up to, microseconds.
+    now_us: u64,
+}
+
+impl<'a> Reader<'a> {
+    fn new(version: u32, replay: &'a Replay) -> Reader<'a> {
+        Reader { version, replay, trace: Trace::default(), known: HashMap::new(), now_us: 0 }
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let (at_us, rest) = match self.version {
+            2 => (self.now_us, line),
+            _ => {
+                let (stamp, rest) = line.split_once(' ').ok_or("it has no time stamp")?;
+                (number(stamp, "time stamp")?, rest)
+            }
+        };
+        if at_us > LONGEST_US {
+            return Err(format!("the time stamp {at_us} is more than a century"));
+        }
+        // Names may hold blanks, so that lines are read from their ends.
+        let mut words = rest.rsplitn(4, ' ');
+        let mut next = || words.next().unwrap_or_default();
+        let (last, third, second, name) = (next(), next(), next(), next());
+        if matches!(last, "add" | "open" | "close") {
+            let name = rest[..rest.len() - last.len()].trim_end();
+            return self.file(name, last);
+        }
+        if name.is_empty() {
+            return Err(format!("`{rest}` is neither `FILE add|open|close` nor `FILE ACTION OFFSET LENGTH`"));
+        }
+        self.action(name, second, (number(third, "offset")?, number(last, "length")?), at_us)
+    }
+
+    fn file(&mut self, name: &str, action: &str) -> Result<(), String> {
+        match action {
+            "add" => {
+                let path = self.replay.redirect.clone().unwrap_or_else(|| PathBuf::from(name));
+                let known = self.trace.files.iter().position(|file| *file == path);
+                let index = known.unwrap_or(self.trace.files.len());
+                if known.is_none() {
+                    self.trace.files.push(path);
+                }
+                self.known.insert(name.to_owned(), index as u32);
+                Ok(())
+            }
+            // All files are open while the job runs.
+            _ => self.index(name).map(drop),
+        }
+    }
+
+    fn index(&self, name: &str) -> Result<u32, String> {
+        self.known.get(name).copied().ok_or_else(|| format!("`{name}` was not added before"))
+    }
+
+    fn action(&mut self, name: &str, action: &str, (offset, len): (u64, u64), at_us: u64) -> Result<(), String> {
+        if action == "wait" {
+            if self.version > 2 {
+                return Err("`wait` belongs to version 2: time stamps say when things happen".to_owned());
+            }
+            // Source: the manual; shorter waits are discarded.
+            if offset >= 100 {
+                self.now_us = self.now_us.saturating_add(offset);
+            }
+            return Ok(());
+        }
+        let file = self.index(name)?;
+        let skipped = &self.replay.skip;
+        let action = match action {
+            "sync" | "datasync" if skipped.syncs => return Ok(()),
+            "sync" => TraceAction::Sync(file),
+            "datasync" => TraceAction::DataSync(file),
+            word => {
+                let op = Op::ALL.into_iter().find(|op| op.name() == word);
+                let op = op.ok_or_else(|| {
+                    format!("`{word}` is none of the actions read, write, trim, sync, datasync, wait, add, open, close")
+                })?;
+                if skipped.ops[op] {
+                    return Ok(());
+                }
+                TraceAction::Io(Request { op, region: file, offset: self.place(offset), len: length(len)? })
+            }
+        };
+        if self.trace.steps.len() >= MOST_STEPS {
+            return Err(format!("it has more than {MOST_STEPS} steps"));
+        }
+        self.trace.steps.push(TraceStep { at: self.moment(at_us), action });
+        Ok(())
+    }
+
+    /// Offsets are divided first and aligned then.
+    fn place(&self, offset: u64) -> u64 {
+        let scaled = offset / self.replay.scale.max(1);
+        scaled - scaled % self.replay.align.max(1)
+    }
+
+    fn moment(&self, at_us: u64) -> Nanos {
+        if self.replay.no_stall {
+            return Nanos(0);
+        }
+        let percent =
+            u128::from(if self.replay.time_scale_percent == 0 { 100 } else { self.replay.time_scale_percent });
+        Nanos(u64::try_from(u128::from(at_us) * 100_000 / percent).unwrap_or(u64::MAX / 2))
+    }
+}
+
+fn number(word: &str, what: &str) -> Result<u64, String> {
+    word.parse().map_err(|_| format!("`{word}` is no number, and the {what} is expected there"))
+}
+
+fn length(len: u64) -> Result<u32, String> {
+    match u32::try_from(len) {
+        Ok(len) if (1..=1 << 30).contains(&len) => Ok(len),
+        _ => Err(format!("an I/O of {len} bytes cannot be: between 1 byte and 1 GiB are moved at once")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREE: &str = "fio version 3 iolog\n23 /a b add\n135 /a b open\n139 /a b write 8192 4096\n\
+                         1167 /a b read 0 512\n2000 /a b sync 8192 0\n9000 /a b close\n";
+
+    fn steps(text: &str, replay: &Replay) -> Vec<(u64, String)> {
+        let trace = read(text.as_bytes(), replay).unwrap_or_else(|e| panic!("{e}"));
+        let told = |action: &TraceAction| match action {
+            TraceAction::Io(r) => format!("{} {} {} {}", r.op.name(), r.region, r.offset, r.len),
+            TraceAction::Sync(file) => format!("sync {file}"),
+            TraceAction::DataSync(file) => format!("datasync {file}"),
+        };
+        trace.steps.iter().map(|step| (step.at.0 / 1000, told(&step.action))).collect()
+    }
+
+    #[test]
+    fn both_versions_are_read() {
+        let wanted = [(139, "write 0 8192 4096"), (1167, "read 0 0 512"), (2000, "sync 0")];
+        let wanted = wanted.map(|(at, what)| (at, what.to_owned()));
+        assert_eq!(steps(THREE, &Replay::default()), wanted);
+        let two = "fio version 2 iolog\n/x add\n/y add\n/x open\n/x write 0 4096\n/x wait 50 0\n/x wait 500000 0\n\
+                   /y read 4096 4096\n/y wait 100 0\n/y datasync 0 0\n/y trim 0 4096\n/y close\n";
+        let wanted =
+            [(0, "write 0 0 4096"), (500_000, "read 1 4096 4096"), (500_100, "datasync 1"), (500_100, "trim 1 0 4096")];
+        assert_eq!(steps(two, &Replay::default()), wanted.map(|(at, what)| (at, what.to_owned())));
+    }
+
+    #[test]
+    fn time_place_and_choice_can_be_changed() {
+        let all = |replay: Replay| steps(THREE, &replay).into_iter().map(|(at, what)| format!("{at} {what}"));
+        let first = |replay| all(replay).next().unwrap();
+        assert_eq!(first(Replay { time_scale_percent: 200, ..Replay::default() }), "69 write 0 8192 4096");
+        assert_eq!(first(Replay { no_stall: true, ..Replay::default() }), "0 write 0 8192 4096");
+        assert_eq!(first(Replay { scale: 3, align: 512, ..Replay::default() }), "139 write 0 2560 4096");
+        let mut skip = hakaru_model::job::rules::Skipped { syncs: true, ..Default::default() };
+        skip.ops.write = true;
+        assert_eq!(all(Replay { skip, ..Replay::default() }).collect::<Vec<_>>(), ["1167 read 0 0 512"]);
+        let redirect = Replay { redirect: Some("/dev/sdb".into()), ..Replay::default() };
+        assert_eq!(read(THREE.as_bytes(), &redirect).unwrap().files, [PathBuf::from("/dev/sdb")]);
+    }
+
+    #[test]
+    fn what_is_no_log_is_told_with_its_line() {
+        let told = |text: &[u8]| read(text, &Replay::default()).unwrap_err();
+        for (text, words) in [
+            ("", "empty"),
+            ("0, 4096, 4096\n", "only these two"),
+            ("fio version 3 iolog\n5 /x read 0 4096\n", "line 2: `/x` was not added before"),
+            ("fio version 3 iolog\n5 /x add\n\n6 /x dance 0 4096\n", "line 4: `dance` is none"),
+            ("fio version 3 iolog\n5 /x add\n6 /x read 0 0\n", "0 bytes"),
+            ("fio version 3 iolog\n5 /x add\n6 /x wait 5 0\n", "version 2"),
+            ("fio version 3 iolog\nx /x add\n", "time stamp"),
+            ("fio version 2 iolog\nbad line\n", "neither"),
+            ("fio version 2 iolog\n/x add\n/x read -1 5\n", "`-1` is no number"),
+        ] {
+            assert!(told(text.as_bytes()).contains(words), "{text}: {}", told(text.as_bytes()));
+        }
+        assert!(told(b"\x07tae....").contains("block layer"));
+        assert!(told(b"\xff\xfe\xfd\xfc\xfb").contains("not text"));
+    }
+}
