@@ -1,0 +1,129 @@
+//! Thousands of campaigns whose runs are those of the engine on simulated cards: do the statistics keep their promises?
+//!
+//! The engine makes a stock of runs of each card, and campaigns draw theirs from it; the truth is the mean of the stock.
+//! Seeds are fixed, so that a failure is a change of code and not bad luck. The same is shown for other spreads and
+//! numbers of runs, from normal noise, in `crates/analysis/src/simulated.rs`.
+
+use hakaru_analysis::compare::{Pair, Sample, compare_family};
+use hakaru_analysis::stats::{self, Moments};
+use hakaru_engine::{ClockChoice, RunOptions, Silent};
+use hakaru_model::finding::{Comparison, Verdict};
+use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::plan::{Facts, Plan};
+use hakaru_model::price::PriceList;
+use hakaru_model::rng::Rng;
+use hakaru_model::units::{Bytes, Nanos};
+use std::sync::atomic::AtomicBool;
+
+/// Runs of each campaign and card.
+const RUNS: usize = 10;
+
+/// Runs of each card in stock.
+const STOCK: u64 = 1_500;
+
+/// I/Os of a run: with [`JITTER`] a time, they make runs differ by 2 %.
+const IOS: u64 = 8;
+const JITTER: u32 = 100;
+
+const PHASES: [(&str, Op, bool, u64); 4] = [
+    ("seq-write", Op::Write, false, 1 << 20),
+    ("seq-read", Op::Read, false, 1 << 20),
+    ("rand-write", Op::Write, true, 4096),
+    ("rand-read", Op::Read, true, 4096),
+];
+
+/// Bytes per second of each workload, one value a run.
+type Stock = [Vec<f64>; PHASES.len()];
+
+/// A card with the usual prices divided by `speed`.
+fn card(speed: f64) -> PriceList {
+    let mut prices = PriceList::plain("card", Bytes(1 << 30));
+    let cheaper = |price: Nanos| Nanos((price.0 as f64 / speed) as u64);
+    (prices.read_overhead, prices.read_seek) = (cheaper(prices.read_overhead), cheaper(prices.read_seek));
+    (prices.write_overhead, prices.write_seek) = (cheaper(prices.write_overhead), cheaper(prices.write_seek));
+    prices.read_rate = (prices.read_rate as f64 * speed) as u64;
+    prices.write_rate = (prices.write_rate as f64 * speed) as u64;
+    prices.jitter_permille = JITTER;
+    prices
+}
+
+/// Has the engine measure a card again and again.
+fn stock(speed: f64, first_seed: u64) -> Stock {
+    let prices = card(speed);
+    let phase = |&(name, op, random, block): &(&str, Op, bool, u64)| {
+        let mut job = Job::new(name, Target::Sim(Box::new(prices.clone())), Access::only(op, random));
+        job.ioengine = IoEngine::Sim;
+        job.block = PerOp::all(BlockSize::Fixed(Bytes(block)));
+        // Far fewer I/Os than blocks, so that a random one hardly ever follows its neighbour and saves the seek.
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(512 << 20)));
+        job.extent.io_size = Some(SizeSpec::Bytes(Bytes(IOS * block)));
+        Phase { name: name.to_owned(), jobs: vec![job] }
+    };
+    let mut scenario = Scenario { name: "stock".to_owned(), seed: 0, phases: PHASES.iter().map(phase).collect() };
+    let stop = AtomicBool::new(false);
+    let options = RunOptions {
+        clock: ClockChoice::best(),
+        stop: &stop,
+        direct_fallback: true,
+        replace_engines: true,
+        wall_clock: || 0,
+    };
+    let mut stock = Stock::default();
+    for seed in first_seed..first_seed + STOCK {
+        scenario.seed = seed;
+        let plan = Plan::resolve(&scenario, &Facts::new()).unwrap();
+        let report = hakaru_engine::run(&plan, &options, &mut Silent);
+        for (values, phase) in stock.iter_mut().zip(&report.phases) {
+            let worker = &phase.workers[0];
+            let bytes: u64 = worker.ops.iter().map(|(_, op)| op.bytes).sum();
+            values.push(Bytes(bytes).per(worker.runtime).unwrap().0);
+        }
+    }
+    stock
+}
+
+/// The runs of one campaign.
+fn draw(rng: &mut Rng, of: &[f64]) -> Vec<f64> {
+    (0..RUNS).map(|_| of[rng.below(of.len() as u64) as usize]).collect()
+}
+
+/// Two cards compared in all their workloads, as one family.
+fn compared(rng: &mut Rng, a: &Stock, b: &Stock) -> Vec<Comparison> {
+    let sides: Vec<(Vec<f64>, Vec<f64>)> = a.iter().zip(b).map(|(a, b)| (draw(rng, a), draw(rng, b))).collect();
+    let pair = |(a, b): &'_ (Vec<f64>, Vec<f64>)| (a.clone(), b.clone());
+    let owned: Vec<_> = sides.iter().map(pair).collect();
+    let pairs: Vec<Pair<'_>> =
+        owned.iter().map(|(a, b)| Pair::new("rate", "B/s", Sample::Values(a), Sample::Values(b))).collect();
+    compare_family(&pairs)
+}
+
+#[test]
+fn campaigns_on_simulated_cards_tell_the_truth() {
+    let usual = stock(1.0, 1);
+    let mut rng = Rng::new(71);
+    for ((name, ..), values) in PHASES.iter().zip(&usual) {
+        let all = Moments::of(values).unwrap();
+        let spread = all.deviation / all.mean;
+        assert!((0.017..0.024).contains(&spread), "{name}: runs differ by {spread}");
+        let campaigns = 4_000;
+        let covers = |_: &u32| {
+            let (low, high) =
+                stats::mean_interval(&Moments::of(&draw(&mut rng, values)).unwrap(), stats::LEVEL).unwrap();
+            low <= all.mean && all.mean <= high
+        };
+        let covered = (0..campaigns).filter(covers).count() as f64 / f64::from(campaigns);
+        assert!((0.93..=0.97).contains(&covered), "{name}: 95 % intervals cover the truth in {covered}");
+    }
+    let cries = |found: &[Comparison]| found.iter().any(|c| c.verdict == Verdict::Different);
+    let campaigns = 4_000;
+    let alarms = (0..campaigns).filter(|_| cries(&compared(&mut rng, &usual, &usual))).count();
+    // A true 5 % shows up to 5.6 % of 4000 in nineteen of twenty tests.
+    let share = alarms as f64 / f64::from(campaigns);
+    assert!(share <= 0.056, "a card compared with itself is called different in {share}");
+
+    let faster = stock(1.05, 1_000_000);
+    let found: Vec<Comparison> = (0..1_000).flat_map(|_| compared(&mut rng, &usual, &faster)).collect();
+    let different = found.iter().filter(|c| c.verdict == Verdict::Different && c.ratio > 1.0).count();
+    let share = different as f64 / found.len() as f64;
+    assert!(share >= 0.95, "a difference of 5 % is found in {share}");
+}
