@@ -1,0 +1,197 @@
+//! What a plan makes of scenarios and facts, and what it refuses.
+
+use super::*;
+use crate::job::{Access, BlockSize};
+
+fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
+    TargetFacts {
+        path: path.into(),
+        kind,
+        size: Bytes(size),
+        free: (kind != TargetKind::BlockDevice).then_some(Bytes(1 << 30)),
+        logical_block: 512,
+        direct_io: Some(true),
+        writable: true,
+    }
+}
+
+fn scenario(job: Job) -> Scenario {
+    Scenario { name: "t".into(), seed: 1, phases: vec![Phase { name: job.name.clone(), jobs: vec![job] }] }
+}
+
+fn resolve(job: Job, known: &[TargetFacts]) -> Result<Plan, PlanError> {
+    let facts = known.iter().map(|f| (f.path.clone(), f.clone())).collect();
+    Plan::resolve(&scenario(job), &facts)
+}
+
+fn job(op: Op) -> Job {
+    let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, false));
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
+    job
+}
+
+#[test]
+fn a_read_of_a_missing_file_lays_it_out_and_a_write_reserves_it() {
+    let absent = [facts("f", TargetKind::Absent, 0)];
+    let read = resolve(job(Op::Read), &absent).unwrap();
+    assert_eq!(read.phases[0].files[0].lay_out, LayOut::Write(Fallocate::Native));
+    let write = resolve(job(Op::Write), &absent).unwrap();
+    assert_eq!(write.phases[0].files[0].lay_out, LayOut::Reserve(Fallocate::Native));
+    let present = resolve(job(Op::Read), &[facts("f", TargetKind::File, 1 << 20)]).unwrap();
+    assert_eq!(present.phases[0].files[0].lay_out, LayOut::Ready);
+}
+
+#[test]
+fn a_second_phase_finds_the_file_of_the_first() {
+    let mut two = scenario(job(Op::Read));
+    two.phases.push(two.phases[0].clone());
+    let facts = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+    let plan = Plan::resolve(&two, &facts).unwrap();
+    assert_eq!(plan.phases[1].files[0].lay_out, LayOut::Ready);
+}
+
+#[test]
+fn direct_io_wants_multiples_of_the_logical_block() {
+    let mut odd = job(Op::Read).with_block(Bytes(1000));
+    odd.files.direct = true;
+    let error = resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).unwrap_err();
+    assert!(error.to_string().contains("use bs=1024"), "{error}");
+}
+
+#[test]
+fn what_cannot_work_is_said_with_its_cure() {
+    let cases: [(Job, TargetFacts, &str); 6] = [
+        (job(Op::Read), facts("f", TargetKind::Other, 0), "socket"),
+        (job(Op::Write), TargetFacts { writable: false, ..facts("f", TargetKind::File, 9) }, "read-only"),
+        (job(Op::Write), TargetFacts { free: Some(Bytes(10)), ..facts("f", TargetKind::Absent, 0) }, "smaller size"),
+        (job(Op::Trim), facts("f", TargetKind::File, 1 << 20), "block devices only"),
+        (job(Op::Read).with_block(Bytes(2 << 20)), facts("f", TargetKind::File, 9), "less than one block"),
+        (job(Op::Read), facts("f", TargetKind::BlockDevice, 4096), "past its end"),
+    ];
+    for (job, facts, word) in cases {
+        let error = resolve(job, &[facts]).unwrap_err().to_string();
+        assert!(error.contains(word), "{error} should say {word}");
+    }
+}
+
+#[test]
+fn what_a_job_removes_is_laid_out_anew_for_the_next_and_what_it_makes_is_not_laid_out() {
+    let absent = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+    let plan_of = |engines: &[IoEngine]| {
+        let jobs = engines.iter().map(|&ioengine| Job { ioengine, ..job(Op::Read) });
+        let phases = jobs.map(|job| Phase { name: job.name.clone(), jobs: vec![job] }).collect();
+        let plan = Plan::resolve(&Scenario { name: "t".into(), seed: 1, phases }, &absent).unwrap();
+        plan.phases.iter().map(|p| p.files[0].lay_out).collect::<Vec<_>>()
+    };
+    let written = LayOut::Write(Fallocate::Native);
+    use IoEngine::{Filecreate, Filedelete, Filestat};
+    assert_eq!(plan_of(&[Filedelete, Filestat, Filestat]), [written, written, LayOut::Ready]);
+    assert_eq!(plan_of(&[Filecreate, Filestat]), [LayOut::Ready, written]);
+}
+
+#[test]
+fn engines_that_work_on_names_leave_devices_alone() {
+    let device = facts("f", TargetKind::BlockDevice, 1 << 20);
+    for ioengine in IoEngine::ALL.into_iter().filter(|e| e.works_on_names() && e.always_changes()) {
+        let error = resolve(Job { ioengine, ..job(Op::Read) }, std::slice::from_ref(&device)).unwrap_err();
+        assert!(error.to_string().contains("device file"), "{error}");
+    }
+    let folder = facts("f", TargetKind::Directory, 0);
+    assert!(resolve(Job { ioengine: IoEngine::Dirstat, ..job(Op::Read) }, &[folder]).is_ok());
+}
+
+#[test]
+fn falloc_punches_holes_in_files_and_always_writes() {
+    let file = [facts("f", TargetKind::File, 1 << 20)];
+    for op in Op::ALL {
+        let plan = resolve(Job { ioengine: IoEngine::Falloc, ..job(op) }, &file).unwrap();
+        assert!(plan.destroys());
+    }
+}
+
+#[test]
+fn clones_share_a_named_file_and_own_a_formatted_one() {
+    let mut shared = job(Op::Write);
+    shared.numjobs = 3;
+    let plan = resolve(shared.clone(), &[facts("f", TargetKind::Absent, 0)]).unwrap();
+    assert_eq!((plan.phases[0].files.len(), plan.phases[0].workers.len()), (1, 3));
+    let seeds: std::collections::BTreeSet<u64> = plan.phases[0].workers.iter().map(|w| w.stream.seed).collect();
+    assert_eq!(seeds.len(), 3, "clones draw different offsets");
+    shared.target =
+        Target::Formatted { directories: vec!["d".into()], format: "$jobname.$jobnum.$filenum".into(), nrfiles: 2 };
+    let paths = scenario(shared.clone()).paths();
+    assert_eq!(paths.len(), 6);
+    let known: Vec<TargetFacts> = paths.iter().map(|p| facts(p.to_str().unwrap(), TargetKind::Absent, 0)).collect();
+    let plan = resolve(shared, &known).unwrap();
+    assert_eq!(plan.phases[0].workers[1].stream.regions.iter().map(|r| r.len).sum::<u64>(), 1 << 20);
+}
+
+#[test]
+fn offsets_increase_from_clone_to_clone() {
+    let mut job = job(Op::Read);
+    job.numjobs = 4;
+    job.extent.size = Some(SizeSpec::Percent(25));
+    job.extent.offset_increment = SizeSpec::Percent(25);
+    let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
+    let starts: Vec<u64> = plan.phases[0].workers.iter().map(|w| w.stream.regions[0].offset).collect();
+    assert_eq!(starts, [0, 1 << 18, 1 << 19, 3 << 18]);
+}
+
+#[test]
+fn places_and_sizes_are_whole_blocks_as_in_fio() {
+    let region = |change: &dyn Fn(&mut Job)| {
+        let mut job = job(Op::Read).with_block(Bytes(65_536));
+        change(&mut job);
+        let plan = resolve(job, &[facts("f", TargetKind::File, 4 << 20)]).unwrap();
+        let stream = &plan.phases[0].workers[0].stream;
+        (stream.regions[0].offset, stream.regions[0].len >> 16, stream.limit_bytes.unwrap().div_ceil(65_536))
+    };
+    let size = |spec| move |job: &mut Job| job.extent.size = Some(spec);
+    assert_eq!(region(&size(SizeSpec::Percent(33))), (0, 21, 21));
+    assert_eq!(region(&size(SizeSpec::Bytes(Bytes(1000 << 10)))), (0, 16, 16));
+    let random = |job: &mut Job| {
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(1000 << 10)));
+        job.access.random = true;
+    };
+    assert_eq!(region(&random), (0, 15, 15));
+    let offset = |job: &mut Job| {
+        (job.extent.size, job.extent.offset) = (None, SizeSpec::Percent(33));
+    };
+    assert_eq!(region(&offset), (22 << 16, 42, 42));
+    let own_size = |job: &mut Job| {
+        (job.extent.size, job.extent.filesize) = (Some(SizeSpec::Bytes(Bytes(1 << 20))), Some(Bytes(2 << 20)));
+    };
+    assert_eq!(region(&own_size), (0, 32, 16));
+}
+
+#[test]
+fn article_a_uses_filesize_without_size_on_a_device() {
+    let mut job = job(Op::Write).with_block(Bytes(1 << 20));
+    job.extent.size = None;
+    job.extent.filesize = Some(Bytes(16 << 30));
+    let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 32 << 30)]).unwrap();
+    assert_eq!(plan.phases[0].workers[0].stream.regions[0].len, 16 << 30);
+}
+
+#[test]
+fn a_depth_that_has_no_effect_is_a_caveat() {
+    let mut deep = job(Op::Read);
+    deep.queue.iodepth = 2;
+    let plan = resolve(deep, &[facts("f", TargetKind::File, 1 << 20)]).unwrap();
+    assert!(plan.caveats.contains(&Caveat::DepthCapped { ioengine: "psync".into(), asked: 2 }));
+    assert_eq!(plan.phases[0].workers[0].queue.iodepth, 1);
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_plan_is_a_function_of_its_inputs(seed: u64, clones in 1u32..5, random: bool, block in 9u32..20) {
+        let mut j = Job::new("j", Target::Paths(vec!["f".into()]), Access::mixed(50, random));
+        j.numjobs = clones;
+        j.block = PerOp::all(BlockSize::Fixed(Bytes(1 << block)));
+        j.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
+        let mut s = scenario(j);
+        s.seed = seed;
+        let facts = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+        proptest::prop_assert_eq!(Plan::resolve(&s, &facts), Plan::resolve(&s, &facts));
+    }
+}
