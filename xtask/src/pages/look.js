@@ -17,6 +17,8 @@
       }
     });
   }
+  // A phone zooms out to what is too wide, and only this width stays what was asked for.
+  const room = document.documentElement.clientWidth;
   const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
   const rgb = (color) => color.match(/[\d.]+/g).slice(0, 3).map(Number);
   const light = (color) => rgb(color).map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
@@ -26,9 +28,9 @@
   const faint = [...document.querySelectorAll('main h1, main p, main td, main th, main li, main small, main summary, main a')]
     .filter((e) => e.textContent.trim() && !e.closest('.caveats') && contrast(getComputedStyle(e).color, ground) < 4.5);
   const wide = [...document.querySelectorAll('main *')].filter((e) => !e.closest('.scroll') && !e.closest('svg')
-    && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80));
+    && e.getBoundingClientRect().right > room + 1).map((e) => e.outerHTML.slice(0, 80));
   return {
-    page_width: document.documentElement.scrollWidth, window_width: innerWidth,
+    page_width: document.documentElement.scrollWidth, window_width: room,
     figures: document.querySelectorAll('figure').length, charts: charts.length,
     overlaps, outside, wide: wide.slice(0, 3), ground: light(ground),
     doubles: ids.filter((id, i) => ids.indexOf(id) !== i), faint: faint.slice(0, 3).map((e) => e.outerHTML.slice(0, 80)),
