@@ -1,0 +1,153 @@
+//! Reports and comparisons of what is stored, as somebody types them: every form, every selector, the same bytes.
+
+mod support;
+
+use std::path::Path;
+use std::process::Output;
+use support::{Home, hakaru, text};
+
+const CAMPAIGN: &str = r#"name = "two cards"
+repeats = 5
+[[card]]
+simulate = "even.json"
+read = 45
+[[card]]
+simulate = "slow.json"
+[[workload]]
+suite = ["seq-write", "rand-read", "durable"]
+pace = "quick"
+"#;
+
+/// A home in which a campaign on two simulated cards was carried out.
+fn measured() -> Home {
+    let home = Home::new();
+    for (name, rate) in [("even", 30_000_000), ("slow", 20_000_000)] {
+        let list = format!(
+            r#"{{"name": "{name}", "capacity": 34359738368, "read_rate": 44000000, "read_seek": 300000,
+                "write_rate": {rate}, "write_seek": 2000000, "read_overhead": 120000, "write_overhead": 120000, "block_size": 512, "flush": 3000000, "jitter_permille": 20}}"#
+        );
+        std::fs::write(home.path().join(format!("{name}.json")), list).unwrap();
+    }
+    std::fs::write(home.path().join("two.toml"), CAMPAIGN).unwrap();
+    ok(&run(&home, &["campaign", "run", "two.toml"]));
+    home
+}
+
+fn run(home: &Home, words: &[&str]) -> Output {
+    hakaru(home).current_dir(home.path()).args(words).output().unwrap()
+}
+
+#[track_caller]
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[track_caller]
+fn refused(output: &Output) -> String {
+    assert!(!output.status.success(), "{}", text(&output.stdout));
+    text(&output.stderr)
+}
+
+fn read(home: &Home, name: &str) -> String {
+    std::fs::read_to_string(home.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
+    let home = measured();
+    for name in ["c.html", "c.md", "c.csv"] {
+        let report = |to: &str| ok(&run(&home, &["campaign", "report", "two.toml", "-o", to, "--charts", "charts"]));
+        report(name);
+        let first = read(&home, name);
+        report(name);
+        assert_eq!(first, read(&home, name));
+    }
+    let page = read(&home, "c.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("How the cards differ"));
+    assert!(read(&home, "c.md").contains("](<charts/speed-seq-write.svg>)"));
+    assert!(read(&home, "c.csv").contains("ratio_to_card"));
+    let charts = std::fs::read_dir(home.path().join("charts")).unwrap().count();
+    assert!(charts >= 6, "{charts}");
+    let chart = read(&home, "charts/speed-seq-write.svg");
+    assert!(chart.starts_with("<svg xmlns") && chart.contains("<style>"));
+}
+
+#[test]
+fn a_campaign_is_held_against_what_the_reader_wants() {
+    let home = measured();
+    let report =
+        |more: &[&str]| run(&home, &[&["campaign", "report", "two.toml", "--format", "markdown"], more].concat());
+    assert!(ok(&report(&[])).contains("Ratios are to even"));
+    assert!(ok(&report(&["--reference", "SLOW"])).contains("Ratios are to slow"));
+    let told = refused(&report(&["--reference", "gone"]));
+    assert!(told.contains("no card of two cards is called gone; there are even, slow"), "{told}");
+    let told = refused(&report(&["--against", "ext4"]));
+    assert!(told.contains("no layer of two cards is called ext4; there are"), "{told}");
+    let rule = "[[use]]\nid = \"tape\"\ntitle = \"tape\"\n[[use.criteria]]\nfigure = \"sequential_write\"\n\
+                fits = 25\ncare = 10\nwhy = \"so\"\n";
+    std::fs::write(home.path().join("rules.toml"), rule).unwrap();
+    let judged = ok(&report(&["--rules", "rules.toml"]));
+    let line = judged.lines().find(|line| line.starts_with("| tape")).unwrap();
+    assert_eq!(line, "| tape | ✓ fits | \\~ with care |");
+    std::fs::write(home.path().join("rules.toml"), "[[use]]\nid = 1\n").unwrap();
+    assert!(refused(&report(&["--rules", "rules.toml"])).contains("rules.toml"));
+}
+
+#[test]
+fn published_figures_are_reported_like_measured_ones() {
+    let home = Home::new();
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published/figures.csv");
+    let words = ["campaign", "report", "article-a", "--format", "markdown", "--published", table.to_str().unwrap()];
+    let page = ok(&run(&home, &words));
+    assert!(page.contains("480 published runs") && page.contains("| kingston | 22.2 ± 0.1 |"), "{page}");
+    let told = refused(&run(&home, &["campaign", "report", "article-a"]));
+    assert!(told.contains("nothing was measured of article-a yet"), "{told}");
+}
+
+#[test]
+fn sides_are_chosen_by_what_their_runs_have_in_common() {
+    let home = measured();
+    let compare = |a: &str, b: &str| run(&home, &["compare", a, b]);
+    let words = ok(&compare("card=even,workload=seq-write", "card=slow,workload=seq-write"));
+    assert!(words.contains("seq-write") && words.contains("lower (p < 0.001)"), "{words}");
+    assert!(!words.contains("rand-read") && !words.contains("put together"), "{words}");
+    // Every kind of selector, and several of one kind.
+    let host = support::records(&home)[0].environment.hostname.clone();
+    let today = hakaru_report::time::day(support::records(&home)[0].started_unix_ms);
+    for same in [
+        format!("host={host}"),
+        "layer=raw".to_owned(),
+        format!("date={today}"),
+        "campaign=two-cards".to_owned(),
+        "card=even,card=slow".to_owned(),
+    ] {
+        let words = ok(&compare("card=even", &same));
+        assert!(words.contains("runs of 2 cards are put together here"), "{same}: {words}");
+    }
+    let told = refused(&compare("card=even", "card=gone"));
+    assert!(told.contains("no stored run has card=gone; of this kind there are: even, slow"), "{told}");
+    assert!(refused(&compare("card=even", "date=1999")).contains("no stored run has date=1999"));
+    assert!(refused(&compare("card=even", "date=soon")).contains("`soon` is no day"));
+}
+
+#[test]
+fn a_comparison_takes_its_form_from_its_file() {
+    let home = measured();
+    for (name, begins) in [("x.html", "<!DOCTYPE html>"), ("x.md", "# slow against even"), ("x.csv", "figure,unit,")] {
+        ok(&run(&home, &["compare", "card=even", "card=slow", "-o", name]));
+        let page = read(&home, name);
+        assert!(page.starts_with(begins), "{name}: {}", &page[..page.len().min(300)]);
+        assert!(page.contains("lower"), "{name}");
+    }
+}
+
+#[test]
+fn a_series_is_reported_in_the_form_of_its_file_with_its_charts() {
+    let home = measured();
+    ok(&run(&home, &["report", "latest", "-o", "s.md", "--charts", "svg"]));
+    assert!(read(&home, "s.md").starts_with("## "));
+    assert!(read(&home, "svg/bandwidth.svg").starts_with("<svg"));
+    ok(&run(&home, &["report", "latest", "-o", "s.txt", "--format", "csv"]));
+    assert!(read(&home, "s.txt").starts_with("series,started"));
+}
