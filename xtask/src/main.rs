@@ -13,6 +13,7 @@ mod pages;
 mod parity;
 mod perf;
 mod rig;
+mod scale;
 mod tidy;
 mod workspace;
 
@@ -30,6 +31,7 @@ const COMMANDS: &[Command] = &[
     ("pages", "look at every kind of page in a real browser (FILE…, --shots FOLDER)", pages::main),
     ("perf", "measure ours, fio and bare loops, interleaved", perf::main),
     ("rig", "test on simulated cards in real machines: setup, smoke, test, pi", rig::main),
+    ("scale", "time a store of ten thousand results", scale::main),
     ("tidy", "check the rules of the house", tidy::main),
 ];
 
