@@ -1,5 +1,7 @@
 //! The conductor of a plan: one phase after another, all workers of a phase at once.
 
+mod watch;
+
 use crate::clock::{ClockChoice, ClockMark};
 use crate::disks::DiskWatch;
 use crate::error::RunError;
@@ -12,17 +14,16 @@ use crate::start::{Starter, run_worker};
 use crate::steady::SteadyWatch;
 use crate::worker::Surroundings;
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::rules::ExitScope;
-use hakaru_model::job::{IoEngine, Op, PerOp};
+use hakaru_model::job::{IoEngine, PerOp};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan, WorkerPlan};
 use hakaru_model::record::{Interval, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use watch::Watch;
 
 /// How often the observer hears of progress.
 const LOOK: Duration = Duration::from_millis(100);
@@ -314,39 +315,9 @@ impl Conductor<'_> {
                 let (starter, shared, files, found) = (&starter, &shared, &names[index], &found);
                 let (give_back, chunks) = std::sync::mpsc::channel();
                 returns.push(give_back);
-                let wall_clock = self.options.wall_clock;
-                let spawned = std::thread::Builder::new().name(plan.name.clone()).stack_size(512 << 10).spawn_scoped(
-                    scope,
-                    move || {
-                        let mut caveats = Vec::new();
-                        let (messages, waits_for) = (&messages, waits_for(phase, plan));
-                        let (check, record) = (None, None);
-                        let around = Surroundings {
-                            index,
-                            plan,
-                            files,
-                            shared,
-                            messages,
-                            chunks,
-                            wall_clock,
-                            waits_for,
-                            check,
-                            record,
-                        };
-                        let guard = PanicGuard { job: &plan.name, messages };
-                        let _leaver = Leaver { shared, index };
-                        let answer = match run_worker(around, starter, &mut caveats) {
-                            Ok(Some(record)) => Some(Message::Finished { worker: index, record: Box::new(record) }),
-                            Ok(None) => None,
-                            Err(error) => Some(Message::Failed(error)),
-                        };
-                        std::mem::forget(guard);
-                        found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).append(&mut caveats);
-                        if let Some(message) = answer {
-                            let _ = messages.send(message);
-                        }
-                    },
-                );
+                let seat = Seat { phase, index, plan, files, shared, chunks, wall_clock: self.options.wall_clock };
+                let thread = std::thread::Builder::new().name(plan.name.clone()).stack_size(512 << 10);
+                let spawned = thread.spawn_scoped(scope, move || seat.run(starter, &messages, found));
                 if let Err(e) = spawned {
                     failure = Some(RunError::Thread { job: plan.name.clone(), reason: e.to_string() });
                     break;
@@ -363,6 +334,41 @@ impl Conductor<'_> {
             self.note(caveat);
         }
         (records, error)
+    }
+}
+
+/// What a worker is given when its thread begins.
+struct Seat<'a> {
+    phase: &'a PhasePlan,
+    index: usize,
+    plan: &'a WorkerPlan,
+    files: &'a [String],
+    shared: &'a Shared,
+    chunks: Receiver<Box<LogChunk>>,
+    wall_clock: fn() -> i64,
+}
+
+impl Seat<'_> {
+    /// Works, and tells how it ended, also when that is by a panic.
+    fn run(self, starter: &Starter<'_>, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
+        let Seat { phase, index, plan, files, shared, chunks, wall_clock } = self;
+        let mut caveats = Vec::new();
+        let waits_for = waits_for(phase, plan);
+        let (check, record) = (None, None);
+        let around =
+            Surroundings { index, plan, files, shared, messages, chunks, wall_clock, waits_for, check, record };
+        let guard = PanicGuard { job: &plan.name, messages };
+        let _leaver = Leaver { shared, index };
+        let answer = match run_worker(around, starter, &mut caveats) {
+            Ok(Some(record)) => Some(Message::Finished { worker: index, record: Box::new(record) }),
+            Ok(None) => None,
+            Err(error) => Some(Message::Failed(error)),
+        };
+        std::mem::forget(guard);
+        found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).append(&mut caveats);
+        if let Some(message) = answer {
+            let _ = messages.send(message);
+        }
     }
 }
 
@@ -400,189 +406,11 @@ fn region_names(phase: &PhasePlan, worker: &hakaru_model::plan::WorkerPlan) -> V
 /// Tells the conductor when a worker ends by a panic, so that it does not wait for ever.
 struct PanicGuard<'a> {
     job: &'a str,
-    messages: &'a std::sync::mpsc::SyncSender<Message>,
+    messages: &'a SyncSender<Message>,
 }
 
 impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         let _ = self.messages.send(Message::Failed(RunError::Panicked { job: self.job.to_owned() }));
-    }
-}
-
-/// Listens to the workers of a phase.
-struct Watch<'a> {
-    phase: &'a PhasePlan,
-    head: PhaseHead,
-    shared: &'a Shared,
-    receiver: Receiver<Message>,
-    /// Where chunks of the workers' logs go once they are told.
-    returns: Vec<Sender<Box<LogChunk>>>,
-    options: &'a RunOptions<'a>,
-    begun: Instant,
-    steady: SteadyWatch,
-    /// Set when a job ends the whole run.
-    over: &'a mut bool,
-}
-
-impl Watch<'_> {
-    /// Whether the end of a worker is that of the whole run.
-    fn ends_all(&self, worker: usize, stop: StopReason) -> bool {
-        let Some(plan) = self.phase.workers.get(worker) else { return false };
-        match stop {
-            StopReason::Stopped | StopReason::Ended => false,
-            StopReason::Error if plan.exit.on_error => true,
-            _ => plan.exit.ends == Some(ExitScope::All),
-        }
-    }
-
-    fn take_interval(&mut self, worker: usize, interval: &Interval) {
-        for ended in self.steady.take(worker, interval) {
-            self.shared.progress[ended].ended.store(true, Relaxed);
-        }
-    }
-
-    /// Asks the workers that run what they have measured so far.
-    fn ask(&self, records: &[Option<WorkerRecord>]) {
-        for (published, _) in self.shared.progress.iter().zip(records).filter(|(_, record)| record.is_none()) {
-            published.asked.store(true, Relaxed);
-        }
-    }
-
-    /// Tells what everybody has measured so far, once all have answered.
-    fn tell_so_far(
-        &self,
-        told: &mut [Option<WorkerRecord>],
-        records: &[Option<WorkerRecord>],
-        observer: &mut dyn Observer,
-    ) {
-        let all: Option<Vec<&WorkerRecord>> =
-            records.iter().zip(told.iter()).map(|(a, b)| a.as_ref().or(b.as_ref())).collect();
-        let Some(workers) = all else { return };
-        let workers: Vec<WorkerRecord> = workers.into_iter().cloned().collect();
-        let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
-        let (name, started_unix_ms) = (self.phase.name.clone(), self.head.started_unix_ms);
-        let record = PhaseRecord { name, started_unix_ms, elapsed, workers, disks: Vec::new() };
-        observer.so_far(self.head.index, &record);
-        told.iter_mut().for_each(|told| *told = None);
-    }
-
-    fn until_done(
-        mut self,
-        mut failure: Option<RunError>,
-        observer: &mut dyn Observer,
-    ) -> (Vec<WorkerRecord>, Option<RunError>) {
-        let total = self.phase.workers.len();
-        let mut records: Vec<Option<WorkerRecord>> = vec![None; total];
-        let mut told: Vec<Option<WorkerRecord>> = vec![None; total];
-        let mut ready = 0;
-        let mut meter = Meter::default();
-        let (every, mut last_asked) = (observer.wants_so_far(), Instant::now());
-        if failure.is_some() {
-            self.shared.gate.decide(false);
-        }
-        loop {
-            match self.receiver.recv_timeout(LOOK.saturating_sub(meter.since_look())) {
-                Ok(Message::Ready) => {
-                    ready += 1;
-                    if ready == total && failure.is_none() {
-                        self.begun = Instant::now();
-                        self.shared.gate.decide(true);
-                    }
-                }
-                Ok(Message::Failed(error)) => {
-                    failure.get_or_insert(error);
-                    self.shared.gate.decide(false);
-                    self.shared.stop.store(true, Relaxed);
-                }
-                Ok(Message::Interval { worker, interval }) => {
-                    self.take_interval(worker, &interval);
-                    observer.interval(worker, &interval);
-                }
-                Ok(Message::SoFar { worker, record }) => {
-                    told[worker] = Some(*record);
-                    self.tell_so_far(&mut told, &records, observer);
-                }
-                Ok(Message::Log { worker, chunk }) => {
-                    observer.log(worker, &chunk);
-                    // A worker that is done needs no chunk any more.
-                    let _ = self.returns[worker].send(chunk);
-                }
-                Ok(Message::Finished { worker, mut record }) => {
-                    *self.over |= self.ends_all(worker, record.stop);
-                    record.steady = self.steady.leave(worker);
-                    records[worker] = Some(*record);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if self.options.stop.load(Relaxed) {
-                self.shared.stop.store(true, Relaxed);
-                if ready < total {
-                    self.shared.gate.decide(false);
-                }
-            }
-            if every.is_some_and(|every| ready == total && last_asked.elapsed() >= every) {
-                last_asked = Instant::now();
-                self.ask(&records);
-            }
-            if meter.since_look() >= LOOK {
-                let running = records.iter().filter(|r| r.is_none()).count();
-                let progress = meter.look(self.phase, self.shared, self.begun, running);
-                if observer.progress(self.phase, &progress) == Flow::Stop {
-                    self.shared.stop.store(true, Relaxed);
-                }
-            }
-        }
-        let stopped = ready < total && failure.is_none();
-        (records.into_iter().flatten().collect(), failure.or(stopped.then_some(RunError::StoppedEarly)))
-    }
-}
-
-/// Turns published counters into speeds.
-struct Meter {
-    looked: Instant,
-    ios: PerOp<u64>,
-    bytes: PerOp<u64>,
-}
-
-impl Default for Meter {
-    fn default() -> Self {
-        Meter { looked: Instant::now(), ios: PerOp::default(), bytes: PerOp::default() }
-    }
-}
-
-impl Meter {
-    fn since_look(&self) -> Duration {
-        self.looked.elapsed()
-    }
-
-    fn look(&mut self, phase: &PhasePlan, shared: &Shared, begun: Instant, running: usize) -> Progress {
-        let elapsed = begun.elapsed();
-        let bound = |w: &hakaru_model::plan::WorkerPlan| w.runtime.map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0));
-        let longest = phase.workers.iter().map(bound).try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
-        let shares = shared.progress.iter().map(|p| p.permille.load(Relaxed)).min();
-        let by_bytes = phase.workers.iter().all(|w| w.stream.limit_bytes.is_some()).then_some(shares).flatten();
-        let by_time = longest.filter(|t| t.0 > 0).map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
-        let permille = by_bytes.max(by_time);
-        let mut progress = Progress { elapsed, running, permille, measuring: true, ..Progress::default() };
-        let left_by_time = longest.map(|t| Duration::from_nanos(t.0).saturating_sub(elapsed));
-        let left_by_bytes = by_bytes.filter(|&p| p > 0).map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
-        progress.remaining = match (left_by_time, left_by_bytes) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        let span = self.since_look().as_secs_f64().max(1e-3);
-        for op in Op::ALL {
-            for worker in &shared.progress {
-                progress.ios[op] += worker.ios[op as usize].load(Relaxed);
-                progress.bytes[op] += worker.bytes[op as usize].load(Relaxed);
-            }
-            let per_s = |now: u64, before: u64| (now.saturating_sub(before) as f64 / span) as u64;
-            progress.iops[op] = per_s(progress.ios[op], self.ios[op]);
-            progress.bytes_per_s[op] = per_s(progress.bytes[op], self.bytes[op]);
-        }
-        progress.measuring = shared.progress.iter().all(|p| p.measuring.load(Relaxed));
-        (self.ios, self.bytes, self.looked) = (progress.ios, progress.bytes, Instant::now());
-        progress
     }
 }

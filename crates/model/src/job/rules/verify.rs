@@ -1,0 +1,185 @@
+//! How written data is checked: by which method, and when.
+
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// How written data is checked (`verify` and its kin).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verify {
+    /// What is kept with each block to check it by.
+    pub method: VerifyMethod,
+    /// Reads everything back and checks it once all is written (`do_verify`).
+    pub read_back: bool,
+    /// Writes nothing: checks what an earlier run of the same job wrote (`verify_only`).
+    pub only: bool,
+    /// The first mismatch ends the job (`verify_fatal`).
+    pub fatal: bool,
+    /// Saves what was expected and what was found at a mismatch (`verify_dump`).
+    pub dump: bool,
+    /// Bytes that carry one header each (`verify_interval`); `None` for whole blocks.
+    pub interval: Option<Bytes>,
+    /// Where in these bytes the header stands (`verify_offset`).
+    #[serde(default)]
+    pub offset: u32,
+    /// What data is filled with, over and over, beside the header (`verify_pattern`); empty for random bytes.
+    #[serde(default)]
+    pub fill: Vec<PatternPart>,
+    /// Checks after so many writes rather than at the end (`verify_backlog`); 0 waits for the end.
+    pub backlog: u64,
+    /// Blocks checked at once then (`verify_backlog_batch`); 0 means as many as `backlog`.
+    pub backlog_batch: u64,
+    /// Threads that check beside the worker (`verify_async`); 0 checks in the worker.
+    pub async_threads: u32,
+    /// Processors these may run on (`verify_async_cpus`); empty for any.
+    #[serde(default)]
+    pub async_cpus: Vec<u32>,
+    /// Keeps a file from which an interrupted run can be verified (`verify_state_save`).
+    pub save_state: bool,
+    /// Checks only what such a file says was written (`verify_state_load`).
+    #[serde(default)]
+    pub load_state: bool,
+    /// Checks that blocks carry the number of the write that made them (`verify_write_sequence`).
+    pub write_sequence: bool,
+    /// Checks that blocks carry the seed of the job that wrote them (`verify_header_seed`).
+    #[serde(default = "yes")]
+    pub header_seed: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Verify {
+    /// Checking by this method, with the defaults of the field.
+    pub fn by(method: VerifyMethod) -> Verify {
+        Verify {
+            method,
+            read_back: true,
+            only: false,
+            fatal: false,
+            dump: false,
+            interval: None,
+            offset: 0,
+            fill: Vec::new(),
+            backlog: 0,
+            backlog_batch: 0,
+            async_threads: 0,
+            async_cpus: Vec::new(),
+            save_state: true,
+            load_state: false,
+            write_sequence: true,
+            header_seed: true,
+        }
+    }
+}
+
+/// What a written block is checked by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerifyMethod {
+    /// A header with the place and number of the write, and no checksum.
+    Header,
+    /// The header, and a CRC-32C of the data.
+    Crc32c,
+    /// The header, and a CRC-32 of the data.
+    Crc32,
+    /// The header, and a CRC-64 of the data.
+    Crc64,
+    /// The header, and a CRC-16 of the data.
+    Crc16,
+    /// The header, and a CRC-7 of the data.
+    Crc7,
+    /// The header, and an MD5 of the data.
+    Md5,
+    /// The header, and a SHA-1 of the data.
+    Sha1,
+    /// The header, and a SHA-256 of the data.
+    Sha256,
+    /// The header, and a SHA-512 of the data.
+    Sha512,
+    /// The header, and a SHA3-224 of the data.
+    #[serde(rename = "sha3-224")]
+    Sha3_224,
+    /// The header, and a SHA3-256 of the data.
+    #[serde(rename = "sha3-256")]
+    Sha3_256,
+    /// The header, and a SHA3-384 of the data.
+    #[serde(rename = "sha3-384")]
+    Sha3_384,
+    /// The header, and a SHA3-512 of the data.
+    #[serde(rename = "sha3-512")]
+    Sha3_512,
+    /// The header, and an xxHash (of 32 bits) of the data.
+    Xxhash,
+    /// This pattern over and over, and no header.
+    Pattern(Vec<PatternPart>),
+    /// The header, and this pattern over and over.
+    PatternHeader(Vec<PatternPart>),
+    /// Nothing: everything is read back, and nothing compared.
+    Null,
+}
+
+impl VerifyMethod {
+    /// Bytes of the header without its checksum.
+    pub const HEADER: usize = 40;
+
+    /// Its name in the field, as the `verify` option has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            VerifyMethod::Header => "meta",
+            VerifyMethod::Crc32c => "crc32c",
+            VerifyMethod::Crc32 => "crc32",
+            VerifyMethod::Crc64 => "crc64",
+            VerifyMethod::Crc16 => "crc16",
+            VerifyMethod::Crc7 => "crc7",
+            VerifyMethod::Md5 => "md5",
+            VerifyMethod::Sha1 => "sha1",
+            VerifyMethod::Sha256 => "sha256",
+            VerifyMethod::Sha512 => "sha512",
+            VerifyMethod::Sha3_224 => "sha3-224",
+            VerifyMethod::Sha3_256 => "sha3-256",
+            VerifyMethod::Sha3_384 => "sha3-384",
+            VerifyMethod::Sha3_512 => "sha3-512",
+            VerifyMethod::Xxhash => "xxhash",
+            VerifyMethod::Pattern(_) => "pattern",
+            VerifyMethod::PatternHeader(_) => "pattern_hdr",
+            VerifyMethod::Null => "null",
+        }
+    }
+
+    /// Bytes of its checksum; 0 where it has none.
+    pub fn checksum_bytes(&self) -> usize {
+        use VerifyMethod::*;
+        match self {
+            Header | Pattern(_) | PatternHeader(_) | Null => 0,
+            Crc7 => 1,
+            Crc16 => 2,
+            Crc32c | Crc32 | Xxhash => 4,
+            Crc64 => 8,
+            Md5 => 16,
+            Sha1 => 20,
+            Sha3_224 => 28,
+            Sha256 | Sha3_256 => 32,
+            Sha3_384 => 48,
+            Sha512 | Sha3_512 => 64,
+        }
+    }
+
+    /// Bytes of the header with its checksum; 0 for methods without one.
+    pub fn header_bytes(&self) -> usize {
+        match self {
+            VerifyMethod::Pattern(_) | VerifyMethod::Null => 0,
+            _ => Self::HEADER + self.checksum_bytes(),
+        }
+    }
+}
+
+/// One part of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PatternPart {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// The offset of the block in the file, 8 bytes, least significant first (`%o`).
+    Offset,
+}
