@@ -275,7 +275,7 @@ fn killed_at_any_moment_it_goes_on_and_repeats_nothing() {
     let mut rng = hakaru_model::rng::Rng::new(5);
     let mut kills = 0;
     for _ in 0..8 {
-        let after = Duration::from_millis(50 + rng.below(400));
+        let after = Duration::from_millis(10 + rng.below(60));
         kills += u32::from(killed(&home, &["run", "three.toml"], after));
     }
     assert!(kills > 0);

@@ -86,7 +86,7 @@ fn a_log_that_cannot_be_made_is_told_before_the_run() {
 
 #[test]
 fn an_io_that_takes_too_long_fails_as_in_fio() {
-    let words = "--name=a --size=64k --rw=read --max_latency=1ns --name=b --stonewall --size=64k --rw=read --output-format=json";
+    let words = "--name=a --size=64k --rw=read --max_latency=1us --name=b --stonewall --size=64k --rw=read --output-format=json";
     let (_home, ours, fio) = both(words);
     let outcome = |out: &Output| {
         let jobs = json(out)["jobs"].as_array().unwrap().clone();
@@ -94,7 +94,7 @@ fn an_io_that_takes_too_long_fails_as_in_fio() {
         (out.status.code(), jobs.iter().map(of).collect::<Vec<_>>())
     };
     assert_eq!(outcome(&ours), (Some(1), vec![(110, 1), (0, 16)]));
-    assert!(text(&ours.stderr).contains("exceeds specified max (1 nsec): "), "{}", text(&ours.stderr));
+    assert!(text(&ours.stderr).contains("exceeds specified max (1000 nsec): "), "{}", text(&ours.stderr));
     if let Some((_, fio)) = fio {
         assert_eq!(outcome(&ours), outcome(&fio));
     }

@@ -127,7 +127,8 @@ fn damage_is_told_as_fio_tells_it() {
     ] {
         let told = both(|side| {
             side.run(&format!("--rw=write {options}"));
-            side.damage(3 * 4096 + 1500);
+            // In the last piece of the block: fio forgets damage of an earlier one when the last is whole.
+            side.damage(3 * 4096 + 3500);
             side.run(&format!("--rw=read {options} {more}"))
         });
         assert_eq!(told.code, Some(1), "{options}: {told:?}");
@@ -174,7 +175,7 @@ fn damage_in_one_piece_of_a_block_is_not_forgotten() {
     let told = side.run("--rw=read --verify=crc32c --verify_interval=512");
     assert_eq!((told.code, told.numbers[0]), (Some(1), 84));
     let first =
-        "crc32c: verify failed at file f offset 9728, length 512 (requested block: offset=8192, length=4096, flags)";
+        "crc32c: verify failed at file f offset 9728, length 512 (requested block: offset=8192, length=4096, flags";
     assert_eq!(told.errors[0], first);
 }
 

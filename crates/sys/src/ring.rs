@@ -63,7 +63,8 @@ mod real {
             if options.sq_poll {
                 builder.setup_sqpoll(1000);
             } else if lean {
-                builder.setup_single_issuer().setup_defer_taskrun();
+                // The flag lets a call that waits for nothing see that completions are to be fetched.
+                builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag();
             }
             if options.io_poll {
                 builder.setup_iopoll();

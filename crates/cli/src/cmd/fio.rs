@@ -176,6 +176,9 @@ impl<'a> Run<'a> {
         }
         for worker in report.phases.iter().flat_map(|phase| &phase.workers) {
             anstream::eprint!("{}", output::errors(worker));
+            if let Some(line) = output::ended_by_damage(worker).filter(|_| normal) {
+                out.write_all(line.as_bytes())?;
+            }
         }
         self.print(&report.phases, idleness, &mut *out)?;
         Ok(if logged { exit_of(&report) } else { Exit::Failed })

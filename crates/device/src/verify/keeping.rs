@@ -228,7 +228,7 @@ mod tests {
         let mut keeping = Keeping::new(&mut card).unwrap();
         keeping.write_at(512, &[1; 1024]).unwrap();
         keeping.write_at(0, &[2; 2048]).unwrap();
-        assert_eq!(keeping.covered, [0..2048]);
+        assert_eq!(keeping.covered, std::slice::from_ref(&(0..2048)));
         drop(keeping);
         card.write_error = Some(512);
         let mut keeping = Keeping::new(&mut card).unwrap();

@@ -18,16 +18,16 @@ pub fn errors(worker: &WorkerRecord) -> String {
     if untold > 0 {
         line(&mut text, format_args!("fio: {untold} more errors are counted, and not told one by one"));
     }
-    let ended = worker.stop == hakaru_model::record::StopReason::Error;
-    if let Some(error) = worker.errors.first.iter().find(|error| ended && !error.mismatches.is_empty()) {
-        // The shape is fio's, which names a line of its sources; there is none to name here.
-        let (pid, errno, words) = (worker.pid, error.errno, error_text(error.errno));
-        line(
-            &mut text,
-            format_args!("fio: pid={pid}, err={errno}/file:io_u.c:0, func=io_u_sync_complete, error={words}"),
-        );
-    }
     text
+}
+
+/// The line by which the text tells that damage ended a job; other forms have the error in the result.
+pub fn ended_by_damage(worker: &WorkerRecord) -> Option<String> {
+    let ended = worker.stop == hakaru_model::record::StopReason::Error;
+    let error = worker.errors.first.iter().find(|error| ended && !error.mismatches.is_empty())?;
+    // The shape is fio's, which names a line of its sources; there is none to name here.
+    let (pid, errno, words) = (worker.pid, error.errno, error_text(error.errno));
+    Some(format!("fio: pid={pid}, err={errno}/file:io_u.c:0, func=io_u_sync_complete, error={words}\n"))
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
@@ -126,7 +126,7 @@ mod tests {
                received data dumped as f.12288.received
                expected data dumped as f.12288.expected
         fio: 37 more errors are counted, and not told one by one
-        fio: pid=7, err=84/file:io_u.c:0, func=io_u_sync_complete, error=Invalid or incomplete multibyte or wide character
         ");
+        insta::assert_snapshot!(ended_by_damage(&worker).unwrap(), @"fio: pid=7, err=84/file:io_u.c:0, func=io_u_sync_complete, error=Invalid or incomplete multibyte or wide character");
     }
 }

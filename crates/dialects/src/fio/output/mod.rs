@@ -28,7 +28,7 @@ mod view;
 pub use eta::{Limit, Progress, WorkerState, limited_status_line, status_line};
 pub use json::json;
 pub use logs::{LogColumns, LogEntry, LogKind, histogram_line, log_text};
-pub use mismatch::errors;
+pub use mismatch::{ended_by_damage, errors};
 pub use normal::{calibration, normal};
 pub use start::{DEPTH_NOTE, banner, laying_out};
 pub use terse::terse;
