@@ -98,12 +98,14 @@ fn whole(gone: Gone, leg: Leg) -> Result<SpeedMap, VerifyError> {
 fn samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
     let count = size / stretch;
     let every = (count / WHOLE_CHUNKS).max(1);
-    let sample = |number: u64| {
-        let (start, len) = (number * stretch, if number.is_multiple_of(every) { CHUNK } else { SAMPLE });
-        start..(start + len)
-    };
     let last = (size - SAMPLE) / SAMPLE * SAMPLE;
-    let inner = (1..count).map(sample).filter(|sample| sample.end <= last);
+    let sample = |number: u64| {
+        let start = number * stretch;
+        let whole = number.is_multiple_of(every) && start + CHUNK <= last;
+        start..(start + if whole { CHUNK } else { SAMPLE })
+    };
+    // Up to the last one, so that the end is no further away than the stretch is long.
+    let inner = (1..=count).map(sample).filter(|sample| sample.end <= last);
     inner.chain(std::iter::once(last..last + SAMPLE)).collect()
 }
 

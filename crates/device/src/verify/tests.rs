@@ -216,6 +216,14 @@ fn samples_find_every_kind_of_false_capacity() {
     }
 }
 
+/// The last sample stood further from the one before it than the stretch is long, so a size in between was taken as real.
+#[test]
+fn a_size_that_ends_just_before_the_end_is_found() {
+    let (real, claimed) = (401_408 * 512, 534_597 * 512);
+    let verdict = sample(&mut Card::false_capacity(real, claimed, Beyond::Wraps));
+    assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) });
+}
+
 #[test]
 fn a_small_device_is_verified_as_a_whole() {
     let verdict = sample(&mut Card::honest(9 << 20));
