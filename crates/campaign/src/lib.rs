@@ -1,7 +1,7 @@
 //! The conductor: calls the verbs, and owns their order.
 //!
 //! [`suite`] says what the standard measurements are; [`run_once`] carries one run from the look at its target to the
-//! stored record; [`bench`] repeats the suite on one target, and
+//! stored record; [`mod@bench`] repeats the suite on one target, and
 //! [`campaign`] measures many cards through many layers.
 
 #![forbid(unsafe_code)]
