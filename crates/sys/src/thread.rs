@@ -81,7 +81,8 @@ pub fn set_nice(nice: i32) -> Result<(), Errno> {
 /// EPERM where the caller may not have it so, EINVAL for a class or level that does not exist.
 pub fn set_io_priority(class: u32, level: u32) -> Result<(), Errno> {
     const WHO_THREAD: libc::c_long = 1;
-    let value = libc::c_long::from(class << 13 | level);
+    // Class and level fill 16 bits, which any `long` holds.
+    let value = (class << 13 | level) as libc::c_long;
     // SAFETY: the call takes three numbers; thread 0 is the calling one.
     answer(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_THREAD, 0 as libc::c_long, value) })
 }
@@ -91,9 +92,11 @@ pub fn set_io_priority(class: u32, level: u32) -> Result<(), Errno> {
 /// # Errors
 /// Those of `sched_setscheduler`.
 pub fn run_when_idle() -> Result<(), Errno> {
-    let param = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the pointer is to a parameter that lives through the call; process 0 is the calling thread.
-    answer(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const param) }.into())
+    // The kernel's parameter is one number; musl's has more in it, and its call of that name is not implemented.
+    let priority: libc::c_int = 0;
+    let (thread, policy) = (0 as libc::c_long, libc::SCHED_IDLE as libc::c_long);
+    // SAFETY: the pointer is to a number that lives through the call; process 0 is the calling thread.
+    answer(unsafe { libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority) })
 }
 
 fn answer(result: libc::c_long) -> Result<(), Errno> {
