@@ -149,7 +149,7 @@ fn results_stand_beside_published_ones_and_ones_own() {
     let listed = said(&home, &["shelf"]);
     assert!(listed.contains("suneast") && listed.contains("27.6 ± 3.36"), "{listed}");
     let run = &records(&home)[0].id;
-    assert!(said(&home, &["shelf", "add", "spare", run]).contains("1 figures of spare"));
+    assert!(said(&home, &["shelf", "add", "spare", run]).contains("1 figure of spare"));
     let twice = hakaru(&home).args(["shelf", "add", "spare"]).output().unwrap();
     assert!(!twice.status.success() && text(&twice.stderr).contains("on the shelf already"));
     assert!(said(&home, &["shelf", "list"]).contains("your shelf"));

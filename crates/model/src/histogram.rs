@@ -75,10 +75,12 @@ impl Histogram {
 
     /// Counts one value `times` times.
     pub fn record_n(&mut self, value: Nanos, times: u64) {
-        self.counts[index_of(value.0)] += times;
+        self.add_bucket(index_of(value.0), times);
     }
 
     /// Counts `times` values in the bucket of that index, for readers of stored buckets. Ignores an index past the end.
+    ///
+    /// Counts stop at the largest number: no run gets there, but a damaged record may.
     pub fn add_bucket(&mut self, index: usize, times: u64) {
         if let Some(count) = self.counts.get_mut(index) {
             *count = count.saturating_add(times);
@@ -88,7 +90,7 @@ impl Histogram {
     /// Adds the counts of another histogram: exact, in any order.
     pub fn merge(&mut self, other: &Histogram) {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
-            *mine += theirs;
+            *mine = mine.saturating_add(*theirs);
         }
     }
 
@@ -99,7 +101,7 @@ impl Histogram {
 
     /// How many values were counted.
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        sum(&self.counts[..])
     }
 
     /// The buckets that hold anything, smallest value first, as `(index, count)`.
@@ -114,27 +116,33 @@ impl Histogram {
     pub fn value_at(&self, q: Quantile) -> Option<Nanos> {
         let total = self.count();
         let rank = ((total as f64 * q.share()).ceil() as u64).clamp(1, total.max(1));
-        let mut seen = 0;
+        let mut seen = 0u64;
         self.buckets().find_map(|(index, n)| {
-            seen += n;
+            seen = seen.saturating_add(n);
             (seen >= rank).then(|| Nanos(upper_edge(index)))
         })
     }
 
     /// How many values do not exceed `limit`, to the precision of a bucket.
     pub fn count_up_to(&self, limit: Nanos) -> u64 {
-        self.counts[..=index_of(limit.0)].iter().sum()
+        sum(&self.counts[..=index_of(limit.0)])
     }
 
     /// The same counts in buckets of 64 an octave, as the fio dialect prints them: exact, because two of our buckets
     /// are one of those. What lies past its last bucket is counted in the last.
     pub fn fold(&self) -> Box<[u64; FOLDED_BUCKETS]> {
-        let mut folded = Box::new([0; FOLDED_BUCKETS]);
+        let mut folded = Box::new([0u64; FOLDED_BUCKETS]);
         for (index, n) in self.buckets() {
-            folded[folded_index(lower_edge(index))] += n;
+            let bucket = &mut folded[folded_index(lower_edge(index))];
+            *bucket = bucket.saturating_add(n);
         }
         folded
     }
+}
+
+/// The sum of some counts, or the largest number.
+fn sum(counts: &[u64]) -> u64 {
+    counts.iter().fold(0, |sum, &n| sum.saturating_add(n))
 }
 
 /// The bucket of a value when an octave has 64.
@@ -217,6 +225,16 @@ mod tests {
         assert_eq!(index_of(1), 1);
         assert!(index_of(3_600_000_000_000) < BUCKETS - 1);
         assert_eq!(index_of(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn counts_of_damaged_records_stop_at_the_largest_number() {
+        let mut h: Histogram = serde_json::from_str(&format!("[7,{0},1,{0}]", u64::MAX)).unwrap();
+        h.merge(&h.clone());
+        h.record_n(Nanos(7), 5);
+        assert_eq!((h.count(), h.count_up_to(Nanos(8))), (u64::MAX, u64::MAX));
+        assert_eq!(h.value_at(Quantile::MEDIAN), Some(Nanos(7)));
+        assert!(h.fold().iter().all(|&n| n == 0 || n == u64::MAX));
     }
 
     #[test]

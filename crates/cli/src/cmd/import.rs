@@ -6,7 +6,7 @@ use super::print;
 use crate::exit::Exit;
 use crate::place;
 use anyhow::{Context, Result};
-use hakaru_dialects::import::{Found, ImportedRun, Source, csv, import, unknown_environment};
+use hakaru_dialects::import::{Found, ImportedRun, Source, Unread, csv, import, unknown_environment};
 use hakaru_model::job::{Job, Scenario};
 use hakaru_model::record::{FORMAT, Origin, RunRecord};
 use hakaru_store::{Filter, Store};
@@ -170,16 +170,23 @@ fn one_a_line(text: &str) -> String {
 fn find(texts: &[Text], own: &BTreeSet<usize>, mapping: Option<&csv::Mapping>) -> Found {
     let mut tables = Vec::new();
     let mut sources = Vec::new();
+    let mut unmapped = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         let header = text.text.lines().next().unwrap_or_default();
         let plain = csv::mapping_of_header(header);
         let named = text.name.ends_with(".csv") || text.name == "standard input";
         let table = mapping.filter(|_| named).cloned().or(plain).filter(|_| !own.contains(&index));
+        if text.name.ends_with(".csv") && table.is_none() && !own.contains(&index) {
+            let why = "this table does not say what its columns hold: say it with --map=FILE".to_owned();
+            unmapped.push((index, Unread { line: 1, text: header.chars().take(60).collect(), why }));
+        }
         let is_other = own.contains(&index) || table.is_some();
         tables.extend(table.map(|mapping| (index, mapping)));
         sources.push(Source { name: &text.name, text: if is_other { "" } else { &text.text } });
     }
     let mut found = import(&sources);
+    unmapped.retain(|(index, _)| found.runs.iter().all(|run| run.source != *index));
+    found.unread.extend(unmapped);
     for (index, mapping) in tables {
         let (runs, unread) = csv::import(&texts[index].text, &mapping);
         let source = |run| hakaru_dialects::import::FoundRun { source: index, run };
@@ -281,12 +288,13 @@ fn joined_to_series(store: &Store, records: Vec<RunRecord>) -> Result<Vec<RunRec
     let mut series: Vec<(String, Scenario, String, u32)> = Vec::new();
     let mut looked_at: BTreeSet<(String, String)> = BTreeSet::new();
     let mut joined: Vec<RunRecord> = Vec::with_capacity(records.len());
+    let mut ids: BTreeSet<String> = BTreeSet::new();
     for mut record in records {
         if known.contains(record.id.as_str()) {
             joined.push(store.run(&record.id)?);
             continue;
         }
-        if joined.iter().any(|other| other.id == record.id) {
+        if !ids.insert(record.id.clone()) {
             continue;
         }
         let key = (record.target.display_name(), record.scenario.name.clone());

@@ -102,7 +102,7 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     if shelf.sources.is_empty() {
         shelf.sources.push(Source { id: OWN.into(), title: "your shelf".into(), note: String::new() });
     }
-    let told = format!("{} figures of {name} put on the shelf\n", entries.len());
+    let told = format!("{} of {name} put on the shelf\n", figures(entries.len()));
     shelf.entries.extend(entries);
     save(store, &shelf)?;
     print(&told)
@@ -117,7 +117,11 @@ fn remove(store: &Store, name: &str) -> Result<()> {
         bail!("nothing of yours on the shelf is called `{name}`; `hakaru shelf` lists what is there");
     }
     save(store, &shelf)?;
-    print(&format!("{gone} figures of {name} taken off the shelf\n"))
+    print(&format!("{} of {name} taken off the shelf\n", figures(gone)))
+}
+
+fn figures(count: usize) -> String {
+    format!("{count} figure{}", if count == 1 { "" } else { "s" })
 }
 
 /// Source by source, a line a figure.

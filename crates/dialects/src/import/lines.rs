@@ -26,7 +26,7 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
         let raw = raw.strip_suffix('\r').unwrap_or(raw);
         for piece in raw.split('\r') {
             let plain = without_colours(piece);
-            let text = unquoted(&plain).trim_end();
+            let text = unlogged(unquoted(&plain)).trim_end();
             if !is_fence(text) {
                 lines.push(Line { number: index + 1, text: text.to_owned() });
             }
@@ -65,6 +65,22 @@ fn unquoted(text: &str) -> &str {
     text
 }
 
+/// Without what others put in front of each line of a program they run: `12:09:01 DEBUG| [stdout] `, and the moments of
+/// `2024-05-01T10:00:00.1234567Z `. What stands behind may be indented on purpose.
+fn unlogged(text: &str) -> &str {
+    for channel in ["[stdout]", "[stderr]"] {
+        if let Some((front, rest)) = text.split_once(channel).filter(|(front, _)| front.len() < 60) {
+            return if front.contains(['=', ';', '{']) { text } else { rest.strip_prefix(' ').unwrap_or(rest) };
+        }
+    }
+    let shape = |byte: u8| if byte.is_ascii_digit() { b'0' } else { byte };
+    let moment = text.bytes().take(19).map(shape).eq(*b"0000-00-00T00:00:00");
+    match text.split_once(' ').filter(|_| moment) {
+        Some((_, rest)) => rest,
+        None => text,
+    }
+}
+
 fn is_fence(text: &str) -> bool {
     let text = text.trim_start();
     let fence = |mark: char| text.starts_with([mark; 3].iter().collect::<String>().as_str());
@@ -83,6 +99,14 @@ mod tests {
     fn what_was_put_around_a_text_is_taken_off() {
         let pasted = "\u{feff}> > a: (g=0)\n>   b\n```text\n    c  \n```\r\n\u{1b}[1;32md\u{1b}[0m\n>=64\nold\rnew\n";
         assert_eq!(texts(pasted), ["a: (g=0)", "  b", "    c", "d", ">=64", "old", "new", ""]);
+    }
+
+    #[test]
+    fn what_a_log_put_in_front_is_taken_off() {
+        let logged =
+            "12:09:01 DEBUG| [stdout] a: (g=0)\n12:09:01 DEBUG| [stdout]   b\n2024-05-01T10:00:00.1234567Z   c\n";
+        assert_eq!(texts(logged), ["a: (g=0)", "  b", "  c", ""]);
+        assert_eq!(texts("x=1 [stdout] y\n2024-05-01 10:00"), ["x=1 [stdout] y", "2024-05-01 10:00"]);
     }
 
     #[test]

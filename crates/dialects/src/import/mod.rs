@@ -10,6 +10,7 @@
 //! line. Figures that say the same thing twice are compared, and what contradicts is a caveat. Storing a run, and
 //! asking files for their texts, is the business of the edge.
 
+mod commands;
 pub mod csv;
 pub mod fio;
 mod iozone;

@@ -2,6 +2,7 @@
 //!
 //! Leaves out what the results say.
 
+use super::commands::command_words;
 use super::fio::{jobs, json, logs, terse, text};
 use super::lines::{Line, lines};
 use super::{Format, Found, FoundRun, ImportedRun, Source, Unread, fio, iozone, simple};
@@ -38,11 +39,24 @@ pub fn import(sources: &[Source<'_>]) -> Found {
 #[derive(Default)]
 struct Commands {
     fio: Option<Vec<String>>,
+    iozone: Option<Vec<String>>,
     dd: Option<simple::DdCommand>,
     /// `/dev/sda:`, as hdparm prints it.
     device: Option<String>,
-    /// `256+0 records in`
-    records: Option<String>,
+    /// Whole and partial blocks: `256+0 records in`
+    records: Option<(u64, u64)>,
+}
+
+/// What a text of fio leaves to one that shows the same run once more: `status-interval` prints all results again and
+/// again, and the last of them holds what the others hold.
+struct Interim {
+    /// Process of its first report.
+    pid: String,
+    /// Place of the run, and its first line.
+    run: usize,
+    line: usize,
+    head: text::Reader,
+    command: Option<Vec<String>>,
 }
 
 /// How often broken JSON is tried again in one source: each time costs a look at all that follows.
@@ -56,6 +70,8 @@ struct Scanner<'a> {
     /// What fio printed before results that have not come yet, with its first line: where several forms were asked for
     /// at once, the others stand in between.
     head: Option<(Line, text::Reader)>,
+    /// The last text of fio, for as long as another may show a later state of the same run.
+    interim: Option<Interim>,
     /// What looked like JSON and was none; after some of those nobody looks any more.
     broken_json: usize,
     found: &'a mut Found,
@@ -69,6 +85,7 @@ impl<'a> Scanner<'a> {
             at: 0,
             commands: Commands::default(),
             head: None,
+            interim: None,
             broken_json: 0,
             found,
         }
@@ -161,15 +178,7 @@ impl<'a> Scanner<'a> {
 
     fn fio_text(&mut self) -> bool {
         let first = self.at;
-        let results_follow = text::is_report(self.lines[first].trimmed());
-        let mut reader = match self.head.take() {
-            Some((_, reader)) if results_follow => reader,
-            head => {
-                self.head = head;
-                self.give_up_head();
-                text::Reader::default()
-            }
-        };
+        let mut reader = self.text_reader();
         let mut last = first;
         for (index, line) in self.lines.iter().enumerate().skip(first) {
             if index > first && !text::begins(line.trimmed()) && self.begins_something_else(line.trimmed()) {
@@ -182,20 +191,42 @@ impl<'a> Scanner<'a> {
             }
         }
         self.at = last + 1;
-        let number = self.lines[first].number;
         if reader.blocks.iter().all(|block| block.name != "report") {
             self.head = Some((self.lines[first].clone(), reader));
             return true;
         }
+        self.finish_text(reader, (self.lines[first].number, self.lines[last].number));
+        true
+    }
+
+    /// What reads the text that begins here: on its own, behind a head that stands apart, or as a later state of a run.
+    fn text_reader(&mut self) -> text::Reader {
+        let line = self.lines[self.at].trimmed();
+        let pid = text::pid(line).filter(|pid| *pid != "0");
+        let interim = self.interim.take().filter(|last| pid == Some(last.pid.as_str()));
+        match self.head.take() {
+            Some((_, reader)) if text::is_report(line) => return reader,
+            head => self.head = head,
+        }
+        self.give_up_head();
+        let Some(Interim { run, line, mut head, command, .. }) = interim else { return text::Reader::default() };
+        self.found.runs.remove(run);
+        self.commands.fio = command;
+        let why = "results in between: those that the same run printed later stand for them".to_owned();
+        head.unread.push(Unread { line, text: String::new(), why });
+        head
+    }
+
+    fn finish_text(&mut self, mut reader: text::Reader, lines: (usize, usize)) {
         let missing = missing(&reader);
-        let asked = match self.commands.fio.take() {
-            Some(words) => jobs::command(&words),
-            None => Err(String::new()),
-        };
+        let command = self.commands.fio.take();
+        let asked = command.as_deref().map_or(Err(String::new()), jobs::command);
         if reader.commas {
             let why = "the comma of a locale was read as the decimal point".to_owned();
-            reader.unread.push(Unread { line: number, text: String::new(), why });
+            reader.unread.push(Unread { line: lines.0, text: String::new(), why });
         }
+        let pid = reader.pid();
+        let head = reader.head_alone();
         let run = fio::finish(fio::Raw {
             format: Format::FioText,
             program: reader.program,
@@ -207,12 +238,12 @@ impl<'a> Scanner<'a> {
             not_numbers: reader.not_numbers,
             interrupted: reader.interrupted,
             missing,
-            lines: (number, self.lines[last].number),
+            lines,
         });
         if let Some(run) = run {
+            self.interim = pid.map(|pid| Interim { pid, run: self.found.runs.len(), line: lines.0, head, command });
             self.add(run);
         }
-        true
     }
 
     /// Whether a line ends the text of fio, because another kind of result or a command line begins.
@@ -226,7 +257,8 @@ impl<'a> Scanner<'a> {
     }
 
     fn iozone(&mut self) -> bool {
-        match iozone::read(&self.lines[self.at..]) {
+        let command = self.commands.iozone.take();
+        match iozone::read(&self.lines[self.at..], command.as_deref()) {
             Some((run, used)) => {
                 self.add(run);
                 self.at += used;
@@ -257,31 +289,46 @@ impl<'a> Scanner<'a> {
 
     fn dd(&mut self) -> bool {
         let line = self.lines[self.at].clone();
+        if self.commands.records.is_none() && self.dd_goes_on() {
+            self.complain(line.number, line.trimmed(), "dd had come so far, and went on");
+            self.at += 1;
+            return true;
+        }
         let (records, command) = (self.commands.records.take(), self.commands.dd.take());
-        let Some(run) = simple::dd(&line, records.as_deref(), command.as_ref()) else { return false };
+        let Some(run) = simple::dd(&line, records, command.as_ref()) else { return false };
         self.add(run);
         self.at += 1;
         true
     }
 
-    /// A command line of fio or dd, or a line that hdparm or dd print in front of their results.
+    /// Whether dd goes on behind this line, which then is one of `status=progress`: at its end it counts records first.
+    fn dd_goes_on(&self) -> bool {
+        let mut rest = self.lines[self.at + 1..].iter().map(Line::trimmed);
+        let next = rest.find(|text| !text.is_empty() && !simple::is_dd(text));
+        next.and_then(simple::records).is_some()
+    }
+
+    /// A command line of fio, dd or iozone, or a line that hdparm or dd print in front of their results.
     fn command(&mut self, text: &str) -> bool {
         if let Some(device) = text.strip_suffix(':').filter(|name| name.starts_with("/dev/") && !name.contains(' ')) {
             self.commands.device = Some(device.to_owned());
             self.at += 1;
             return true;
         }
-        let records = |text: &str| text.split(' ').next().is_some_and(|n| n.contains('+') && n.len() < 30);
-        if text.len() < 60 && records(text) && text.starts_with(|c: char| c.is_ascii_digit()) {
-            self.commands.records = Some(text.to_owned());
+        if let Some(records) = simple::records(text) {
+            self.commands.records = Some(records);
             self.at += 1;
             return true;
         }
-        let pieces: Vec<&str> = self.lines[self.at..].iter().take(40).map(|line| line.trimmed()).collect();
+        let mut pieces: Vec<&str> = self.lines[self.at..].iter().take(40).map(|line| line.trimmed()).collect();
+        if let Some(command) = text.strip_prefix("Command line used: ") {
+            pieces = vec![command];
+        }
         let Some((words, used)) = command_words(&pieces) else { return false };
         match words.first().map(String::as_str) {
             Some("fio") => self.commands.fio = Some(words[1..].to_vec()),
-            _ => self.commands.dd = simple::dd_command(&words),
+            Some("iozone") => self.commands.iozone = Some(words),
+            _ => (self.commands.dd, self.commands.records) = (simple::dd_command(&words), None),
         }
         self.at += used;
         true
@@ -303,106 +350,5 @@ fn missing(reader: &text::Reader) -> Option<String> {
         (true, true) => None,
         (true, false) => Some("the summary of its groups".to_owned()),
         (false, _) => Some(format!("what stands in the lines {}", absent.join(", "))),
-    }
-}
-
-/// The words of a command line of fio or dd that begins in the first of some lines, and how many lines it takes. The
-/// first word is the program's name without its folder; prompts and `sudo` in front are left out.
-fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
-    let first = lines.first()?;
-    if first.len() > 2000 || !(first.contains("fio") || first.contains("dd")) {
-        return None;
-    }
-    let mut text = String::new();
-    let mut used = 0;
-    for line in lines {
-        // A line goes on after a backslash, and where the next one begins with an option.
-        if used > 0 && !text.ends_with('\\') && !line.starts_with("--") {
-            break;
-        }
-        let continued = text.ends_with('\\');
-        if continued {
-            text.pop();
-        }
-        text = format!("{text} {line}").trim().to_owned();
-        used += 1;
-    }
-    let words = shell_words(text.trim_end_matches('\\'));
-    let program = |word: &str| word.rsplit('/').next().map(str::to_owned).filter(|name| name == "fio" || name == "dd");
-    let (place, name) = words.iter().enumerate().find_map(|(at, word)| Some((at, program(word)?)))?;
-    let next = words.get(place + 1)?;
-    let fits = match name.as_str() {
-        "fio" => next.starts_with('-') || next.ends_with(".fio") || next.contains('='),
-        _ => ["if=", "of=", "bs=", "count="].iter().any(|key| next.starts_with(key)),
-    };
-    // In front of it stand a prompt, `sudo`, `time` and variables, and no sentence.
-    let in_front = |word: &String| {
-        word.ends_with(['$', '#', '%', '>'])
-            || word.contains('@')
-            || word.contains('=')
-            || word.contains('~')
-            || ["sudo", "time", "nice", "ionice", "-c1", "-n0"].contains(&word.as_str())
-    };
-    (fits && words[..place].iter().all(in_front)).then(|| {
-        let mut words = words[place + 1..].to_vec();
-        // What follows is another command.
-        if let Some(end) =
-            words.iter().position(|word| matches!(word.as_str(), "|" | "&&" | "||" | ";" | ">" | ">>" | "2>&1" | "&"))
-        {
-            words.truncate(end);
-        }
-        words.insert(0, name);
-        (words, used)
-    })
-}
-
-/// Splits a line as a shell would: quotes hold words together.
-fn shell_words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(mark), c) if c == mark => quote = None,
-            (Some('\''), c) => word.get_or_insert_default().push(c),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (_, '\\') => word.get_or_insert_default().extend(chars.next()),
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(lines: &[&str]) -> Option<(String, usize)> {
-        command_words(lines).map(|(words, used)| (words.join("|"), used))
-    }
-
-    #[test]
-    fn commands_are_known_behind_prompts() {
-        let of = |text: &str, used| Some((text.to_owned(), used));
-        assert_eq!(
-            words(&["$ fio --name=a --bs='4 k' \\", "    --size=1G \\", "--x", "a: (g=0)"]),
-            of("fio|--name=a|--bs=4 k|--size=1G|--x", 3)
-        );
-        assert_eq!(words(&["pi@pi:~ $ sudo /usr/bin/fio -name=a > out.txt"]), of("fio|-name=a", 1));
-        assert_eq!(words(&["# dd if=/dev/zero of=x bs=1M && sync"]), of("dd|if=/dev/zero|of=x|bs=1M", 1));
-        for text in ["We ran fio --name=a today", "fio is a tool", "add if=x", "", "fio", "fio: pid=1"] {
-            assert_eq!(words(&[text]), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn shells_hold_quoted_words_together() {
-        assert_eq!(shell_words(r#"a "b c"d 'e\' \f "" g"#), ["a", "b cd", "e\\", "f", "", "g"]);
     }
 }

@@ -96,7 +96,7 @@ fn contradiction(name: &str, stated: Ranged, bytes: Ranged, seconds: Ranged) -> 
 /// Whether a line is a result of hdparm.
 pub(super) fn is_hdparm(text: &str) -> bool {
     let text = text.trim_start();
-    text.starts_with("Timing ") && text.contains(" reads:") && text.contains('=')
+    text.starts_with("Timing ") && text.contains(" reads:")
 }
 
 /// Reads the results of hdparm at the start of some lines: ` Timing buffered disk reads:  64 MB in  3.01 seconds =
@@ -125,7 +125,7 @@ pub(super) fn hdparm(lines: &[Line], device: Option<&str>) -> Option<(ImportedRu
     if measured.is_empty() {
         return None;
     }
-    if measured.iter().any(|one| one.name.contains("cached")) {
+    if measured.iter().any(|one| one.name.contains("cache")) {
         caveats.push(Caveat::Unstated {
             what: "anything of the disk by its cached reads: they are those of memory".to_owned(),
         });
@@ -164,24 +164,43 @@ pub(super) fn is_dd(text: &str) -> bool {
     dd_line(text).is_some()
 }
 
+/// Without the key that ended a program and was shown in front of its last words.
+fn without_key(text: &str) -> &str {
+    text.trim().trim_start_matches("^C")
+}
+
+/// Whole and partial blocks of a line such as `256+0 records in`, in any language: some put a word in front.
+pub(super) fn records(text: &str) -> Option<(u64, u64)> {
+    let text = without_key(text);
+    if text.len() > 60 {
+        return None;
+    }
+    let (whole, rest) = text.trim_start_matches(|c: char| !c.is_ascii()).split_once('+')?;
+    let (partial, _) = rest.split_once(' ')?;
+    Some((whole.parse().ok()?, partial.parse().ok()?))
+}
+
 /// The figures of a result of dd: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s`, in other languages
 /// too; and as BSD has it: `1073741824 bytes transferred in 45.6 secs (23546530 bytes/sec)`.
 fn dd_line(text: &str) -> Option<Block> {
-    let text = text.trim();
+    let text = without_key(text);
     if !text.starts_with(|c: char| c.is_ascii_digit()) || text.len() > 200 {
         return None;
     }
-    let (count, rest) = text.split_once(' ')?;
+    let (count, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
     let bytes: Decimal = count.parse().ok()?;
+    if rest.starts_with(|c: char| c.is_ascii() && c != ' ') {
+        return None;
+    }
     let mut block = Block::new("dd");
     block.figure("bytes", bytes, "bytes");
     if let Some((_, rest)) = rest.split_once("transferred in ") {
-        let (time, rate) = rest.split_once(" secs (")?;
+        let (time, rate) = rest.split_once(" secs (").or_else(|| rest.split_once(" seconds ("))?;
         let (rate, unit) = number(rate)?;
         block.figure("time", number(time)?.0, "s").figure("rate", rate, unit);
         return Some(block);
     }
-    let plain = rest.replace(['、', '，'], ", ");
+    let plain = rest.replace(['、', '，'], ", ").replace("/秒", "/s");
     let cells: Vec<&str> = plain.split(", ").map(str::trim).collect();
     let [.., time, rate] = cells[..] else { return None };
     // `1.1 GB, 1.0 GiB` stand in brackets in front of the words.
@@ -239,8 +258,8 @@ fn dd_size(text: &str) -> Option<u64> {
     Some((value.value() * factor) as u64).filter(|&size| size > 0)
 }
 
-/// Reads the result of dd in the first line, with the lines `256+0 records in` in front of it as `records`.
-pub(super) fn dd(line: &Line, records: Option<&str>, command: Option<&DdCommand>) -> Option<ImportedRun> {
+/// Reads the result of dd in a line. `records` are the whole and partial blocks of the lines in front of it.
+pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCommand>) -> Option<ImportedRun> {
     let mut block = dd_line(line.trimmed())?;
     let mut caveats = Vec::new();
     // The dd of BusyBox writes `seconds` in full, and MB for 1024² bytes.
@@ -249,7 +268,7 @@ pub(super) fn dd(line: &Line, records: Option<&str>, command: Option<&DdCommand>
     let (bytes, time, rate) = (exact("bytes")?, exact("time")?, exact("rate")?);
     let empty = DdCommand::default();
     let asked = command.unwrap_or(&empty);
-    let dev_null = |path: &Option<String>| path.as_deref().is_some_and(|p| p == "/dev/null");
+    let dev_null = |path: &Option<String>| path.as_deref().is_some_and(|p| p == "/dev/null" || p == "/dev/zero");
     let source = |path: &Option<String>| path.as_deref().is_none_or(|p| p == "/dev/zero" || p.contains("random"));
     let op =
         if dev_null(&asked.output) || asked.output.is_none() && !source(&asked.input) { Op::Read } else { Op::Write };
@@ -261,21 +280,15 @@ pub(super) fn dd(line: &Line, records: Option<&str>, command: Option<&DdCommand>
         caveats.push(Caveat::Buffered);
     }
     caveats.extend(contradiction("dd", rate, Ranged::exact(bytes.value), time.times(1e-9)));
-    // `256+1 records out`: whole blocks and parts of one.
-    let count = records.and_then(|text| text.split_once('+')).and_then(|(whole, part)| {
-        let part = part.split(' ').next()?.parse::<u64>().ok()?;
-        let whole = whole.trim().parse::<u64>().ok()?;
-        Some((whole, part))
-    });
-    if let Some((whole, part)) = count {
+    if let Some((whole, part)) = records {
         block.figure("records", Decimal::whole(whole), "").figure("partial records", Decimal::whole(part), "");
     }
     let total = bytes.value as u64;
-    let blocks = match (count, asked.bs) {
-        (Some((whole, part)), bs) if whole + part > 0 => Some((
-            whole + part,
-            bs.or_else(|| (total.saturating_sub(1) / (whole + part)).checked_add(1)).unwrap_or(512),
-        )),
+    let blocks = match (records, asked.bs) {
+        (Some((whole, part)), bs) if whole.saturating_add(part) > 0 => {
+            let count = whole.saturating_add(part);
+            Some((count, bs.unwrap_or(total.saturating_sub(1) / count + 1)))
+        }
         (_, Some(bs)) => Some((total.div_ceil(bs), bs)),
         _ => None,
     };
@@ -325,7 +338,7 @@ mod tests {
             "1073741824 bytes transferred in 45.6 secs (23546970 bytes/sec)",
         ];
         for text in texts {
-            let run = dd(&line(text), Some("1024+0 records out"), None).unwrap();
+            let run = dd(&line(text), records("1024+0 records out"), None).unwrap();
             assert_eq!(measured(&run), [("dd write".to_owned(), 1 << 30, 45.6)], "{text}");
             assert_eq!(run.phases[0].workers[0].ops.write.ios, 1024);
             assert!(run.caveats.iter().all(|c| !matches!(c, Caveat::Contradiction { .. })), "{text} {:?}", run.caveats);

@@ -110,8 +110,7 @@ impl Request {
     fn job(&self, kind: Kind, cell: Cell, target: Target, op: Op) -> Job {
         let draft = &self.draft;
         let (size, record) = (Bytes(cell.size_kb << 10), Bytes(cell.record_kb << 10));
-        let random = matches!(kind, Kind::RandomRead | Kind::RandomWrite | Kind::Mixed);
-        let mut job = Job::new(kind.name(), target, Access::only(op, random)).with_block(record);
+        let mut job = Job::new(kind.name(), target, Access::only(op, kind.is_random())).with_block(record);
         job.group_reporting = true;
         job.ioengine = self.engine(kind);
         job.queue.iodepth = if job.ioengine == IoEngine::Posixaio { draft.depth.unwrap_or(1) } else { 1 };

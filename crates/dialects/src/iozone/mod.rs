@@ -23,7 +23,8 @@ mod tests;
 pub use error::{IozoneError, Place, cure};
 pub use figures::{Figures, Unit};
 pub use help::{compatibility_markdown, man_page, usage};
-pub use kind::{COLUMNS, Kind};
+pub(crate) use kind::COLUMNS;
+pub use kind::Kind;
 pub use lower::{Cell, check_files};
 pub use request::{Action, Mode, Request, parse};
 

@@ -15,7 +15,7 @@ const TABLE_HEAD: &str = concat!(
 );
 
 /// Columns of each value of the table; where a test was left out there are blanks. The last one is one narrower then.
-const WIDTHS: [usize; 13] = [9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9];
+const WIDTHS: [usize; COLUMNS] = [9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9];
 
 /// What the head of an output needs besides the request.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +143,7 @@ impl Row {
 
     /// The value of a test, with blanks for those left out before.
     pub fn value(&mut self, kind: Kind, value: u64) -> String {
-        let column = COLUMNS.iter().position(|&column| column == kind).unwrap_or(self.next);
+        let column = kind.column().unwrap_or(self.next);
         let mut text = self.blanks(column);
         let _ = write!(text, "{value:width$}", width = WIDTHS[column]);
         self.next = column + 1;
@@ -152,7 +152,7 @@ impl Row {
 
     /// Ends the row.
     pub fn end(&mut self) -> String {
-        let mut text = self.blanks(COLUMNS.len());
+        let mut text = self.blanks(COLUMNS);
         // The last of the columns is one narrower when it is empty.
         text.pop();
         text + "\n"

@@ -9,13 +9,14 @@ use hakaru_model::job::{BlockSize, Job, Op};
 use hakaru_model::reported::Block;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops};
 
-/// Contradictions within a reported job.
-pub(super) fn contradictions(report: &Block, phase: &str, job: &Job) -> Vec<Caveat> {
+/// Contradictions within a reported job. `job` is what is known of it from elsewhere: block sizes that were themselves
+/// found out from these figures prove nothing.
+pub(super) fn contradictions(report: &Block, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
     let sums = Sums::of(report);
     Op::ALL.into_iter().flat_map(|op| of_op(&sums, op, report, phase, job)).collect()
 }
 
-fn of_op(sums: &Sums, op: Op, report: &Block, phase: &str, job: &Job) -> Vec<Caveat> {
+fn of_op(sums: &Sums, op: Op, report: &Block, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
     let one = &sums.ops[op];
     let mut found = Vec::new();
     let mut check = |stated: Option<Ranged>, follows: Option<Ranged>, name: &str, from: &str, unit: Unit| {
@@ -34,7 +35,7 @@ fn of_op(sums: &Sums, op: Op, report: &Block, phase: &str, job: &Job) -> Vec<Cav
     check(one.bandwidth, over_time(one.bytes), "bandwidth", "bytes and time", Unit::BytesPerSec);
     let count = one.ios.map(|n| Ranged::exact(n as f64));
     check(one.iops, over_time(count), "rate", "I/Os and time", Unit::Iops);
-    if let BlockSize::Fixed(size) = job.block[op] {
+    if let Some(BlockSize::Fixed(size)) = job.map(|job| &job.block[op]) {
         let follows = one.iops.map(|iops| iops.times(size.0 as f64));
         let from = format!("its IOPS and blocks of {size}");
         check(one.bandwidth, follows.filter(|_| whole_blocks(one)), "bandwidth", &from, Unit::BytesPerSec);

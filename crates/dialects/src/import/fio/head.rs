@@ -14,6 +14,19 @@ pub(super) fn is_version(text: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && !rest.contains(' ') && rest.len() < 40)
 }
 
+/// `2.0.8`, as some of the oldest print it: a version only where it stands behind the jobs.
+pub(super) fn is_bare_version(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('.').collect();
+    parts.len() >= 2
+        && parts.iter().all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// A line without the name of the server that sent it, as `<host> ` stands in front of what clients print.
+pub(super) fn without_server(text: &str) -> &str {
+    let named = text.strip_prefix('<').and_then(|rest| rest.split_once("> "));
+    named.filter(|(name, _)| !name.contains([' ', '<', '='])).map_or(text, |(_, rest)| rest)
+}
+
 /// Name and version in the form of today.
 pub(super) fn program(text: &str) -> String {
     text.replacen("fio ", "fio-", 1)
@@ -30,7 +43,7 @@ pub(super) fn read(text: &str) -> Option<Block> {
     if let Some((name, rest)) = text.split_once(": Laying out IO file") {
         return Some(layout(name, rest));
     }
-    if text.starts_with("note: ") {
+    if ["note: ", "fio: ", "verify: "].iter().any(|word| text.starts_with(word)) || text.contains(" data dumped as ") {
         let mut block = Block::new("note");
         block.word("text", text);
         return Some(block);

@@ -23,6 +23,8 @@ pub(in super::super) struct Jobs {
     pub(super) caveats: Vec<Caveat>,
     /// Remarks on how they were found out.
     pub(super) notes: Vec<String>,
+    /// Whether all that is known of them follows from their results, which then agree with it.
+    pub(super) from_results: bool,
 }
 
 /// Understands a command line of fio, without the program's name. Nothing of this host is asked: what the host of the
@@ -77,7 +79,7 @@ pub(in super::super) fn jobs(banners: &[&Block], reports: &[&Block], asked: Resu
     let places = places(&mut scenario, reports);
     scenario.name = scenario.phases.first().map_or_else(|| "imported".to_owned(), |phase| phase.name.clone());
     let caveats = weaknesses(&scenario, known);
-    Jobs { scenario, places, caveats, notes }
+    Jobs { scenario, places, caveats, notes, from_results: !known && banners.is_empty() }
 }
 
 /// Why a command line cannot be that of these results.
@@ -125,24 +127,10 @@ pub(in super::super) fn access(rw: &str) -> Access {
     }
 }
 
-/// Engines that issue one I/O after another; all others are taken for asynchronous ones.
-const SYNCHRONOUS: [&str; 10] =
-    ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "null", "falloc", "ftruncate"];
-
-/// The engine of that name; of those that we do not have, one of the same kind.
+/// The engine of that name; of those that we do not have, an asynchronous one.
 pub(super) fn engine(name: &str) -> IoEngine {
-    let ours = [
-        IoEngine::Sync,
-        IoEngine::Psync,
-        IoEngine::Pvsync,
-        IoEngine::Pvsync2,
-        IoEngine::Libaio,
-        IoEngine::IoUring,
-        IoEngine::Mmap,
-        IoEngine::Null,
-    ];
-    let other = if SYNCHRONOUS.contains(&name) { IoEngine::Psync } else { IoEngine::Libaio };
-    ours.into_iter().find(|engine| engine.name() == name).unwrap_or(other)
+    let measured = IoEngine::ALL.into_iter().filter(|&engine| engine != IoEngine::Sim);
+    measured.into_iter().find(|engine| engine.name() == name).unwrap_or(IoEngine::Libaio)
 }
 
 /// Jobs from what the results say of them: a phase for each group.

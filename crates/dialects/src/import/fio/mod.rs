@@ -43,9 +43,24 @@ pub(super) struct Raw {
     pub(super) lines: (usize, usize),
 }
 
+/// The report that a client makes of those of all servers.
+const ALL_CLIENTS: &str = "All clients";
+
+/// Leaves the sum over all clients out, because those it is the sum of are there.
+fn without_sums(blocks: &mut Vec<Block>, unread: &mut Vec<Unread>, line: usize) {
+    let is_sum = |block: &Block| block.name == "report" && block.words_of("name") == Some(ALL_CLIENTS);
+    let parts = blocks.iter().any(|block| block.name == "report" && !is_sum(block));
+    if parts && blocks.iter().any(is_sum) {
+        blocks.retain(|block| !is_sum(block));
+        let why = "the sum over all clients follows from theirs, and would count everything twice".to_owned();
+        unread.push(Unread { line, text: ALL_CLIENTS.to_owned(), why });
+    }
+}
+
 /// Makes a run of what was read. `None` when there is no result in it.
 pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
-    let Raw { format, program, blocks, histograms, asked, shown_unix_ms, mut unread, not_numbers, .. } = raw;
+    let Raw { format, program, mut blocks, histograms, asked, shown_unix_ms, mut unread, not_numbers, .. } = raw;
+    without_sums(&mut blocks, &mut unread, raw.lines.0);
     let of = |name: &'static str| blocks.iter().filter(move |block| block.name == name);
     let (banners, reports): (Vec<&Block>, Vec<&Block>) = (of("job").collect(), of("report").collect());
     if reports.is_empty() {
@@ -57,7 +72,7 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
     for (report, &(phase, job)) in reports.iter().zip(&jobs.places) {
         let Some(phase) = jobs.scenario.phases.get(phase) else { continue };
         let Some(job) = phase.jobs.get(job) else { continue };
-        caveats.extend(checks::contradictions(report, &phase.name, job));
+        caveats.extend(checks::contradictions(report, &phase.name, (!jobs.from_results).then_some(job)));
     }
     if let Some(missing) = raw.missing {
         caveats.push(Caveat::CutOff { missing });

@@ -17,9 +17,14 @@ const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 /// Steps of latency in microseconds; milliseconds go on with 2000 and above.
 const STEPS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
 
+/// A line without blanks around it, nor the marks that make code of a line of Markdown.
+fn bare(text: &str) -> &str {
+    text.trim().trim_matches('`')
+}
+
 /// The terse version of a line, when it is one.
 pub(in super::super) fn version(text: &str) -> Option<u8> {
-    let text = text.trim();
+    let text = bare(text);
     let version = match text.as_bytes() {
         [v @ b'2'..=b'5', b';', ..] => v - b'0',
         _ => return None,
@@ -51,7 +56,7 @@ pub(in super::super) fn read(lines: &[Line]) -> Raw {
     let mut disks = Vec::new();
     for line in lines {
         let mut fields =
-            Fields { fields: line.trimmed().split(';').collect(), at: 1, lost: (0, String::new()), missing: false };
+            Fields { fields: bare(&line.text).split(';').collect(), at: 1, lost: (0, String::new()), missing: false };
         if version > 2 {
             raw.program = fields.text().to_owned();
         }

@@ -1,0 +1,133 @@
+//! What stands before the results of iozone, and the command line that they came from.
+
+use super::super::units::number;
+use crate::iozone::{Action, parse};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the head of an output says.
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    pub(super) version: String,
+    pub(super) record_kb: Option<u64>,
+    pub(super) file_kb: Option<u64>,
+    pub(super) direct: bool,
+    pub(super) fsync: bool,
+    pub(super) sync: bool,
+    /// Operations a second rather than kB a second.
+    pub(super) ops: bool,
+    /// Microseconds an operation rather than speeds.
+    pub(super) micros: bool,
+    pub(super) command: Option<String>,
+    pub(super) path: Option<PathBuf>,
+}
+
+/// Beginnings of lines that say nothing of the results, or only what the command line says too.
+const KNOWN: [&str; 22] = [
+    "Iozone: Performance Test",
+    "Compiled for",
+    "Build:",
+    "Contributors:",
+    "Run began:",
+    "Auto Mode",
+    "Time Resolution",
+    "Processor cache",
+    "File stride",
+    "Throughput test with",
+    "Include close",
+    "Setting no_unlink",
+    "Min process",
+    "Max process",
+    "Excel chart",
+    "Excel output",
+    "No retest",
+    "Machine = ",
+    "Stonewall",
+    "Using ",
+    "POSIX ",
+    "random",
+];
+
+impl Head {
+    /// Takes a line, if it is one of the head.
+    pub(super) fn take(&mut self, text: &str) -> bool {
+        let kb = |text: &str| number(text).and_then(|(n, _)| n.as_whole());
+        let text = text.trim_start_matches('"');
+        if let Some(rest) = text.strip_prefix("Version $Revision:") {
+            self.version = rest.trim_matches([' ', '$']).to_owned();
+        } else if let Some(rest) = text.strip_prefix("File size set to ") {
+            self.file_kb = kb(rest);
+        } else if let Some(rest) = text.strip_prefix("Record Size ").or_else(|| text.strip_prefix("Record size = ")) {
+            self.record_kb = kb(rest).or(self.record_kb);
+        } else if text.starts_with("O_DIRECT feature") {
+            self.direct = true;
+        } else if text.starts_with("Include fsync") {
+            self.fsync = true;
+        } else if text.starts_with("SYNC Mode") {
+            self.sync = true;
+        } else if text.starts_with("OPS Mode") {
+            self.ops = true;
+        } else if let Some(unit) = text.strip_prefix("Output is in ") {
+            self.ops |= unit.starts_with("ops");
+        } else if text.starts_with("Microseconds/op Mode") {
+            self.micros = true;
+        } else if let Some(rest) = text.strip_prefix("Command line used: ") {
+            self.understand(rest.split_whitespace());
+        } else if let Some((_, rest)) = text.split_once(" writes a ").filter(|_| text.starts_with("Each ")) {
+            let mut sizes = rest.split(" in ");
+            self.file_kb = sizes.next().and_then(kb).or(self.file_kb);
+            self.record_kb = sizes.next().and_then(kb).or(self.record_kb);
+        } else {
+            return KNOWN.iter().any(|beginning| text.starts_with(beginning));
+        }
+        true
+    }
+
+    /// Learns from a command line what it can; options that are none of ours leave it at the words.
+    pub(super) fn understand<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
+        let words: Vec<&str> = words.collect();
+        self.path = file_of(&words).or(self.path.take());
+        let args: Vec<OsString> = words.iter().skip(1).map(OsString::from).collect();
+        if let Ok(Action::Run(request)) = parse(&args)
+            && let Some(&cell) = request.cells().first()
+        {
+            let scenario = request.scenario(cell, 1);
+            for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
+                self.direct |= job.files.direct;
+                self.fsync |= job.durability.end_fsync;
+                self.sync |= job.durability.sync;
+            }
+        }
+        self.command = Some(words.join(" "));
+    }
+}
+
+/// The file of a command line: behind `-f` or the first behind `-F`.
+fn file_of(words: &[&str]) -> Option<PathBuf> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if *word == "-f" || *word == "-F" {
+            return words.next().map(PathBuf::from);
+        }
+        if let Some(rest) = word.strip_prefix("-f").filter(|rest| rest.contains('/')) {
+            return Some(PathBuf::from(rest));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_says_how_it_was_done() {
+        let mut head = Head::default();
+        head.understand("./iozone -e -I -a -s 100M -r 4k -i 0 -f /ssd/test".split(' '));
+        assert_eq!((head.direct, head.fsync, head.sync), (true, true, false));
+        assert_eq!(head.path, Some("/ssd/test".into()));
+        let mut odd = Head::default();
+        odd.understand("iozone --no-such-thing -f x".split(' '));
+        assert_eq!((odd.direct, odd.path), (false, Some("x".into())));
+    }
+}

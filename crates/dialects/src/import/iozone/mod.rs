@@ -1,0 +1,328 @@
+//! iozone's outputs: throughput mode, the table of auto mode, and the reports for spreadsheets.
+//!
+//! Its kilobytes are 1024 bytes, whatever case they are written in. Leaves out running it.
+
+mod head;
+mod record;
+
+use self::head::Head;
+use self::record::Findings;
+use super::lines::Line;
+use super::units::number;
+use super::{Format, ImportedRun, Unread};
+use crate::iozone::{COLUMNS, Kind};
+use hakaru_model::reported::{Block, Decimal};
+
+const KB: f64 = 1024.0;
+
+/// The first line of an output.
+const TITLE: &str = "Iozone: Performance Test of File I/O";
+
+/// Lines that nobody understands may stand between results, so many at most: the authors are ten lines.
+const MOST_IDLE: usize = 12;
+
+/// Whether a line can begin a result of iozone.
+pub(super) fn begins(text: &str) -> bool {
+    let text = text.trim();
+    text.contains(TITLE)
+        || text.starts_with("Children see throughput for")
+        || is_table_head(text)
+        || text.starts_with("\"Throughput report")
+        || excel_title(text).is_some()
+}
+
+fn is_table_head(text: &str) -> bool {
+    text.split_whitespace().take(4).map(str::to_lowercase).eq(["kb", "reclen", "write", "rewrite"])
+}
+
+/// `"Writer report"`
+fn excel_title(text: &str) -> Option<Kind> {
+    let name = text.trim().strip_prefix('"')?.strip_suffix('"')?.strip_suffix(" report")?;
+    Kind::all().find(|test| test.report().eq_ignore_ascii_case(name))
+}
+
+/// One measured rate.
+struct Cell {
+    test: Kind,
+    /// Bytes per second, or I/Os per second where `ops` says so.
+    rate: f64,
+    ops: bool,
+    workers: u32,
+    record_kb: Option<u64>,
+    file_kb: Option<u64>,
+}
+
+#[derive(Default)]
+struct Reader {
+    head: Head,
+    blocks: Vec<Block>,
+    cells: Vec<Cell>,
+    unread: Vec<Unread>,
+    format: Option<Format>,
+    /// Test and record sizes of the spreadsheet report that is being read.
+    excel: Option<(Kind, Vec<u64>)>,
+    /// Whether the reports for spreadsheets repeat the table above them.
+    repeats: bool,
+    /// How the cells of a table's row are laid out: the column that each name ends at.
+    table: Vec<usize>,
+    complete: bool,
+}
+
+/// Reads one run of iozone at the start of some lines; also how many lines it took. `command` is the command line that
+/// stood above them.
+pub(super) fn read(lines: &[Line], command: Option<&[String]>) -> Option<(ImportedRun, usize)> {
+    let mut reader = Reader::default();
+    if let Some(words) = command {
+        reader.head.understand(words.iter().map(String::as_str));
+    }
+    let (mut used, mut idle) = (0, Vec::new());
+    for (index, line) in lines.iter().enumerate() {
+        let text = line.trimmed();
+        if index > 0 && (text.contains(TITLE) || reader.is_next_table(text)) {
+            break;
+        }
+        if reader.line(line) {
+            used = index + 1;
+            reader.pass_over(&mut idle);
+            if reader.complete && !matches!(reader.format, Some(Format::IozoneAuto)) {
+                break;
+            }
+        } else if !text.is_empty() {
+            idle.push(line);
+            if idle.len() > MOST_IDLE {
+                break;
+            }
+        }
+    }
+    let used = used.max(1);
+    let last = lines.get(used - 1).map_or(0, |line| line.number);
+    let Reader { head, blocks, cells, unread, format, complete, .. } = reader;
+    let lines = (lines.first()?.number, last);
+    let run = record::run(Findings { head, blocks, cells, unread, format, complete, lines })?;
+    Some((run, used))
+}
+
+impl Reader {
+    /// A run prints one table: the head of another belongs to the next run.
+    fn is_next_table(&self, text: &str) -> bool {
+        self.format == Some(Format::IozoneAuto) && !self.cells.is_empty() && is_table_head(text)
+    }
+
+    /// Tells of lines among those of the run that nobody understood. The authors in front of the options are no loss.
+    fn pass_over(&mut self, idle: &mut Vec<&Line>) {
+        let results = self.head.command.is_some() || !self.cells.is_empty();
+        let columns_above = |line: &&Line| line.text.trim_start().starts_with("random");
+        for line in idle.drain(..).filter(|line| results && !columns_above(line)) {
+            self.unread.push(Unread::new(line, "no line of iozone is known to look like this"));
+        }
+    }
+
+    fn line(&mut self, line: &Line) -> bool {
+        let text = line.trimmed();
+        if self.head.take(text) {
+            return true;
+        }
+        if text.ends_with("iozone test complete.") {
+            self.complete = true;
+            return true;
+        }
+        if let Some(rest) = text.strip_prefix("Children see throughput for") {
+            return self.children(rest, line);
+        }
+        if self.more_of_children(text) {
+            return true;
+        }
+        if is_table_head(text) {
+            self.format = Some(Format::IozoneAuto);
+            self.table = ends_of_words(&line.text);
+            return true;
+        }
+        if text.starts_with("\"Throughput report") {
+            self.format.get_or_insert(Format::IozoneExcel);
+            return true;
+        }
+        if let Some(test) = excel_title(text) {
+            self.excel = Some((test, Vec::new()));
+            self.repeats |= self.format == Some(Format::IozoneAuto) && !self.cells.is_empty();
+            self.format.get_or_insert(Format::IozoneExcel);
+            return true;
+        }
+        self.excel_row(text, line) || self.table_row(line)
+    }
+
+    /// `  4 initial writers   =  174754.01 kB/sec`
+    fn children(&mut self, rest: &str, line: &Line) -> bool {
+        let Some((who, rate)) = rest.split_once('=') else { return false };
+        let who = who.trim();
+        let (count, name) = who.split_once(' ').unwrap_or((who, ""));
+        let test = Kind::all().find(|test| test.workers() == name.trim());
+        let (Some(test), Some((rate, unit)), Some(workers)) = (test, number(rate), count.parse::<u32>().ok()) else {
+            self.unread.push(Unread::new(line, "no test of iozone is known by this name, or its rate is no number"));
+            return true;
+        };
+        let mut block = Block::new("throughput");
+        block.word("test", test.name());
+        block.figure("workers", Decimal::whole(workers.into()), "").figure("children", rate, unit);
+        self.blocks.push(block);
+        self.format = Some(Format::IozoneThroughput);
+        self.stated(test, rate, unit.starts_with("ops"), workers);
+        true
+    }
+
+    /// A rate of throughput mode.
+    fn stated(&mut self, test: Kind, rate: Decimal, ops: bool, workers: u32) {
+        let (record_kb, file_kb) = (self.head.record_kb, self.head.file_kb);
+        let rate = rate.value() * if ops { 1.0 } else { KB };
+        self.cells.push(Cell { test, rate, ops, workers, record_kb, file_kb });
+    }
+
+    fn more_of_children(&mut self, text: &str) -> bool {
+        let names = [
+            ("Parent sees throughput for", "parent"),
+            ("Min throughput per", "min"),
+            ("Max throughput per", "max"),
+            ("Avg throughput per", "avg"),
+            ("Min xfer", "min xfer"),
+        ];
+        let Some(block) = self.blocks.last_mut().filter(|block| block.name == "throughput") else { return false };
+        if let Some((_, name)) = names.into_iter().find(|(beginning, _)| text.starts_with(beginning)) {
+            if let Some((value, unit)) = text.split_once('=').and_then(|(_, value)| number(value)) {
+                block.figure(name, value, unit);
+            }
+            return true;
+        }
+        // `Child[0] xfer count = 4096.00 kB, Throughput = 16360.00 kB/sec`
+        let Some((child, rest)) = text.strip_prefix("Child[").and_then(|rest| rest.split_once(']')) else {
+            return false;
+        };
+        for (cell, name) in rest.split(", ").zip(["xfer", "rate"]) {
+            if let Some((value, unit)) = cell.split_once('=').and_then(|(_, value)| number(value)) {
+                block.figure(&format!("child {child} {name}"), value, unit);
+            }
+        }
+        true
+    }
+
+    /// `"1048576"   2102 3011`, or `"  Initial write "   12345.67`.
+    fn excel_row(&mut self, text: &str, line: &Line) -> bool {
+        let Some(rest) = text.strip_prefix('"') else { return false };
+        let Some((name, rest)) = rest.split_once('"') else { return false };
+        if let Some(test) = Kind::all().find(|test| test.excel().eq_ignore_ascii_case(name.trim())) {
+            self.summary_row(test, rest, line);
+            return true;
+        }
+        let Some((test, records)) = &mut self.excel else { return false };
+        let Ok(first) = name.trim().parse::<u64>() else { return false };
+        if records.is_empty() {
+            records.push(first);
+            records.extend(rest.split('"').filter_map(|cell| cell.trim().parse::<u64>().ok()));
+            return true;
+        }
+        if self.repeats {
+            return true;
+        }
+        let mut block = Block::new("row");
+        block.word("test", test.name()).figure("file", Decimal::whole(first), "kB");
+        for (word, record_kb) in rest.split_whitespace().zip(records.iter()) {
+            match word.parse::<Decimal>() {
+                Ok(rate) if rate.value() > 0.0 => {
+                    block.figure(&record_kb.to_string(), rate, "kB/sec");
+                    let (record_kb, file_kb) = (Some(*record_kb), Some(first));
+                    let rate = rate.value() * KB;
+                    self.cells.push(Cell { test: *test, rate, ops: false, workers: 1, record_kb, file_kb });
+                }
+                // A nought stands where no record of that size fits.
+                Ok(_) => {}
+                Err(_) => self.unread.push(Unread::new(line, "a rate is no number")),
+            }
+        }
+        self.blocks.push(block);
+        true
+    }
+
+    /// A test in the summary of throughput mode, which says once more what stood above it, unless that was cut away.
+    fn summary_row(&mut self, test: Kind, rest: &str, line: &Line) {
+        let known = self.cells.iter().any(|cell| cell.test == test);
+        let Some((rate, _)) = number(rest).filter(|_| !known) else { return };
+        if rest.split_whitespace().nth(1).is_some() {
+            self.unread.push(Unread::new(
+                line,
+                "of several rates the first was read: how many children are behind them is not said",
+            ));
+        }
+        let unit = if self.head.ops { "ops/sec" } else { "kB/sec" };
+        let mut block = Block::new("throughput");
+        block.word("test", test.name()).figure("children", rate, unit);
+        self.blocks.push(block);
+        let (ops, record_kb) = (self.head.ops, self.head.record_kb);
+        let rate = rate.value() * if ops { 1.0 } else { KB };
+        self.cells.push(Cell { test, rate, ops, workers: 1, record_kb, file_kb: None });
+    }
+
+    /// `            8192       4    57751    82155    57543    54677    63699    64052`
+    fn table_row(&mut self, line: &Line) -> bool {
+        if self.table.len() < 4 {
+            return false;
+        }
+        let words = words_with_ends(&line.text);
+        let Some(rates) = words.get(2..).filter(|rates| !rates.is_empty() && rates.len() <= COLUMNS) else {
+            return false;
+        };
+        let Some(whole) = words.iter().map(|(word, _)| word.parse().ok()).collect::<Option<Vec<u64>>>() else {
+            return false;
+        };
+        let (file_kb, record_kb) = (whole[0], whole[1]);
+        let mut block = Block::new("row");
+        block.figure("file", Decimal::whole(file_kb), "kB").figure("reclen", Decimal::whole(record_kb), "kB");
+        for (index, ((_, end), &rate)) in rates.iter().zip(&whole[2..]).enumerate() {
+            let Some(test) = Kind::of_column(self.column(index, *end, words[1].1)) else { continue };
+            let shown = Decimal::whole(rate);
+            let (unit, ops, rate) = match (self.head.ops, self.head.micros) {
+                (true, _) => ("ops/sec", true, rate as f64),
+                (_, true) => ("usec/op", true, 1e6 / rate.max(1) as f64),
+                _ => ("kB/sec", false, rate as f64 * KB),
+            };
+            block.figure(test.name(), shown, unit);
+            let (record_kb, file_kb) = (Some(record_kb), Some(file_kb));
+            self.cells.push(Cell { test, rate, ops, workers: 1, record_kb, file_kb });
+        }
+        self.blocks.push(block);
+        true
+    }
+
+    /// The column of a rate. Where tests were left out, its place tells which one it is; pasted text may have lost the
+    /// blanks in front, which the end of its record size tells. A head that was shortened names those that are there.
+    fn column(&self, index: usize, end: usize, reclen_end: usize) -> usize {
+        if self.table.len() != COLUMNS + 2 {
+            return index;
+        }
+        let shift = reclen_end as isize - self.table[1] as isize;
+        let at = end as isize - shift;
+        let columns = self.table[2..].iter().enumerate();
+        let nearest = columns.min_by_key(|(_, column)| (**column as isize - at).unsigned_abs());
+        nearest.map_or(index, |(column, _)| column)
+    }
+}
+
+fn words_with_ends(text: &str) -> Vec<(&str, usize)> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (c.is_whitespace(), start) {
+            (false, None) => start = Some(at),
+            (true, Some(from)) => {
+                found.push((&text[from..at], at));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn ends_of_words(text: &str) -> Vec<usize> {
+    words_with_ends(text).into_iter().map(|(_, end)| end).collect()
+}
+
+#[cfg(test)]
+mod tests;
