@@ -30,26 +30,16 @@ pub enum Kind {
 /// All there is to know of a test.
 struct Test {
     kind: Kind,
+    /// Behind `-i`.
     number: u32,
     op: Op,
-    name: &'static str,
-    workers: &'static str,
-    excel: &'static str,
-    report: &'static str,
+    /// What it is called by itself, in throughput mode, in the table of that for spreadsheets, and in the reports of auto
+    /// mode.
+    words: [&'static str; 4],
 }
 
-/// A row of the table: the test, its number behind `-i`, what it does, its name, and what it is called in throughput
-/// mode, in the table of that for spreadsheets, and in the reports of auto mode.
-const fn test(
-    kind: Kind,
-    number: u32,
-    op: Op,
-    name: &'static str,
-    workers: &'static str,
-    excel: &'static str,
-    report: &'static str,
-) -> Test {
-    Test { kind, number, op, name, workers, excel, report }
+const fn test(kind: Kind, number: u32, op: Op, words: [&'static str; 4]) -> Test {
+    Test { kind, number, op, words }
 }
 
 /// The tests in the order of the columns of auto mode; those behind them occur in throughput mode only.
@@ -58,24 +48,24 @@ const fn test(
 /// `-i 12` with "Selected test not available on the version", so their words follow those of the calls without vectors.
 #[rustfmt::skip]
 const TESTS: [Test; 18] = [
-    test(Write, 0, Op::Write, "write", "initial writers", "Initial write", "Writer"),
-    test(Rewrite, 0, Op::Write, "rewrite", "rewriters", "Rewrite", "Re-writer"),
-    test(Read, 1, Op::Read, "read", "readers", "Read", "Reader"),
-    test(Reread, 1, Op::Read, "reread", "re-readers", "Re-read", "Re-Reader"),
-    test(RandomRead, 2, Op::Read, "random read", "random readers", "Random read", "Random read"),
-    test(RandomWrite, 2, Op::Write, "random write", "random writers", "Random write", "Random write"),
-    test(BackwardRead, 3, Op::Read, "backward read", "reverse readers", "Reverse Read", "Backward read"),
-    test(RecordRewrite, 4, Op::Write, "record rewrite", "record rewriters", "Record rewrite", "Record rewrite"),
-    test(StrideRead, 5, Op::Read, "stride read", "stride readers", "Stride read", "Stride read"),
-    test(Fwrite, 6, Op::Write, "fwrite", "fwriters", "Fwrite", "Fwrite"),
-    test(Frewrite, 6, Op::Write, "frewrite", "frewriters", "Re-Fwrite", "Re-Fwrite"),
-    test(Fread, 7, Op::Read, "fread", "freaders", "Fread", "Fread"),
-    test(Freread, 7, Op::Read, "freread", "refreaders", "Re-Fread", "Re-Fread"),
-    test(Mixed, 8, Op::Read, "mixed", "mixed workload", "Mixed workload", "Mixed workload"),
-    test(Pwrite, 9, Op::Write, "pwrite", "pwrite writers", "Pwrite", "Pwrite"),
-    test(Pread, 10, Op::Read, "pread", "pread readers", "Pread", "Pread"),
-    test(Pwritev, 11, Op::Write, "pwritev", "pwritev writers", "Pwritev", "Pwritev"),
-    test(Preadv, 12, Op::Read, "preadv", "preadv readers", "Preadv", "Preadv"),
+    test(Write, 0, Op::Write, ["write", "initial writers", "Initial write", "Writer"]),
+    test(Rewrite, 0, Op::Write, ["rewrite", "rewriters", "Rewrite", "Re-writer"]),
+    test(Read, 1, Op::Read, ["read", "readers", "Read", "Reader"]),
+    test(Reread, 1, Op::Read, ["reread", "re-readers", "Re-read", "Re-Reader"]),
+    test(RandomRead, 2, Op::Read, ["random read", "random readers", "Random read", "Random read"]),
+    test(RandomWrite, 2, Op::Write, ["random write", "random writers", "Random write", "Random write"]),
+    test(BackwardRead, 3, Op::Read, ["backward read", "reverse readers", "Reverse Read", "Backward read"]),
+    test(RecordRewrite, 4, Op::Write, ["record rewrite", "record rewriters", "Record rewrite", "Record rewrite"]),
+    test(StrideRead, 5, Op::Read, ["stride read", "stride readers", "Stride read", "Stride read"]),
+    test(Fwrite, 6, Op::Write, ["fwrite", "fwriters", "Fwrite", "Fwrite"]),
+    test(Frewrite, 6, Op::Write, ["frewrite", "frewriters", "Re-Fwrite", "Re-Fwrite"]),
+    test(Fread, 7, Op::Read, ["fread", "freaders", "Fread", "Fread"]),
+    test(Freread, 7, Op::Read, ["freread", "refreaders", "Re-Fread", "Re-Fread"]),
+    test(Mixed, 8, Op::Read, ["mixed", "mixed workload", "Mixed workload", "Mixed workload"]),
+    test(Pwrite, 9, Op::Write, ["pwrite", "pwrite writers", "Pwrite", "Pwrite"]),
+    test(Pread, 10, Op::Read, ["pread", "pread readers", "Pread", "Pread"]),
+    test(Pwritev, 11, Op::Write, ["pwritev", "pwritev writers", "Pwritev", "Pwritev"]),
+    test(Preadv, 12, Op::Read, ["preadv", "preadv readers", "Preadv", "Preadv"]),
 ];
 
 /// How many columns auto mode has.
@@ -127,22 +117,22 @@ impl Kind {
 
     /// `initial writers`
     pub fn workers(self) -> &'static str {
-        self.test().workers
+        self.test().words[1]
     }
 
     /// `Initial write`
     pub fn excel(self) -> &'static str {
-        self.test().excel
+        self.test().words[2]
     }
 
     /// `Writer`
     pub fn report(self) -> &'static str {
-        self.test().report
+        self.test().words[3]
     }
 
     /// `write`: the name of its phase.
     pub fn name(self) -> &'static str {
-        self.test().name
+        self.test().words[0]
     }
 
     /// What it does; of [`Kind::Mixed`] some children do the other.
