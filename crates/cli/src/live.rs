@@ -27,13 +27,25 @@ impl Mode {
             (false, false) => Mode::Lines,
         }
     }
+
+    /// Says a line: above the live one, or by itself.
+    pub(crate) fn say(self, bar: &ProgressBar, line: &str) {
+        match self {
+            Mode::Live => bar.println(line),
+            Mode::Lines => anstream::eprintln!("{line}"),
+            Mode::Quiet => {}
+        }
+    }
 }
 
-/// The live line, of a thousand steps; it is only seen where there is a terminal.
-pub(crate) fn bar(mode: Mode) -> ProgressBar {
+/// The live line of most.
+pub(crate) const ONE_LINE: &str = "{prefix} {bar:20} {msg}";
+
+/// A live line, of a thousand steps; it is only seen where there is a terminal.
+pub(crate) fn bar(mode: Mode, template: &str) -> ProgressBar {
     let target = if mode == Mode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(1000), target);
-    let style = ProgressStyle::with_template("{prefix} {bar:20} {msg}").map(|s| s.progress_chars("━╸─"));
+    let style = ProgressStyle::with_template(template).map(|s| s.progress_chars("━╸─"));
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }
@@ -53,7 +65,7 @@ pub(crate) struct Live {
 impl Live {
     pub(crate) fn new(quiet: bool, phases: usize) -> Live {
         let mode = Mode::of(quiet);
-        let bar = bar(mode);
+        let bar = bar(mode, ONE_LINE);
         Live { mode, bar, round: 0, rounds: 1, phases: phases as u32, phase: 0, told: 0 }
     }
 
@@ -63,11 +75,7 @@ impl Live {
     }
 
     fn say(&self, line: &str) {
-        match self.mode {
-            Mode::Live => self.bar.println(line),
-            Mode::Lines => anstream::eprintln!("{line}"),
-            Mode::Quiet => {}
-        }
+        self.mode.say(&self.bar, line);
     }
 
     fn place(&self) -> String {

@@ -1,7 +1,7 @@
 //! Progress along a device: one live line on a terminal, a plain line now and then elsewhere, nothing when asked to be
 //! quiet. It also passes on that somebody wants it to stop.
 
-use crate::live::{Mode, bar, seconds};
+use crate::live::{Mode, ONE_LINE, bar, seconds};
 use crate::stop;
 use hakaru_device::Progress;
 use indicatif::ProgressBar;
@@ -22,7 +22,7 @@ impl Walking {
     pub(crate) fn new(quiet: bool) -> Walking {
         stop::flag();
         let mode = Mode::of(quiet);
-        Walking { mode, bar: bar(mode), told: ("", 0) }
+        Walking { mode, bar: bar(mode, ONE_LINE), told: ("", 0) }
     }
 
     /// To be called at every chunk.

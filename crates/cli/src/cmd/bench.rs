@@ -1,6 +1,6 @@
 //! `hakaru bench`: measures what is in front of you.
 
-use super::{erase, print, width};
+use super::{erase, print, size, width};
 use crate::exit::{Exit, complain};
 use crate::{live::Live, place, stop};
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use hakaru_campaign::suite::{Pace, Workload};
 use hakaru_model::job::IoEngine;
 use hakaru_model::price::PriceList;
 use hakaru_model::record::{Outcome, RunRecord};
-use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
+use hakaru_model::units::{Bytes, Nanos};
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
@@ -61,10 +61,6 @@ pub(crate) struct Args {
     /// Where to write the HTML report [default: beside the database]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-fn size(text: &str) -> Result<Bytes, String> {
-    parse_size(text, SizeRules::Iec).map_err(|e| e.to_string())
 }
 
 fn engine(name: &str) -> IoEngine {

@@ -154,13 +154,7 @@ impl<'a> Run<'a> {
         if !normal && self.plan.caveats.iter().any(capped) {
             anstream::eprint!("{}", output::DEPTH_NOTE);
         }
-        let options = RunOptions {
-            clock: ClockChoice::best(),
-            stop: stop::flag(),
-            direct_fallback: false,
-            replace_engines: false,
-            wall_clock: hakaru_campaign::now_unix_ms,
-        };
+        let options = as_asked();
         let plan = self.plan_to_run();
         let logs = LogFiles::create(self.invocation, &plan)?;
         let profiler = settings.idle_prof.map(|_| hakaru_engine::IdleProfiler::start());
@@ -260,6 +254,17 @@ fn failed(worker: &WorkerRecord) -> bool {
 fn utc_offset_s(unix_ms: i64) -> i32 {
     let zone = jiff::tz::TimeZone::system();
     jiff::Timestamp::from_millisecond(unix_ms).map_or(0, |at| zone.to_offset(at).seconds())
+}
+
+/// How the front ends run: what was asked for and nothing in its place, until somebody stops it.
+pub(super) fn as_asked() -> RunOptions<'static> {
+    RunOptions {
+        clock: ClockChoice::best(),
+        stop: stop::flag(),
+        direct_fallback: false,
+        replace_engines: false,
+        wall_clock: hakaru_campaign::now_unix_ms,
+    }
 }
 
 /// Writing to a device that the system uses would destroy what is in use, so it is not done whoever asks.

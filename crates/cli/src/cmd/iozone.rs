@@ -11,14 +11,14 @@ mod workbook;
 use self::files::{Sweep, empty};
 use self::keep::Kept;
 use self::teller::Teller;
-use super::fio::refuse_devices_in_use;
+use super::fio::{as_asked, refuse_devices_in_use};
 use crate::exit::Exit;
 use crate::stop;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anyhow::{Context, anyhow};
 use hakaru_dialects::iozone::output::{self, HeadView, Results};
 use hakaru_dialects::iozone::{self, Action, Cell, IozoneError, Request};
-use hakaru_engine::{ClockChoice, EngineReport, RunError, RunOptions};
+use hakaru_engine::{EngineReport, RunError};
 use hakaru_model::job::Scenario;
 use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::record::Outcome;
@@ -138,13 +138,7 @@ fn measure(
     }
     let (scenario, _, plan) = prepare(request, cell)?;
     let mut teller = Teller::new(request, cell, &scenario, results)?;
-    let options = RunOptions {
-        clock: ClockChoice::best(),
-        stop: stop::flag(),
-        direct_fallback: false,
-        replace_engines: false,
-        wall_clock: hakaru_campaign::now_unix_ms,
-    };
+    let options = as_asked();
     let report = hakaru_engine::run(&plan, &options, &mut teller);
     let told = teller.end();
     let exit = verdict(&report);

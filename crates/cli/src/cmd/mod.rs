@@ -21,6 +21,7 @@ pub(crate) mod verify;
 use hakaru_model::advice::{Findings, UseRule};
 use hakaru_model::finding::Summary;
 use hakaru_model::shelf::Shelf;
+use hakaru_model::units::{Bytes, SizeRules, parse_size};
 use std::io::Write;
 
 /// Writes to standard output; a reader that has gone away is an error that ends the program quietly.
@@ -29,6 +30,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// A size that was typed, such as `4GiB`.
+pub(crate) fn size(text: &str) -> Result<Bytes, String> {
+    parse_size(text, SizeRules::Iec).map_err(|error| error.to_string())
 }
 
 /// Columns of the terminal; 100 where there is none.

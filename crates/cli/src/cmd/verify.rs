@@ -1,6 +1,6 @@
 //! `hakaru verify`: whether storage holds what it claims and keeps what is written to it, and how fast it is where.
 
-use super::{erase, print, recover, width};
+use super::{erase, print, recover, size, width};
 use crate::exit::{Exit, complain};
 use crate::place;
 use crate::walking::Walking;
@@ -11,7 +11,7 @@ use hakaru_device::verify::{self, VerifyError};
 use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::facts::Identity;
 use hakaru_model::integrity::{FORMAT, Scope, Verdict, Verification};
-use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
+use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::Store;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -61,10 +61,6 @@ pub(crate) struct Args {
     /// Where to write the HTML report [default: beside the database]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-fn size(text: &str) -> Result<Bytes, String> {
-    parse_size(text, SizeRules::Iec).map_err(|e| e.to_string())
 }
 
 /// Verifies a device or free space, stores what was found, and shows it.

@@ -3,7 +3,7 @@
 //! Everything goes to standard error: a live line on a terminal, plain lines elsewhere.
 
 use super::typing::{Typed, Typist, plain};
-use crate::live::{rates, seconds, speeds};
+use crate::live::{Mode, bar, rates, seconds, speeds};
 use hakaru_campaign::campaign::estimate::words;
 use hakaru_campaign::campaign::file::Repeats;
 use hakaru_campaign::campaign::hands::{Answer, Hands, Progressed, Seen};
@@ -14,22 +14,16 @@ use hakaru_engine::{Flow, Layout, Observer, Progress};
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::Bytes;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How often a wanted card is looked for while nobody types.
 const LOOK: Duration = Duration::from_millis(700);
 
-/// How much is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Live,
-    Lines,
-    Quiet,
-}
+/// The live line, under the name of the point.
+const TWO_LINES: &str = "{prefix}\n  {bar:24} {msg}";
 
 /// The hands of a campaign on the command line.
 pub(super) struct AtBench<'a> {
@@ -53,22 +47,14 @@ pub(super) struct AtBench<'a> {
 
 impl<'a> AtBench<'a> {
     pub(super) fn new(campaign: &'a Campaign, erase: &'a [String], quiet: bool, stop: &'a AtomicBool) -> AtBench<'a> {
-        let mode = match (quiet, std::io::stderr().is_terminal()) {
-            (true, _) => Mode::Quiet,
-            (false, true) => Mode::Live,
-            (false, false) => Mode::Lines,
-        };
-        let target = if mode == Mode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(1000), target);
-        let style = ProgressStyle::with_template("{prefix}\n  {bar:24} {msg}").map(|s| s.progress_chars("━╸─"));
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let mode = Mode::of(quiet);
         AtBench {
             campaign,
             erase,
             typist: Typist::is_there().then(Typist::default),
             stop,
             mode,
-            bar,
+            bar: bar(mode, TWO_LINES),
             current: None,
             given: BTreeMap::new(),
             asked: String::new(),
@@ -90,11 +76,7 @@ impl<'a> AtBench<'a> {
     }
 
     fn say(&self, line: &str) {
-        match self.mode {
-            Mode::Live => self.bar.println(line),
-            Mode::Lines => anstream::eprintln!("{line}"),
-            Mode::Quiet => {}
-        }
+        self.mode.say(&self.bar, line);
     }
 
     /// `[ 17/480] kingston  vfat  rand-write-4k  #7`.
