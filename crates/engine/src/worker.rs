@@ -55,6 +55,9 @@ struct Flight {
 /// Marking a write of more bytes than this takes longer than a look at the clock, which then keeps it out of the latency.
 const WORTH_A_STAMP: u32 = 16 << 10;
 
+/// Bytes of a write that get a mark of their own.
+const MARKED: u32 = 4096;
+
 /// How long a paced queue waits for completions before it looks whether the next request is due.
 const PATIENCE: Duration = Duration::from_micros(200);
 
@@ -563,7 +566,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             Ok(moved) if moved > 0 => {
                 let slat = B::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
                 let clat = self.clock.nanos(done.saturating_sub(issued));
-                let lat = self.clock.nanos(done.saturating_sub(created));
+                // Where nothing lies between creation and submission, one is the other.
+                let lat = if created == issued { clat } else { self.clock.nanos(done.saturating_sub(created)) };
                 self.tally.count(Finished { op: request.op, wanted: request.len, moved, slat, clat, lat });
                 Continue(())
             }
@@ -602,21 +606,38 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     /// Makes the content of a write unlike the one before, so that no device can take it for the same.
-    #[inline]
+    // Most writes are of one page: a call would cost more than the mark.
+    #[inline(always)]
     fn fill_write(&mut self, slot: u32, request: &Request) {
-        if !self.scramble && !self.refill {
-            return;
-        }
-        let buffer = self.backend.buffer(slot, request.len as usize);
         if self.refill {
-            return match &mut self.check {
-                Some(check) if check.fills() => check.fill(slot, request, buffer),
-                _ => self.content.fill(buffer),
-            };
+            self.fill_anew(slot, request);
+        } else if self.scramble {
+            self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mark = self.stamp ^ request.offset;
+            match self.backend.buffer(slot, request.len as usize).first_chunk_mut::<8>() {
+                Some(first) if request.len <= MARKED => *first = mark.to_le_bytes(),
+                _ => self.mark_pages(slot, request),
+            }
         }
-        self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        for (page, place) in buffer.chunks_mut(4096).enumerate() {
-            let word = (self.stamp ^ request.offset.wrapping_add(page as u64)).to_le_bytes();
+    }
+
+    /// Fills the whole buffer.
+    #[inline(never)]
+    fn fill_anew(&mut self, slot: u32, request: &Request) {
+        let buffer = self.backend.buffer(slot, request.len as usize);
+        match &mut self.check {
+            Some(check) if check.fills() => check.fill(slot, request, buffer),
+            _ => self.content.fill(buffer),
+        }
+    }
+
+    /// Marks each page of a buffer; one that is shorter than a mark gets the beginning of it.
+    #[inline(never)]
+    fn mark_pages(&mut self, slot: u32, request: &Request) {
+        let mark = self.stamp;
+        let buffer = self.backend.buffer(slot, request.len as usize);
+        for (page, place) in buffer.chunks_mut(MARKED as usize).enumerate() {
+            let word = (mark ^ request.offset.wrapping_add(page as u64)).to_le_bytes();
             match place.first_chunk_mut::<8>() {
                 Some(first) => *first = word,
                 None => place.copy_from_slice(&word[..place.len()]),

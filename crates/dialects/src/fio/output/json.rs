@@ -17,6 +17,9 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{Latency, Samples};
 use hakaru_model::units::Nanos;
 
+/// How deep a job stands: in the list of the root.
+const JOB_INDENT: usize = 2;
+
 /// The results as `--output-format=json`, or `json+` with the bins of the histograms. Ends with a newline.
 pub fn json(view: &RunView<'_>, plus: bool) -> String {
     let reports = reports(view);
@@ -31,7 +34,7 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     }
     let jobs = reports.iter().filter_map(|report| {
         let group = groups.iter().find(|group| group.number == report.group)?;
-        Some(Printer { view, report, group, plus }.job())
+        Some(Printer { view, report, group, plus }.job().written(JOB_INDENT))
     });
     root.set("jobs", Value::List(jobs.collect()));
     if !view.disks.is_empty() {

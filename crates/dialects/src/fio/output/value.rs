@@ -15,6 +15,8 @@ pub(super) enum Value {
     List(Vec<Value>),
     /// Names with values.
     Object(Vec<(String, Value)>),
+    /// What was written already, for the place it has.
+    Written(String),
 }
 
 /// An object that grows key by key.
@@ -72,6 +74,14 @@ impl From<&str> for Value {
 }
 
 impl Value {
+    /// The same as text for so deep a place: a tree of many jobs would take several times the memory of its text.
+    pub(super) fn written(&self, indent: usize) -> Value {
+        let mut out = String::new();
+        self.write(indent, &mut out);
+        out.shrink_to_fit();
+        Value::Written(out)
+    }
+
     /// The text, with a newline at its end.
     pub(super) fn print(&self) -> String {
         let mut out = String::new();
@@ -85,6 +95,7 @@ impl Value {
             Value::Int(number) => *out += &number.to_string(),
             Value::Float(number) => *out += &format!("{number:.6}"),
             Value::Text(text) => quote(text, out),
+            Value::Written(text) => *out += text,
             Value::List(items) => {
                 let items = items.iter().map(|item| (None, item));
                 block('[', items, ']', indent, out);
