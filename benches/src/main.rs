@@ -57,8 +57,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "pwrite" | "pwrite-direct" => pwrite(&mut meter, file, name.ends_with("direct"), 4096, true)?,
         "pread-1m" => pread(&mut meter, file, false, 1 << 20, false)?,
         "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, false)?,
-        "uring" | "uring-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH)?,
-        "uring1" | "uring1-direct" => uring(&mut meter, file, name.ends_with("direct"), 1)?,
+        "uring" | "uring-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH, 1)?,
+        "uring8" | "uring8-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH, 8)?,
+        "uring1" | "uring1-direct" => uring(&mut meter, file, name.ends_with("direct"), 1, 1)?,
         "uring-nop" => nop(&mut meter)?,
         "libaio" | "libaio-direct" => libaio(&mut meter, file, name.ends_with("direct"))?,
         _ => return Err(format!("unknown loop `{name}`").into()),
@@ -173,7 +174,8 @@ fn recorded(meter: &mut Meter) -> Outcome {
     Ok(count)
 }
 
-fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
+/// Waits for at least `batch` completions each time.
+fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize, batch: usize) -> Outcome {
     let (fd, size) = open(file, direct, false)?;
     let offsets = offsets(size, 4096, true);
     let options = RingOptions { fixed_buffers: true, fixed_files: true, ..RingOptions::default() };
@@ -187,7 +189,7 @@ fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
                 ring.prepare(slot, 0, false, offsets[issued % OFFSETS], 4096);
                 issued += 1;
             }
-            ring.submit(1)?;
+            ring.submit(batch)?;
             count += ring.reap(depth, |done| free.push(done.slot)) as u64;
         }
     }

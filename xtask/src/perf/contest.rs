@@ -11,22 +11,30 @@ pub(crate) struct Bench {
     pub(crate) ours: PathBuf,
     pub(crate) bare: PathBuf,
     pub(crate) fio: Option<PathBuf>,
+    /// Another fio beside the installed one, where one was named.
+    pub(crate) newer: Option<PathBuf>,
     pub(crate) t_io_uring: Option<PathBuf>,
     /// A file in memory (tmpfs) that takes direct I/O.
     pub(crate) tmpfs: PathBuf,
     /// A file on a disk, wholly in the page cache.
     pub(crate) cached: PathBuf,
+    /// The same, so small that it stays in the caches of a processor.
+    pub(crate) small: PathBuf,
     /// A compressed memory disk.
     pub(crate) zram: Option<PathBuf>,
     /// The processor everything runs on.
     pub(crate) cpu: usize,
 }
 
-const FILE: u64 = 256 << 20;
+/// Bytes of each target.
+pub(crate) const FILE: u64 = 256 << 20;
+
+/// Bytes of the small one.
+pub(crate) const SMALL: u64 = 16 << 20;
 
 impl Bench {
     /// Builds the programs and makes the files.
-    pub(crate) fn prepare() -> Result<Bench> {
+    pub(crate) fn prepare(newer: Option<PathBuf>) -> Result<Bench> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status =
             Command::new(cargo).args(["build", "--release", "-p", "hakaru", "-p", "hakaru-benches"]).status()?;
@@ -37,8 +45,9 @@ impl Bench {
         let release = std::fs::canonicalize(target.join("release"))?;
         let tmpfs = PathBuf::from("/dev/shm/hakaru-perf");
         let cached = release.join("hakaru-perf.data");
-        for file in [&tmpfs, &cached] {
-            fill(file).with_context(|| format!("cannot make {}", file.display()))?;
+        let small = release.join("hakaru-perf-small.data");
+        for (file, size) in [(&tmpfs, FILE), (&cached, FILE), (&small, SMALL)] {
+            fill(file, size).with_context(|| format!("cannot make {}", file.display()))?;
         }
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let zram = zram();
@@ -55,9 +64,11 @@ impl Bench {
             ours: release.join("hakaru"),
             bare: release.join("hakaru-bare"),
             fio,
+            newer,
             t_io_uring: installed("t_io_uring").or_else(|| installed("fio-t_io_uring")),
             tmpfs,
             cached,
+            small,
             zram,
             cpu: cpus - 1,
         })
@@ -66,7 +77,7 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        for file in [&self.tmpfs, &self.cached] {
+        for file in [&self.tmpfs, &self.cached, &self.small] {
             // What is gone already need not be removed.
             let _ = std::fs::remove_file(file);
         }
@@ -77,9 +88,9 @@ impl Drop for Bench {
 }
 
 /// Random content: zeroes would be stored as nothing at all.
-fn fill(file: &PathBuf) -> Result<()> {
+fn fill(file: &PathBuf, size: u64) -> Result<()> {
     use std::io::{Read, Write};
-    let mut random = std::fs::File::open("/dev/urandom")?.take(FILE);
+    let mut random = std::fs::File::open("/dev/urandom")?.take(size);
     let mut out = std::fs::File::create(file)?;
     std::io::copy(&mut random, &mut out)?;
     out.flush()?;
@@ -110,6 +121,8 @@ pub(crate) enum Contestant {
     Ours(Vec<String>),
     /// The installed fio with these options.
     Fio(Vec<String>),
+    /// The other fio with these options.
+    Newer(Vec<String>),
     /// A bare loop with these words.
     Bare(Vec<String>),
     /// The ring benchmark that comes with fio, on no-operations.
@@ -143,6 +156,7 @@ pub(crate) struct Programs {
     pub(crate) ours: PathBuf,
     pub(crate) bare: PathBuf,
     pub(crate) fio: Option<PathBuf>,
+    pub(crate) newer: Option<PathBuf>,
     pub(crate) t_io_uring: Option<PathBuf>,
     pub(crate) cpu: usize,
 }
@@ -257,6 +271,11 @@ impl Contestant {
             }
             Contestant::Fio(options) => {
                 let fio = programs.fio.as_ref().context("fio is not installed")?;
+                command.arg(fio).args(options);
+                fio_score(&run_fio(&mut command, seconds)?)
+            }
+            Contestant::Newer(options) => {
+                let fio = programs.newer.as_ref().context("no other fio was named")?;
                 command.arg(fio).args(options);
                 fio_score(&run_fio(&mut command, seconds)?)
             }

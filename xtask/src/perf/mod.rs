@@ -21,19 +21,22 @@ pub(crate) struct Wishes {
     rounds: usize,
     seconds: f64,
     only: Option<String>,
+    /// Another fio to measure beside the installed one.
+    newer: Option<PathBuf>,
     write: bool,
 }
 
 impl Wishes {
     fn parse(words: &[String]) -> Result<Wishes> {
-        let mut wishes = Wishes { rounds: ROUNDS, seconds: 1.0, only: None, write: true };
+        let mut wishes = Wishes { rounds: ROUNDS, seconds: 1.0, only: None, newer: None, write: true };
         for word in words {
             match word.split_once('=') {
                 Some(("--rounds", n)) => wishes.rounds = n.parse().context("--rounds takes a number")?,
                 Some(("--seconds", n)) => wishes.seconds = n.parse().context("--seconds takes a number")?,
                 Some(("--only", name)) => wishes.only = Some(name.to_owned()),
+                Some(("--newer-fio", path)) => wishes.newer = Some(PathBuf::from(path)),
                 _ if word == "--no-write" => wishes.write = false,
-                _ => bail!("perf takes --rounds=N --seconds=S --only=TEXT --no-write, and not {word}"),
+                _ => bail!("perf takes --rounds=N --seconds=S --only=TEXT --newer-fio=PATH --no-write, and not {word}"),
             }
         }
         Ok(wishes)
@@ -43,7 +46,7 @@ impl Wishes {
 /// Builds, measures, prints, and writes the table.
 pub(crate) fn main(words: &[String]) -> Result<()> {
     let wishes = Wishes::parse(words)?;
-    let bench = Bench::prepare()?;
+    let bench = Bench::prepare(wishes.newer.clone())?;
     let mut results = Vec::new();
     for contest in cases::contests(&bench) {
         if wishes.only.as_ref().is_some_and(|only| !contest.name.contains(only.as_str())) {

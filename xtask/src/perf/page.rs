@@ -5,7 +5,7 @@ use super::contest::{Bench, Contest, Measured, Score, median};
 use super::extras::Line;
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const BEGIN: &str = "<!-- perf: written by `cargo xtask perf` -->";
 const END: &str = "<!-- /perf -->";
@@ -108,9 +108,12 @@ fn host(bench: &Bench) -> String {
     let model = read("/proc/cpuinfo");
     let model =
         model.lines().find_map(|l| l.strip_prefix("model name")).unwrap_or("").trim_start_matches([' ', '\t', ':']);
-    let fio = bench.fio.as_ref().and_then(|fio| super::output(std::process::Command::new(fio).arg("--version")).ok());
+    let version = |fio: &PathBuf| super::output(std::process::Command::new(fio).arg("--version")).ok();
+    let version = |fio: &Option<PathBuf>| fio.as_ref().and_then(version);
+    let fio = version(&bench.fio);
+    let other = version(&bench.newer).map(|other| format!("; the other fio: {}", other.trim())).unwrap_or_default();
     format!(
-        "{}, {} processors, Linux {}, {}",
+        "{}, {} processors, Linux {}, {}{other}",
         model.trim(),
         std::thread::available_parallelism().map_or(1, usize::from),
         read("/proc/sys/kernel/osrelease").trim(),
