@@ -133,7 +133,7 @@ impl Comparison<'_> {
             }
         }
         for (key, value) in ours {
-            if get(theirs, key).is_none() && !self.is_young(key) {
+            if get(theirs, key).is_none() && !self.is_young(key) && !self.is_bare_option(path, value) {
                 found.push(Difference::new(join(path, key), "nothing", value.to_string()));
             }
         }
@@ -148,6 +148,11 @@ impl Comparison<'_> {
 
     fn is_young(&self, key: &str) -> bool {
         YOUNG_KEYS.iter().any(|(young, since)| *young == key && self.minor < *since)
+    }
+
+    /// Before 3.39 options that stand without a value were left out.
+    fn is_bare_option(&self, path: &str, value: &Tree) -> bool {
+        self.minor < 39 && path.ends_with(" options") && value.to_string() == "\"\""
     }
 
     fn value(&self, path: &str, theirs: &Values, ours: &Values) -> Option<Difference> {

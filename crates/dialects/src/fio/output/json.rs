@@ -46,10 +46,10 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     Value::from(root).print()
 }
 
-/// Options as typed. One that stands without a value is left out, as fio does.
+/// Options as typed. One that stands without a value has an empty one, as since fio 3.39; older ones left it out.
 fn options(options: &[(String, String)]) -> Object {
     let mut object = Object::default();
-    for (name, value) in options.iter().filter(|(_, value)| !value.is_empty()) {
+    for (name, value) in options {
         object.set(name, value.as_str());
     }
     object
