@@ -6,7 +6,7 @@ use super::jobs;
 use super::layers::Layer;
 use super::product::Product;
 use super::speed::Station;
-use super::{faults, guarding, machine, product, ranges, setup};
+use super::{faults, guarding, machine, product, ranges, returned, setup};
 use anyhow::{Result, bail, ensure};
 use hakaru_rig::guest::{Bus, Guest};
 use hakaru_rig::kit::{Arch, Kit};
@@ -40,6 +40,7 @@ const GROUPS: &[Group] = &[
     ("dropped", "a card that drops writes", faults::dropped),
     ("flush", "a card that lies about flush", faults::lying_flush),
     ("pulled", "a card pulled while it is measured", faults::pulled),
+    ("returned", "a card pulled from a campaign, and put back", returned::main),
     ("cut", "power cut while it is measured", faults::power_cut),
     ("speed", "three cards, four layers, four workloads", speed),
 ];

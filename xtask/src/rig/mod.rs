@@ -16,6 +16,7 @@ mod machine;
 mod pi;
 mod product;
 mod ranges;
+mod returned;
 mod setup;
 mod shell;
 mod smoke;
