@@ -41,10 +41,31 @@ pub struct Journal {
     keys: BTreeMap<String, String>,
     /// Bytes that runs of each card wrote.
     written: BTreeMap<String, u64>,
-    /// Seconds from the start of a run to that of the next of its cell, by workload.
+    /// Seconds from the start of a run to that of the next, by workload.
     paces: BTreeMap<String, Vec<f64>>,
     /// Runs that do not count, because they were measured in another way.
     other: u64,
+}
+
+/// From the start of one run to that of the next through the same layer of the same card: what the first one took, with
+/// all that belongs to it.
+#[derive(Default)]
+struct Strides {
+    last: Option<(Cell, i64)>,
+}
+
+impl Strides {
+    /// The workload of the run before, and its seconds.
+    fn next(&mut self, cell: &Cell, started_unix_ms: i64) -> Option<(String, f64)> {
+        let (before, began) = self.last.replace((cell.clone(), started_unix_ms))?;
+        let together = (&before.card, &before.layer) == (&cell.card, &cell.layer);
+        together.then(|| (before.workload, (started_unix_ms - began) as f64 / 1e3))
+    }
+
+    /// Something lay in between.
+    fn interrupted(&mut self) {
+        self.last = None;
+    }
 }
 
 /// Which stored runs count: ended well, here, and by the definition of today.
@@ -74,7 +95,7 @@ impl Journal {
     /// When the database cannot be read.
     pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<Journal, StoreError> {
         let mut journal = Journal::default();
-        let mut last: BTreeMap<Cell, i64> = BTreeMap::new();
+        let mut strides = Strides::default();
         for row in store.points(&campaign.id)?.into_iter().filter(|row| row.host == host) {
             if !row.label.is_empty() {
                 journal.keys.insert(row.label.clone(), row.card.clone());
@@ -86,12 +107,14 @@ impl Journal {
                     journal.other += 1;
                     continue;
                 }
-                Some(Trust::HalfDone) | None => continue,
+                Some(Trust::HalfDone) | None => {
+                    strides.interrupted();
+                    continue;
+                }
             }
             let cell = Cell { card: row.card, layer: row.layer, workload: row.workload };
-            if let Some(before) = last.insert(cell.clone(), row.started_unix_ms) {
-                let seconds = (row.started_unix_ms - before) as f64 / 1e3;
-                journal.paces.entry(cell.workload.clone()).or_default().push(seconds);
+            if let Some((workload, seconds)) = strides.next(&cell, row.started_unix_ms) {
+                journal.paces.entry(workload).or_default().push(seconds);
             }
             let stored = journal.cells.entry(cell).or_default();
             if stored.series.is_empty() {
@@ -239,5 +262,25 @@ fn add_rates(rates: &mut BTreeMap<String, Vec<f64>>, record: &RunRecord) {
     for phase in phases {
         let name = format!("{} {}", phase.phase, phase.op.name());
         rates.entry(name).or_default().extend(phase.bandwidth.values.first());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_takes_the_time_to_the_next_whatever_that_is() {
+        let cell =
+            |layer: &str, workload: &str| Cell { card: "a".into(), layer: layer.into(), workload: workload.into() };
+        let mut strides = Strides::default();
+        // Workloads in turn, as in an interleaved campaign.
+        assert_eq!(strides.next(&cell("raw", "write"), 0), None);
+        assert_eq!(strides.next(&cell("raw", "read"), 60_000), Some(("write".into(), 60.0)));
+        assert_eq!(strides.next(&cell("raw", "write"), 61_500), Some(("read".into(), 1.5)));
+        // A file system was made in between.
+        assert_eq!(strides.next(&cell("ext4", "write"), 200_000), None);
+        strides.interrupted();
+        assert_eq!(strides.next(&cell("ext4", "read"), 999_000), None);
     }
 }
