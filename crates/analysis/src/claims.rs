@@ -19,7 +19,7 @@ pub const RANDOM_SPAN: Bytes = Bytes(256 << 20);
 /// What the caller knows of the circumstances that no record holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
-    /// The whole card was erased (discarded) before the runs.
+    /// The whole card was erased (discarded) before each of the runs.
     pub erased: bool,
 }
 
@@ -145,7 +145,8 @@ fn conditions(summary: &Summary, claim: Claim, parts: &[ClaimPart], given: Given
     // The rate classes hold for erased allocation units, the application classes for a card in use.
     let by_rate =
         matches!(claim, Claim::SpeedClass(_) | Claim::UhsGrade(_) | Claim::VideoClass(_) | Claim::WriteSpeed(_));
-    if by_rate && !given.erased {
+    let twice = |part: &ClaimPart| part.measured.is_some() && phase_of(summary, part.figure).is_some_and(over_itself);
+    if by_rate && (!given.erased || parts.iter().any(twice)) {
         unmet.hinders(Condition::Erased);
     }
     if matches!(claim, Claim::VideoClass(_)) {
@@ -156,6 +157,11 @@ fn conditions(summary: &Summary, claim: Claim, parts: &[ClaimPart], given: Given
     for (figure, phase) in phases {
         of_phase(claim, figure, phase, unmet);
     }
+}
+
+/// Whether a run wrote more than there was room for: then only its first pass met erased units.
+fn over_itself(phase: &PhaseSummary) -> bool {
+    phase.detail.shape.and_then(|shape| shape.extent).is_some_and(|extent| phase.detail.moved > extent)
 }
 
 fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unmet) {
@@ -272,6 +278,17 @@ mod tests {
         let read = &check_claims(&summary, &[Claim::ReadSpeed(100.0)], ERASED)[0];
         assert_eq!(read.verdict, ClaimVerdict::NotShown);
         assert!(matches!(read.unmet[..], [Condition::Bus { .. }]), "{:?}", read.unmet);
+    }
+
+    #[test]
+    fn a_second_pass_meets_nothing_erased() {
+        let mut summary = suite(5);
+        for phase in &mut summary.phases {
+            phase.detail.moved = Bytes(5 << 30);
+            phase.detail.shape.as_mut().unwrap().extent = Some(Bytes(4 << 30));
+        }
+        let found = &check_claims(&summary, &[Claim::UhsGrade(3)], ERASED)[0];
+        assert_eq!((found.verdict, found.unmet.as_slice()), (ClaimVerdict::NotShown, &[Condition::Erased][..]));
     }
 
     #[test]

@@ -51,7 +51,12 @@ pub(crate) fn write_report(store: &Store, named: Option<&Path>, series: &str, te
             folder.join(format!("{series}.html"))
         }
     };
-    std::fs::write(&path, text)
-        .with_context(|| format!("cannot write the report to {}; name a file with --output", path.display()))?;
+    write_page(&path, text.as_bytes())?;
     Ok(path)
+}
+
+/// Writes a report of any form to the file that was named.
+pub(crate) fn write_page(path: &Path, content: &[u8]) -> Result<()> {
+    std::fs::write(path, content)
+        .with_context(|| format!("cannot write the report to {}; name a file with --output", path.display()))
 }

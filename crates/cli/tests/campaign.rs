@@ -5,7 +5,7 @@ mod pty;
 mod support;
 
 use hakaru_model::price::PriceList;
-use hakaru_model::record::Outcome;
+use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::Bytes;
 use pty::Terminal;
 use std::collections::BTreeMap;
@@ -393,4 +393,35 @@ fn a_card_is_asked_for_and_its_name_typed() {
     let out = run(&home, &["run", "ask.toml", "--only=kingston", "--repeat=3"]);
     let said = text(&out.stderr);
     assert!(out.status.code() == Some(3) && said.contains("it would be erased"), "{said}");
+}
+
+#[test]
+fn a_card_that_is_discarded_before_each_run_is_judged_as_an_erased_one() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 64 << 20) else { return };
+    let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
+    let file = |each: &str| {
+        let preparation = format!("[preparation]\ndiscard = \"where-offered\"\neach = \"{each}\"\n");
+        let card = format!("[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\nclasses = [\"C10\"]\n", disk.device());
+        let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"32 MiB\"\n";
+        format!("name = \"{each}\"\nrepeats = 2\n{card}{preparation}{workload}")
+    };
+    let unmet = "have to be erased before they are written";
+    for (each, told) in [("card", true), ("run", false)] {
+        write(&home, &format!("{each}.toml"), &file(each));
+        let out = run(&home, &["run", &format!("{each}.toml"), "--erase", &id]);
+        let said = text(&out.stderr);
+        assert!(out.status.success(), "{said}");
+        let stored = records(&home);
+        let steps = |record: &RunRecord| record.campaign.clone().map(|point| (point.campaign, point.prepared));
+        let of_this = || stored.iter().filter_map(steps).filter(|(campaign, _)| campaign == each);
+        if of_this().any(|(_, prepared)| prepared.iter().all(|step| !step.what.starts_with("discarded"))) {
+            eprintln!("SKIPPED: the loop devices of this host take no discard");
+            return;
+        }
+        assert!(said.contains("preparing: discarding the card"), "{said}");
+        let page = succeeds(&home, &["report", &format!("{each}.toml"), "--format", "markdown"]);
+        assert!(page.contains("C10") && page.contains(unmet) == told, "{each}: {page}");
+    }
+    nothing_is_left(&home);
 }

@@ -1,6 +1,6 @@
 //! Whatever makes a number less worthy of trust: typed, stored in the record, printed beside the number.
 
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, BytesPerSec, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// One weakness of a result.
@@ -143,16 +143,27 @@ pub enum Caveat {
     #[error("the device has a volatile write cache: writes without fsync may be faster than the flash")]
     WriteCache,
     /// Speed fell for good within the phase.
-    #[error("{phase}: speed fell from {before} MB/s to {after} MB/s after {at} written: give both, not the mean")]
+    #[error("{phase}: speed fell from {before} to {after} after {at} written: give both, not the mean")]
     Cliff {
         /// Phase.
         phase: String,
         /// Bytes written until then.
         at: Bytes,
-        /// Level before, MB/s.
-        before: u64,
-        /// Level after, MB/s.
-        after: u64,
+        /// Level before.
+        before: BytesPerSec,
+        /// Level after.
+        after: BytesPerSec,
+    },
+    /// Reads were answered by something else than the device.
+    #[error(
+        "{phase}: the device read {share_permille} ‰ of what was asked for: the rest came from a cache, or from space that was \
+         never written, and flatters the figure"
+    )]
+    ReadElsewhere {
+        /// Phase.
+        phase: String,
+        /// Share of the bytes that the device did read.
+        share_permille: u32,
     },
     /// Counters of the device could not be read.
     #[error("no disk statistics: {because}")]

@@ -205,6 +205,9 @@ pub struct PhaseDetail {
     pub sync_by_run: Vec<(Quantile, Estimate)>,
     /// Whether the runs repeat one another; `None` when there are too few to tell.
     pub stability: Option<Stability>,
+    /// How well the runs know their mean, and whether they had settled; where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Repeated>,
     /// Runs behind the rates, where only their mean and deviation are known and not the single values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_runs: Option<u32>,
@@ -244,6 +247,17 @@ pub struct Stability {
     pub drift_p: Option<f64>,
     /// Correlation of each run with the next, in `[-1, 1]`.
     pub lag1: Option<f64>,
+}
+
+/// How well the runs of a point know its mean, and whether they had settled. All of it is about bandwidth.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// Half the 95 % interval of the mean by Student's t, as a share of the mean.
+    pub relative_error: Option<f64>,
+    /// 95 % interval of the mean by resampling the runs, which supposes no shape of their spread.
+    pub bootstrap_ci95: Option<(f64, f64)>,
+    /// The first window of runs in steady state, each run taken for a round; `None` when there is none.
+    pub steady: Option<SteadyState>,
 }
 
 /// Steady state by the SNIA solid state storage performance test specification.

@@ -30,7 +30,7 @@ pub fn verdict(comparison: &Comparison) -> String {
 }
 
 /// `< 0.001`, `0.03`: more digits would claim more than a test knows.
-fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     match p {
         p if p < 0.001 => "< 0.001".to_owned(),
         p if p < 0.1 => number::exact(p, 3),
@@ -61,6 +61,47 @@ pub(crate) fn turned(of: &Comparison) -> Comparison {
         delta: of.delta.map(|d| -d),
         ..of.clone()
     }
+}
+
+/// `-3.1 [-4.5, -1.7]`: the difference in units of the spread.
+pub(crate) fn effect(c: &Comparison) -> String {
+    let Some(g) = c.effect else { return String::new() };
+    let interval =
+        c.effect_ci95.map(|(low, high)| format!(" [{}, {}]", number::significant(low), number::significant(high)));
+    format!("{}{}", number::significant(g), interval.unwrap_or_default())
+}
+
+/// The tests behind the verdicts: two that suppose different things, and the size of each effect.
+fn tests(comparisons: &[Comparison]) -> DataTable {
+    let p = |p: Option<f64>| p.map_or_else(String::new, probability);
+    let row = |c: &Comparison| {
+        let delta = c.delta.map_or_else(String::new, |delta| format!("{delta:+.2}"));
+        vec![text::plain(&c.quantity), p(c.p_value), p(c.p_adjusted), p(c.p_value_ranks), effect(c), delta]
+    };
+    let head = ["Figure", "p, Welch", "p, Holm", "p, ranks", "Hedges’ g [95 %]", "Cliff’s delta"];
+    let tested = comparisons.iter().filter(|c| c.p_value.is_some());
+    DataTable { head: head.map(str::to_owned).to_vec(), rows: tested.map(row).collect() }
+}
+
+/// How to read [`tests`].
+const TESTS: &str = "Welch’s t, the same corrected for the number of comparisons (Holm), Mann-Whitney by ranks; the difference \
+                     in units of the spread (Hedges’ g), and how much oftener the second exceeds the first than the other way \
+                     round (Cliff’s delta).";
+
+/// The tests behind comparisons, for a terminal; nothing where there were too few runs for any.
+pub fn comparison_tests_terminal(comparisons: &[Comparison], width: usize) -> String {
+    let DataTable { head, rows } = tests(comparisons);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width.max(60)).unwrap_or(u16::MAX)).set_header(head).add_rows(rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_cell_alignment(if index > 0 { CellAlignment::Right } else { CellAlignment::Left });
+        column.set_padding((0, if index == 5 { 0 } else { GAP as u16 }));
+    }
+    format!("{}\n", table.trim_fmt())
 }
 
 fn side(estimate: &Estimate, scale: f64) -> String {
@@ -127,6 +168,15 @@ pub fn comparison_markdown(comparisons: &[Comparison], names: (&str, &str)) -> S
     format!("{}| --- | ---: | ---: | ---: | --- |\n{rows}", line(&head))
 }
 
+/// The tests behind comparisons, as a table of Markdown; nothing where there were too few runs for any.
+pub(crate) fn tests_markdown(comparisons: &[Comparison]) -> String {
+    let table = tests(comparisons);
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    format!("\n{}\n\n{}", text::markdown(TESTS), crate::markdown::lines(&table, true))
+}
+
 /// Comparisons as CSV (RFC 4180), a line each; the ratio is that of `b` to `a`.
 pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String {
     let head = "figure,unit,a,a_n,a_mean,a_stdev,b,b_n,b_mean,b_stdev,ratio,ratio_ci95_low,ratio_ci95_high,p,p_adjusted,\
@@ -165,7 +215,20 @@ pub(crate) fn html(comparisons: &[Comparison], names: (&str, &str)) -> String {
     }
     format!(
         "<h2>What the comparison proves</h2>\n<p class=\"quiet\">The ratio is the second to the first, and the verdict is \
-         about the second.</p>\n{}",
-        table(names, comparisons).scrolling("numbers cards wide", "Comparison")
+         about the second.</p>\n{}{}",
+        table(names, comparisons).scrolling("numbers cards wide", "Comparison"),
+        tests_html(comparisons)
+    )
+}
+
+fn tests_html(comparisons: &[Comparison]) -> String {
+    let table = tests(comparisons);
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let how = text::markup(TESTS);
+    let table = table.scrolling("numbers cards wide", "Tests");
+    format!(
+        "<details><summary>The tests behind the verdicts</summary>\n<p class=\"quiet\">{how}</p>\n{table}</details>\n"
     )
 }

@@ -20,6 +20,8 @@ pub(crate) struct Document {
 pub(crate) enum Block {
     /// Begins a part that the menu lists.
     Part(String),
+    /// The same, on a sheet of its own where the report is printed.
+    Page(String),
     /// Begins something smaller.
     Title(String),
     Text(String),
@@ -73,7 +75,7 @@ struct Parts<'a>(Vec<(&'a str, String)>);
 impl<'a> Parts<'a> {
     fn of(blocks: &'a [Block]) -> Parts<'a> {
         let titles = blocks.iter().filter_map(|block| match block {
-            Block::Part(title) => Some(title.as_str()),
+            Block::Part(title) | Block::Page(title) => Some(title.as_str()),
             _ => None,
         });
         Parts(titles.enumerate().map(|(i, title)| (title, format!("part-{}", i + 1))).collect())
@@ -89,10 +91,11 @@ impl<'a> Parts<'a> {
 
 fn html(block: &Block, parts: &Parts<'_>, next: &mut usize) -> String {
     match block {
-        Block::Part(title) => {
+        Block::Part(title) | Block::Page(title) => {
             let id = parts.0.get(*next).map_or("", |(_, id)| id.as_str());
             *next += 1;
-            format!("<h2 id=\"{id}\">{}</h2>\n", markup(title))
+            let class = if matches!(block, Block::Page(_)) { " class=\"page\"" } else { "" };
+            format!("<h2 id=\"{id}\"{class}>{}</h2>\n", markup(title))
         }
         Block::Title(title) => format!("<h3>{}</h3>\n", markup(title)),
         Block::Text(text) => format!("<p>{}</p>\n", markup(text)),
@@ -144,7 +147,7 @@ fn markdown(block: &Block, charts: Option<&str>) -> String {
         format!("\n{}", items.iter().map(item).collect::<String>())
     };
     match block {
-        Block::Part(title) => format!("\n## {}\n", escaped(title)),
+        Block::Part(title) | Block::Page(title) => format!("\n## {}\n", escaped(title)),
         Block::Title(title) => format!("\n### {}\n", escaped(title)),
         Block::Text(text) | Block::Quiet(text) => format!("\n{}\n", escaped(text)),
         Block::Facts(list) | Block::Caveats(list) => items(list),

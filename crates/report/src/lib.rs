@@ -1,4 +1,4 @@
-//! Renders findings for people: SVG charts, HTML, Markdown, CSV and text for terminals.
+//! Renders findings for people: SVG charts, HTML, Markdown, CSV, Parquet and text for terminals.
 //!
 //! Pure functions: the same findings give the same bytes. There is no clock, no file, no query and no statistics here;
 //! what is shown was computed before, and what is not known is said to be unknown. Every text of a finding is foreign
@@ -28,9 +28,11 @@ mod text;
 pub mod time;
 mod verified;
 
-pub use campaign::{campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown};
+pub use campaign::{
+    campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown, campaign_parquet,
+};
 pub use chart::{Chart, Plot, Section, charts};
-pub use compare::{comparison_csv, comparison_markdown, comparison_terminal, verdict};
+pub use compare::{comparison_csv, comparison_markdown, comparison_terminal, comparison_tests_terminal, verdict};
 pub use csv::{csv, csv_with};
 pub use device::{Known, Listed, card_terminal, device_terminal, disks_terminal};
 pub use html::{html, html_comparison, html_with};

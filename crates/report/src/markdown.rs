@@ -1,6 +1,6 @@
 //! Markdown (GitHub's tables): what one would paste into an article, an issue or a wiki.
 
-use crate::compare::comparison_markdown;
+use crate::compare::{comparison_markdown, tests_markdown};
 use crate::table::DataTable;
 use crate::text::markdown as escaped;
 use crate::{facts, findings, naming, results, time};
@@ -25,10 +25,11 @@ pub fn markdown_with(summaries: &[Summary], findings: &[Findings]) -> String {
 /// Renders two series and what their comparison proves as Markdown; `names` are those of the two.
 pub fn comparison_page_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison], names: (&str, &str)) -> String {
     format!(
-        "# {} against {}\n\nThe ratio is the second to the first, and the verdict is about the second.\n\n{}\n{}",
+        "# {} against {}\n\nThe ratio is the second to the first, and the verdict is about the second.\n\n{}{}\n{}",
         escaped(names.1),
         escaped(names.0),
         comparison_markdown(comparisons, names),
+        tests_markdown(comparisons),
         markdown(&[a.clone(), b.clone()])
     )
 }

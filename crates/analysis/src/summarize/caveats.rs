@@ -28,6 +28,10 @@ pub const OVERHEAD_PERMILLE: u32 = 10;
 /// the processor takes to speed up again.
 pub const SLOW_GOVERNORS: [&str; 4] = ["powersave", "ondemand", "conservative", "schedutil"];
 
+/// Reads are told to have been answered elsewhere when the device read less than this share of them. The counters run over
+/// the lead-in too, whose bytes are estimated; that is good for some hundredths.
+pub const ALL_READ: f64 = 0.90;
+
 /// A drift is told from this change over the series on, as a share of the mean, and only when it is not chance.
 pub const WORTHWHILE_DRIFT: f64 = 0.02;
 
@@ -82,6 +86,7 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
         | (DeviceErrors { phase: x, .. }, DeviceErrors { phase: y, .. })
         | (Interrupted { phase: x, .. }, Interrupted { phase: y, .. })
         | (Overhead { phase: x, .. }, Overhead { phase: y, .. })
+        | (ReadElsewhere { phase: x, .. }, ReadElsewhere { phase: y, .. })
         | (Cliff { phase: x, .. }, Cliff { phase: y, .. }) => x == y,
         (HostBusy { .. }, HostBusy { .. })
         | (HostThrottled { .. }, HostThrottled { .. })
@@ -148,12 +153,20 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
     few_samples(phase, list);
     sizes(phase, summary, list);
     if let Some(cliff) = phase.sustained.as_ref().and_then(|s| s.cliff.as_ref()) {
-        let mb = |speed: f64| (speed / 1e6).round() as u64;
-        let (before, after) = (mb(cliff.before.0), mb(cliff.after.0));
-        list.add(Caveat::Cliff { phase: name(), at: cliff.at, before, after });
+        list.add(Caveat::Cliff { phase: name(), at: cliff.at, before: cliff.before, after: cliff.after });
     }
+    read_elsewhere(phase, list);
     overhead(phase, summary, list);
     stability(phase, list);
+}
+
+/// The counters of the disk say how much of what was read it read itself.
+fn read_elsewhere(phase: &PhaseSummary, list: &mut Collected) {
+    let read = phase.amplification.as_ref().filter(|_| phase.op == Op::Read).map(|amplification| amplification.mean);
+    if let Some(share) = read.filter(|&share| share < ALL_READ) {
+        let share_permille = (share.max(0.0) * 1e3).round() as u32;
+        list.add(Caveat::ReadElsewhere { phase: phase.phase.clone(), share_permille });
+    }
 }
 
 /// Of I/Os the 99th percentile is expected, of `fsync` the 99.9th: it decides about databases.

@@ -20,7 +20,7 @@ use phases::{PhaseRun, PhaseRuns};
 use std::path::PathBuf;
 
 pub use caveats::{
-    FEW_RUNS, HOST_BUSY_PERCENT, OVERHEAD_PERMILLE, SHORT, SLOW_GOVERNORS, SMALL_FILE, WORTHWHILE_DRIFT,
+    ALL_READ, FEW_RUNS, HOST_BUSY_PERCENT, OVERHEAD_PERMILLE, SHORT, SLOW_GOVERNORS, SMALL_FILE, WORTHWHILE_DRIFT,
     WORTHWHILE_OUTLIER,
 };
 pub use latency::{PERCENTILES, enough_samples};
@@ -101,6 +101,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
             latency_by_run: latencies.by_run(),
             sync_by_run: sync.by_run(),
             stability: stability(&bandwidth),
+            repeated: None,
             stated_runs: None,
         },
         bandwidth,

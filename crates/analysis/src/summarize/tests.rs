@@ -1,7 +1,7 @@
 //! Summaries of records made by hand: the figures are worked out beside them.
 
 use super::*;
-use crate::testing::{records, write_run};
+use crate::testing::{Fake, records, run_of, write_run};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::Fact;
 use hakaru_model::record::{IoError, StopReason};
@@ -85,7 +85,10 @@ fn a_cliff_becomes_a_caveat() {
     let cliff = summary.phases[0].sustained.as_ref().unwrap().cliff.clone().unwrap();
     assert!((cliff.after_time.as_secs_f64() - 15.0).abs() < 0.5, "{cliff:?}");
     assert!(
-        summary.caveats.iter().any(|c| matches!(c, Caveat::Cliff { before: 30, after: 10, .. })),
+        summary
+            .caveats
+            .iter()
+            .any(|c| matches!(c, Caveat::Cliff { before, after, .. } if before.0 == 30e6 && after.0 == 10e6)),
         "{:?}",
         summary.caveats
     );
@@ -125,6 +128,23 @@ fn lead_in_time_counts_for_amplification() {
     run.phases[0].disks = vec![disk];
     let found = summarize(&[run]).phases[0].amplification.clone().unwrap();
     assert!((found.mean - 1.0).abs() < 1e-3, "{found:?}");
+}
+
+#[test]
+fn reads_that_the_device_did_not_answer_are_told() {
+    // Such as those of a file whose space was only reserved: what was never written is answered without the device.
+    let read = |share: u64| {
+        let fake =
+            Fake { name: "r", op: Op::Read, random: false, block: 1 << 20, iops: 30.0, seconds: 20, sync_ms: None };
+        let mut run = run_of(0, &[fake]);
+        let bytes = run.phases[0].workers[0].ops.read.bytes;
+        let disk = DiskStats { name: "x".into(), read_sectors: bytes / 512 * share / 10, ..DiskStats::default() };
+        run.phases[0].disks = vec![disk];
+        summarize(&[run]).caveats
+    };
+    let told = |caveats: &[Caveat]| caveats.iter().find(|c| matches!(c, Caveat::ReadElsewhere { .. })).cloned();
+    assert_eq!(told(&read(10)), None);
+    assert!(told(&read(6)).unwrap().to_string().contains("the device read 600 ‰"), "{:?}", read(6));
 }
 
 #[test]

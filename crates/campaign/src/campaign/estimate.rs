@@ -53,7 +53,7 @@ pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first
         return 0.0;
     }
     let preparation = &campaign.preparation;
-    let whole = first || preparation.each == super::file::Each::Layer;
+    let whole = first || preparation.each != super::file::Each::Card;
     let fill = match preparation.fill {
         Some(Fill::Ones | Fill::Zeroes | Fill::Random) if whole => size.unwrap_or(CARD).0 as f64 / SEQUENTIAL,
         _ => 0.0,
@@ -104,7 +104,7 @@ pub fn card_seconds(campaign: &Campaign, card: usize, journal: &Journal, size: O
 
 /// How often a layer has to be prepared for so many runs.
 fn preparations(campaign: &Campaign, runs: u32, layers: usize) -> f64 {
-    match (runs, campaign.preparation.fresh, campaign.order) {
+    match (runs, campaign.preparation.each_run_anew(), campaign.order) {
         (0, ..) => 0.0,
         (_, true, _) => f64::from(runs),
         // The run before went through another layer as often as not, and oftener the more layers there are.

@@ -236,7 +236,7 @@ pub struct Preparation {
     pub discard: Option<Discard>,
     /// Overwrites the whole card.
     pub fill: Option<Fill>,
-    /// How often: once a card, or before each layer.
+    /// How often: once a card, before each layer, or before each run.
     #[serde(default)]
     pub each: Each,
     /// Uses up so much of a file system before it is measured.
@@ -247,6 +247,13 @@ pub struct Preparation {
     /// Makes the file system anew before each run, rather than once for all runs through it.
     #[serde(default)]
     pub fresh: bool,
+}
+
+impl Preparation {
+    /// Whether no two runs share a preparation.
+    pub fn each_run_anew(&self) -> bool {
+        self.fresh || self.each == Each::Run
+    }
 }
 
 /// How a card is discarded.
@@ -282,6 +289,8 @@ pub enum Each {
     Card,
     /// Each time another layer begins.
     Layer,
+    /// Before each run, with a file system made anew each time: every run begins in one and the same state.
+    Run,
 }
 
 /// When to stop; a later run goes on from there.

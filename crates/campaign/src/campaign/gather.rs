@@ -54,7 +54,7 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
     }
     let all_measured = more.is_empty();
     cards.extend(more);
-    conclude(&mut summary, cards);
+    conclude(campaign, &mut summary, cards);
     if all_measured {
         summary.weaknesses.extend(weaknesses_of_plan(campaign, summary.runs));
     }
@@ -116,7 +116,7 @@ fn measured(
         let mut prepared = Vec::new();
         for workload in &campaign.workloads {
             let Some(rows) = cells.get(&(layer.name.clone(), workload.name.clone())) else { continue };
-            let records = rows.values().map(|row| store.run(&row.run)).collect::<Result<Vec<RunRecord>, _>>()?;
+            let records = in_time(rows).map(|row| store.run(&row.run)).collect::<Result<Vec<RunRecord>, _>>()?;
             note_preparation(&mut prepared, &records);
             parts.push(hakaru_analysis::summarize(&records));
         }
@@ -133,6 +133,14 @@ fn measured(
         facts: card.map(|card| card.facts.clone()).unwrap_or_default(),
         layers,
     })
+}
+
+/// The runs of a cell as they were measured: where the order is drawn, repeats do not come by their numbers, and drift is a
+/// matter of time.
+fn in_time(rows: &BTreeMap<u32, PointRow>) -> impl Iterator<Item = &PointRow> {
+    let mut rows: Vec<&PointRow> = rows.values().collect();
+    rows.sort_by_key(|row| (row.started_unix_ms, row.repeat));
+    rows.into_iter()
 }
 
 /// Keeps what was done before the first run, and the speed along the card wherever it was written down.
@@ -193,13 +201,17 @@ fn method(campaign: &Campaign) -> Vec<(String, String)> {
         ("Order".to_owned(), order.to_owned()),
     ];
     let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = &campaign.preparation;
-    let often = if *each == Each::Layer { "before each layer" } else { "once a card" };
+    let often = match each {
+        Each::Card => "once a card",
+        Each::Layer => "before each layer",
+        Each::Run => "before each run",
+    };
     let mut prepared: Vec<String> = Vec::new();
     prepared.extend(discard.map(|how| format!("discarded ({how:?}) {often}").to_lowercase()));
     prepared.extend(fill.map(|with| format!("filled with {with:?} {often}").to_lowercase()));
     prepared.extend(fill_level.map(|share| format!("{} % of each file system used up", share.0 * 100.0)));
     prepared.extend(drop_caches.then(|| "caches of the host emptied before each run".to_owned()));
-    prepared.extend(fresh.then(|| "a fresh file system for each run".to_owned()));
+    prepared.extend((*fresh || *each == Each::Run).then(|| "a fresh file system for each run".to_owned()));
     if !prepared.is_empty() {
         lines.push(("Preparation".to_owned(), prepared.join("; ")));
     }
@@ -224,17 +236,21 @@ fn layer_words(layer: &Layer) -> Option<(String, String)> {
 }
 
 /// All that follows from what was measured.
-fn conclude(summary: &mut CampaignSummary, cards: Vec<Measured>) {
+fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<Measured>) {
     let rules = hakaru_analysis::default_rules();
     for Measured { name, key, host, printed, facts, layers } in cards {
         let raw = layers.iter().find(|(_, summary, _)| summary.target.filesystem.is_none()).or(layers.first());
-        let claims = raw.map(|(_, summary, _)| {
+        let claims = raw.map(|(_, summary, prepared)| {
+            let given = Given { erased: each_run_was_erased(campaign, prepared) };
             let mut all = claims_of(&summary.target);
             all.extend(printed.iter().filter(|claim| !all.contains(claim)).copied().collect::<Vec<_>>());
-            check_claims(summary, &all, Given::default())
+            check_claims(summary, &all, given)
         });
         let claims = claims.unwrap_or_default();
-        let layers = layers.into_iter().map(|(layer, summary, prepared)| {
+        let layers = layers.into_iter().map(|(layer, mut summary, prepared)| {
+            for phase in &mut summary.phases {
+                phase.detail.repeated = hakaru_analysis::repeated(phase);
+            }
             let advice = hakaru_analysis::advise(&summary, &rules);
             LayerSummary { layer, summary, prepared, advice }
         });
@@ -255,6 +271,16 @@ fn conclude(summary: &mut CampaignSummary, cards: Vec<Measured>) {
         .collect();
     let rankings = hakaru_analysis::rank(&by_layer);
     (summary.limits, summary.rankings) = (limits, rankings);
+}
+
+/// Whether each run began on a card that had just been discarded as a whole, and not been written to since.
+///
+/// A fill does not count, whatever its bytes: the firmware of the card has to keep what was written.
+fn each_run_was_erased(campaign: &Campaign, prepared: &[Prepared]) -> bool {
+    let Preparation { each, fill, fill_level, .. } = &campaign.preparation;
+    // Where it was discarded only if the card takes it, what was done says whether it did.
+    let discarded = prepared.iter().any(|step| step.what.starts_with("discarded"));
+    *each == Each::Run && fill.is_none() && fill_level.is_none() && discarded
 }
 
 /// The bare device where any card was measured through it, else the first layer; `None` when there is but one.

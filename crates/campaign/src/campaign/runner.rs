@@ -254,7 +254,7 @@ impl Runner<'_> {
         let size = found.disk.as_ref().and_then(|disk| disk.size(&self.roots));
         size.map(|size| self.sizes.insert(index, size));
         let mut on = OnCard { index, found, confirmation, whole, failed: 0 };
-        for stretch in stretches(&points, self.campaign.preparation.fresh) {
+        for stretch in stretches(&points, self.campaign.preparation.each_run_anew()) {
             match self.stretch(&mut on, stretch)? {
                 None => {}
                 Some(end) => return Ok(end),
@@ -284,7 +284,7 @@ impl Runner<'_> {
     /// Prepares, measures a stretch, gives the storage back. `Some` ends the card.
     fn stretch(&mut self, on: &mut OnCard, points: &[Point]) -> Result<Option<CardEnd>, CampaignError> {
         let layer = &self.campaign.layers[points[0].layer];
-        let whole = stage::each_layer(self.campaign) || !self.journal.knows(&on.found.key) && on.whole.is_empty();
+        let whole = stage::each_stretch(self.campaign) || !self.journal.knows(&on.found.key) && on.whole.is_empty();
         let setting = Setting {
             campaign: self.campaign,
             card: &self.campaign.cards[on.index],

@@ -264,9 +264,9 @@ pub(super) fn of_whole_card(prepared: &Prepared) -> bool {
     prepared.what.starts_with("filled") || prepared.what.starts_with("discarded")
 }
 
-/// Whether the whole card is prepared again for each layer.
-pub(super) fn each_layer(campaign: &Campaign) -> bool {
-    campaign.preparation.each == Each::Layer
+/// Whether the whole card is prepared again for each stretch of runs.
+pub(super) fn each_stretch(campaign: &Campaign) -> bool {
+    campaign.preparation.each != Each::Card
 }
 
 impl Stage {

@@ -46,6 +46,10 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     text += "What this proves\n\n";
     text += &hakaru_report::comparison_terminal(&comparisons, names, width());
+    let tests = hakaru_report::comparison_tests_terminal(&comparisons, width());
+    if !tests.is_empty() {
+        text += &format!("\nThe tests behind it\n\n{tests}");
+    }
     text += &caveats(&a, names.0);
     text += &caveats(&b, names.1);
     print(&text)?;

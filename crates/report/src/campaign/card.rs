@@ -1,5 +1,6 @@
 //! What a campaign says of one card: its facts, and of each layer its results, their reasons and circumstances.
 
+use super::spread;
 use super::view::View;
 use crate::document::{Block, Look};
 use crate::html::with_interval;
@@ -11,7 +12,7 @@ use hakaru_model::campaign::{CardSummary, LayerSummary, Prepared};
 /// The section of a card.
 pub(super) fn section(view: &View<'_>, place: usize) -> Vec<Block> {
     let Some(card) = view.of.cards.get(place) else { return Vec::new() };
-    let mut blocks = vec![Block::Part(view.name(place).to_owned()), facts_of(card)];
+    let mut blocks = vec![Block::Page(view.name(place).to_owned()), facts_of(card)];
     for layer in &card.layers {
         blocks.push(Block::Title(format!("Results, {}", layer.layer)));
         let table = results::table(&layer.summary, with_interval).without_empty_columns();
@@ -33,6 +34,9 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<Block> {
     }
     for layer in &card.layers {
         blocks.extend(uses(layer));
+    }
+    for layer in &card.layers {
+        blocks.extend(over_the_runs(layer));
     }
     for layer in &card.layers {
         blocks.push(Block::Fold(format!("Circumstances, {}", layer.layer), circumstances(layer)));
@@ -87,6 +91,17 @@ fn uses(layer: &LayerSummary) -> Vec<Block> {
     }
     let title = Block::Title(format!("What it is good for, {}", layer.layer));
     vec![title, Block::Table(Look::Words, findings::table("Use", &found))]
+}
+
+/// How the runs differ, and how to read that.
+fn over_the_runs(layer: &LayerSummary) -> Option<Block> {
+    let table = spread::table(&layer.summary)?;
+    let how = "The bootstrap supposes no shape of the spread. MAD: median absolute deviation, unscaled. Outliers lie outside \
+               Tukey’s fences and stay in every figure. Drift: from the first run to the last by a straight line. Steady \
+               state: the first five runs on end within 20 % of their mean and without a slope over 10 % (SNIA PTS), a run \
+               taken for a round.";
+    let blocks = vec![Block::Quiet(how.to_owned()), Block::Table(Look::Numbers, table)];
+    Some(Block::Fold(format!("How the runs differ, {}", layer.layer), blocks))
 }
 
 fn circumstances(layer: &LayerSummary) -> Vec<Block> {

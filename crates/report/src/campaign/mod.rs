@@ -1,9 +1,13 @@
 //! The report of a campaign: a summary that a hurried reader can stop at, tables as articles print them, charts, a
 //! section a card, and the circumstances. One document, rendered as HTML and as Markdown; CSV has its own form.
 
+mod alike;
 mod card;
 mod charts;
 mod csv;
+mod lines;
+mod parquet;
+mod spread;
 mod tables;
 mod view;
 mod words;
@@ -12,6 +16,7 @@ use crate::chart::{Chart, Section};
 use crate::document::{Block, Document, Look};
 use crate::table::DataTable;
 use crate::{facts, findings, number, time};
+use alike::Alike;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::finding::Comparison;
 use std::collections::BTreeSet;
@@ -31,6 +36,11 @@ pub fn campaign_markdown(summary: &CampaignSummary, charts: Option<&str>) -> Str
 /// Renders a campaign as CSV: one line for each figure of each point, for each single run, and for each comparison.
 pub fn campaign_csv(summary: &CampaignSummary) -> String {
     csv::csv(&View::of(summary))
+}
+
+/// Renders a campaign as a file of Apache Parquet with the lines of [`campaign_csv`].
+pub fn campaign_parquet(summary: &CampaignSummary) -> Vec<u8> {
+    parquet::parquet(&View::of(summary))
 }
 
 /// All charts of a campaign, to be saved one by one.
@@ -127,12 +137,13 @@ const NAMES: usize = 4;
 /// What the design cannot prove, and every caveat of every point, once each.
 fn caveats(view: &View<'_>) -> Vec<Block> {
     let everything = view.everything();
-    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut all: Vec<(Alike, Vec<&str>)> = Vec::new();
     for (name, layer) in &everything {
         for caveat in facts::caveats(&layer.summary) {
-            match all.iter_mut().find(|(known, _)| *known == caveat) {
-                Some((_, of)) => of.push(name),
-                None => all.push((caveat, vec![name])),
+            match all.iter_mut().find_map(|(known, of)| known.takes(&caveat).then_some(of)) {
+                Some(of) if of.last() == Some(&name.as_str()) => {}
+                Some(of) => of.push(name),
+                None => all.push((Alike::of(&caveat), vec![name])),
             }
         }
     }
@@ -144,7 +155,7 @@ fn caveats(view: &View<'_>) -> Vec<Block> {
     let mut items: Vec<(String, String)> =
         view.of.weaknesses.iter().map(|weakness| (String::new(), weakness.to_string())).collect();
     items.extend(view.of.notes.iter().map(|note| (String::new(), note.clone())));
-    items.extend(all.iter().map(|(caveat, of)| (lead(of), caveat.clone())));
+    items.extend(all.iter().map(|(caveat, of)| (lead(of), caveat.to_string())));
     if items.is_empty() {
         return Vec::new();
     }
@@ -211,14 +222,19 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Block> 
             pair,
             crate::compare::ratio(c),
             crate::compare::verdict(c),
-            c.effect.map_or_else(String::new, number::significant),
+            c.p_value_ranks.map_or_else(String::new, crate::compare::probability),
+            crate::compare::effect(c),
+            c.delta.map_or_else(String::new, |delta| format!("{delta:+.2}")),
         ]
     };
     let pairs = ranking.pairs.iter().map(|pair| {
         let names = format!("{} against {}", view.name(pair.b as usize), view.name(pair.a as usize));
         row((names, &pair.comparison))
     });
-    let head = ["Pair", "Ratio [95 %]", "Verdict", "Effect (Hedges’ g)"].map(str::to_owned).to_vec();
+    let head =
+        ["Pair", "Ratio [95 %]", "Verdict", "p by ranks (Mann-Whitney)", "Effect (Hedges’ g) [95 %]", "Cliff’s delta"]
+            .map(str::to_owned)
+            .to_vec();
     let table = DataTable { head, rows: pairs.collect() }.without_empty_columns();
     let about = if view.layers.len() > 1 {
         format!("Every pair, {}, {layer}", work.label)

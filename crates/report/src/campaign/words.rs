@@ -12,12 +12,16 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     let first = main_layer(view);
     let several = view.layers.len() > 1;
     for work in &view.works {
-        let lead = if several { format!("{}, {first}", work.label) } else { work.label.clone() };
+        let through = crate::text::plain(first);
+        let lead = if several { format!("{}, {through}", work.label) } else { work.label.clone() };
         all.extend(order(view, first, work).map(|text| (lead, text)));
     }
     let reference = crate::text::plain(&view.of.reference_layer);
     for layer in view.held_layers() {
-        all.extend(cost(view, layer, &reference).map(|text| (format!("{layer} against {reference}"), text)));
+        all.extend(
+            cost(view, layer, &reference)
+                .map(|text| (format!("{} against {reference}", crate::text::plain(layer)), text)),
+        );
     }
     all.extend(promises(view).map(|text| ("Promised and measured".to_owned(), text)));
     all

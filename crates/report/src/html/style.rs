@@ -56,4 +56,4 @@ body{background:#14171a;color:#e6e9ec}\
 h2{border-color:#343b42}.quiet,small,summary,thead th,.pairs th,footer,.cards td::before{color:#9aa4ae}\
 a{color:#6cb6ff}.tiles li,.cards tr{border-color:#343b42}\
 .caveats{background:#2b2314;border-color:#e0a030}th,td{border-color:#2c3238}}\
-@media print{.scroll{max-height:none}h2,figure,li{break-inside:avoid}}";
+@media print{.scroll{max-height:none}h2,figure,li{break-inside:avoid}h2.page{break-before:page}}";

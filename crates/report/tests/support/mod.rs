@@ -1,6 +1,7 @@
 //! Findings written by hand: what the standard suite says of a card like those of the field, and of hostile ones.
 #![allow(dead_code, reason = "each test file uses the part of it that it needs")]
 
+pub(crate) mod campaign;
 mod findings;
 
 #[allow(unused_imports, reason = "not every test file shows conclusions")]
@@ -209,7 +210,12 @@ fn sustain(phase: &mut PhaseSummary, runs: usize, speed: f64) {
 
 fn caveats(runs: usize) -> Vec<Caveat> {
     let mut caveats = vec![
-        Caveat::Cliff { phase: "sustained".into(), at: Bytes(6 << 30), before: 34, after: 12 },
+        Caveat::Cliff {
+            phase: "sustained".into(),
+            at: Bytes(6 << 30),
+            before: BytesPerSec(34.1e6),
+            after: BytesPerSec(11.9e6),
+        },
         Caveat::PowerSaving { governor: "ondemand".into() },
     ];
     if runs < 5 {

@@ -13,6 +13,7 @@ use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_store::Store;
 use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// What to report, and how.
@@ -22,7 +23,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE|NAME")]
     campaign: PathBuf,
     /// Form of the report [default: by the ending of the output, or a summary here and a page beside the database]
-    #[arg(long, value_parser = ["terminal", "html", "markdown", "csv"])]
+    #[arg(long, value_parser = ["terminal", "html", "markdown", "csv", "parquet"])]
     format: Option<String>,
     /// Where to; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -67,18 +68,36 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let charts = args.charts.as_deref().map(|folder| seen_from(folder, args.output.as_deref()));
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
     let page = match args.format.as_deref().unwrap_or_else(|| by_ending(args.output.as_deref())) {
+        "parquet" => return parquet(&summary, file),
         "terminal" => hakaru_report::campaign_terminal(&summary, width()),
         "markdown" => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
         "csv" => hakaru_report::campaign_csv(&summary),
         _ => hakaru_report::campaign_html(&summary),
     };
-    match args.output.as_deref().filter(|path| *path != Path::new("-")) {
+    match file {
         None => print(&page)?,
         Some(path) => {
             let path = place::write_report(&store, Some(path), &campaign.id, &page)?;
             print(&format!("{}\n", path.display()))?;
         }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Writes the table of all figures, which is nothing that a terminal could show.
+fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<Exit> {
+    let table = hakaru_report::campaign_parquet(summary);
+    match file {
+        Some(path) => {
+            place::write_page(path, &table)?;
+            print(&format!("{}\n", path.display()))?;
+        }
+        None if std::io::stdout().is_terminal() => {
+            bail!("a Parquet file would confuse this terminal: name a file with --output, or send it into one with >");
+        }
+        None => std::io::stdout().lock().write_all(&table).context("cannot write the table to standard output")?,
     }
     Ok(Exit::Ok)
 }
@@ -130,6 +149,7 @@ fn by_ending(output: Option<&Path>) -> &'static str {
     match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
         Some("md" | "markdown") => "markdown",
         Some("csv") => "csv",
+        Some("parquet") => "parquet",
         Some("txt") => "terminal",
         _ => "html",
     }

@@ -1,0 +1,87 @@
+//! How well the runs of a point know its mean, by two ways that suppose different things, and whether they had settled.
+
+use crate::stats::{self, Bootstrap, Moments};
+use crate::steady::steady_state;
+use hakaru_model::finding::{PhaseSummary, Repeated};
+
+/// Draws of single runs a point at most, so that a point of thousands of runs costs no more than one of a hundred.
+const DRAWS: usize = 200_000;
+
+/// Resamples at most and at least. Source: Efron and Tibshirani (1993), section 19.3: 1,000 or more for intervals; so many
+/// runs that fewer are drawn need no bootstrap.
+const RESAMPLES: (usize, usize) = (200, 2_000);
+
+/// Looks at the runs of a phase in the order in which they were measured. `None` for fewer than two runs.
+///
+/// The interval is bias-corrected and accelerated, with its tails widened for few runs. Source: Efron (1987), Hesterberg
+/// (2015). Of published figures only mean, deviation and number are known, and so only the relative error.
+pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
+    let values = &phase.bandwidth.values;
+    if values.is_empty() {
+        let runs = phase.detail.stated_runs? as usize;
+        let moments = Moments::new(runs, phase.bandwidth.mean, phase.bandwidth.deviation?)?;
+        let relative_error = stats::relative_error(&moments, stats::LEVEL);
+        return Some(Repeated { relative_error, ..Repeated::default() });
+    }
+    let moments = Moments::of(values)?;
+    let resamples = (DRAWS / values.len()).clamp(RESAMPLES.0, RESAMPLES.1) as u32;
+    let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
+    let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
+    Some(Repeated {
+        relative_error: stats::relative_error(&moments, stats::LEVEL),
+        // The jackknife of so many runs costs more than it corrects.
+        bootstrap_ci95: if values.len() <= 100 {
+            bootstrap.bca(values, mean)
+        } else {
+            bootstrap.percentile(values, mean)
+        },
+        steady: steady_state(values),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{read_series, suite};
+
+    #[test]
+    fn two_ways_to_an_interval_agree_where_the_spread_is_even() {
+        let phase = &read_series(3, 40e6, 0.01).phases[0];
+        let found = repeated(phase).unwrap();
+        let (low, high) = found.bootstrap_ci95.unwrap();
+        let (by_t_low, by_t_high) = phase.bandwidth.ci95.unwrap();
+        let half = (by_t_high - by_t_low) / 2.0;
+        assert!((low - by_t_low).abs() < half / 2.0 && (high - by_t_high).abs() < half / 2.0, "{found:?}");
+        assert!((found.relative_error.unwrap() - half / phase.bandwidth.mean).abs() < 1e-12);
+        assert_eq!(found.steady.unwrap().first_round, 0);
+    }
+
+    #[test]
+    fn runs_that_fall_all_the_way_are_not_settled() {
+        let mut phase = suite(8).phases[0].clone();
+        phase.bandwidth = crate::estimate(&[90.0, 70.0, 55.0, 42.0, 33.0, 25.0, 19.0, 14.0]).unwrap();
+        assert_eq!(repeated(&phase).unwrap().steady, None);
+        phase.bandwidth = crate::estimate(&[90.0]).unwrap();
+        assert_eq!(repeated(&phase), None);
+    }
+
+    #[test]
+    fn of_published_figures_the_error_is_known_and_the_rest_is_not() {
+        let mut phase = suite(2).phases[0].clone();
+        phase.bandwidth = crate::estimate::published(&Moments::new(10, 20.0, 1.0).unwrap());
+        phase.detail.stated_runs = Some(10);
+        let found = repeated(&phase).unwrap();
+        // t of 9 degrees of freedom is 2.262.
+        assert!((found.relative_error.unwrap() - 2.262 / 10f64.sqrt() / 20.0).abs() < 1e-4, "{found:?}");
+        assert_eq!((found.bootstrap_ci95, found.steady), (None, None));
+    }
+
+    #[test]
+    fn thousands_of_runs_are_no_burden() {
+        let mut phase = suite(2).phases[0].clone();
+        let values: Vec<f64> = (0..5_000).map(|i| 100.0 + f64::from(i % 7)).collect();
+        phase.bandwidth = crate::estimate(&values).unwrap();
+        let (low, high) = repeated(&phase).unwrap().bootstrap_ci95.unwrap();
+        assert!(low < 103.0 && 103.0 < high && high - low < 0.2, "{low} {high}");
+    }
+}

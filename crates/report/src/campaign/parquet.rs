@@ -1,0 +1,104 @@
+//! A campaign as a table of Apache Parquet: the rows and columns of the CSV, with numbers as numbers and nothing as null.
+//!
+//! Source: Apache Parquet format, version 1 of its pages; uncompressed, which costs little where dictionaries hold most.
+
+use super::lines::{Line, lines};
+use super::view::View;
+use crate::text::plain;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::sync::Arc;
+
+/// Columns are a promise, as those of the CSV are.
+const SCHEMA: &str = "message campaign {
+    optional binary campaign (UTF8); optional binary host (UTF8); optional binary card (UTF8);
+    optional binary layer (UTF8); optional binary phase (UTF8); optional binary op (UTF8);
+    optional binary figure (UTF8); optional binary unit (UTF8); optional int64 run; optional int64 n;
+    optional double value; optional double mean; optional double stdev; optional double min; optional double max;
+    optional double median; optional double ci95_low; optional double ci95_high;
+    optional binary against (UTF8); optional double p_adjusted; optional binary verdict (UTF8);
+}";
+
+pub(super) fn parquet(view: &View<'_>) -> Vec<u8> {
+    table(&lines(view)).expect("the schema is ours, and memory takes whatever is written to it")
+}
+
+fn table(lines: &[Line]) -> Result<Vec<u8>, ParquetError> {
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let properties = WriterProperties::builder().set_created_by("hakaru".to_owned()).build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::clone(&schema), Arc::new(properties))?;
+    let mut rows = writer.next_row_group()?;
+    let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
+    for name in names {
+        let Some(mut column) = rows.next_column()? else { break };
+        write(column.untyped(), name, lines)?;
+        column.close()?;
+    }
+    rows.close()?;
+    writer.into_inner()
+}
+
+/// Writes a column; what is nothing is left out of the values, and has a level of 0.
+fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[Line]) -> Result<(), ParquetError> {
+    match column {
+        ColumnWriter::ByteArrayColumnWriter(texts) => {
+            let (values, levels) = present(lines, |line| {
+                let text = text(line, name);
+                (!text.is_empty()).then(|| ByteArray::from(plain(text).into_bytes()))
+            });
+            texts.write_batch(&values, Some(&levels), None)?;
+        }
+        ColumnWriter::Int64ColumnWriter(counts) => {
+            let count = |line: &Line| if name == "run" { line.run } else { line.row.n };
+            let (values, levels) = present(lines, |line| count(line).and_then(|n| i64::try_from(n).ok()));
+            counts.write_batch(&values, Some(&levels), None)?;
+        }
+        ColumnWriter::DoubleColumnWriter(numbers) => {
+            let (values, levels) = present(lines, |line| number(line, name).parse::<f64>().ok());
+            numbers.write_batch(&values, Some(&levels), None)?;
+        }
+        _ => return Err(ParquetError::General(format!("the column {name} is of a kind that the schema has not"))),
+    }
+    Ok(())
+}
+
+/// The values that are there, and for each line whether it has one.
+fn present<T>(lines: &[Line], value: impl Fn(&Line) -> Option<T>) -> (Vec<T>, Vec<i16>) {
+    let all: Vec<Option<T>> = lines.iter().map(value).collect();
+    let levels = all.iter().map(|value| i16::from(value.is_some())).collect();
+    (all.into_iter().flatten().collect(), levels)
+}
+
+fn text<'l>(line: &'l Line, column: &str) -> &'l str {
+    match column {
+        "campaign" => &line.campaign,
+        "host" => &line.host,
+        "card" => &line.card,
+        "layer" => &line.layer,
+        "phase" => &line.phase,
+        "op" => line.op,
+        "figure" => &line.figure,
+        "unit" => line.unit,
+        "against" => &line.against,
+        _ => &line.verdict,
+    }
+}
+
+fn number<'l>(line: &'l Line, column: &str) -> &'l str {
+    let row = &line.row;
+    match column {
+        "value" => &row.value,
+        "mean" => &row.mean,
+        "stdev" => &row.stdev,
+        "min" => &row.min,
+        "max" => &row.max,
+        "median" => &row.median,
+        "ci95_low" => &row.ci95.0,
+        "ci95_high" => &row.ci95.1,
+        _ => &line.p_adjusted,
+    }
+}

@@ -1,0 +1,133 @@
+//! How the runs of each point differ: two intervals of the mean, median, outliers, drift, dependence, steady state.
+
+use super::words::percent;
+use crate::csv::Row;
+use crate::number::{self, Spread};
+use crate::table::DataTable;
+use crate::{chart, naming};
+use hakaru_model::finding::{PhaseSummary, Repeated, Stability, SteadyState, Summary};
+
+/// A row a phase with two runs or more. `None` where no phase has them.
+pub(super) fn table(summary: &Summary) -> Option<DataTable> {
+    let row = |phase: &PhaseSummary| {
+        let repeated = phase.detail.repeated.as_ref()?;
+        let stability = phase.detail.stability.as_ref();
+        let Unit { name, median, intervals } = unit(phase, repeated);
+        let [by_t, by_bootstrap] = intervals;
+        Some(vec![
+            format!("{}, {name}", naming::phase(summary, phase)),
+            by_t,
+            by_bootstrap,
+            repeated.relative_error.map_or_else(String::new, |share| format!("± {} %", percent(share))),
+            median,
+            stability.map_or_else(String::new, outliers),
+            stability.map_or_else(String::new, drift),
+            stability.and_then(|s| s.lag1).map_or_else(String::new, |r| format!("{r:+.2}")),
+            steady(phase, repeated.steady.as_ref()),
+        ])
+    };
+    let rows: Vec<Vec<String>> = summary.phases.iter().filter_map(row).collect();
+    let head = [
+        "Phase and unit",
+        "Mean [95 %, Student]",
+        "[95 %, bootstrap]",
+        "Relative error",
+        "Median ± MAD",
+        "Outliers",
+        "Drift",
+        "Correlation of neighbours",
+        "Steady state",
+    ];
+    let table = DataTable { head: head.map(str::to_owned).to_vec(), rows };
+    (!table.rows.is_empty()).then(|| table.without_empty_columns())
+}
+
+/// The figures of a phase in the unit it is told by.
+struct Unit {
+    name: &'static str,
+    median: String,
+    intervals: [String; 2],
+}
+
+fn unit(phase: &PhaseSummary, repeated: &Repeated) -> Unit {
+    let small = chart::small_blocks(phase);
+    let (estimate, unit, name) = if small { (&phase.iops, 1.0, "IOPS") } else { (&phase.bandwidth, 1e6, "MB/s") };
+    // With one block size, IOPS are bandwidth in another unit.
+    let scale = estimate.mean / unit / phase.bandwidth.mean;
+    let interval = |ci: Option<(f64, f64)>| {
+        ci.map(|(low, high)| format!("[{}, {}]", number::significant(low), number::significant(high)))
+    };
+    let by_t = interval(estimate.ci95.map(|(low, high)| (low / unit, high / unit))).unwrap_or_default();
+    let by_bootstrap = interval(repeated.bootstrap_ci95.map(|(low, high)| (low * scale, high * scale)));
+    let median = match estimate.values.is_empty() {
+        true => String::new(),
+        false => Spread::of_parts(estimate.median, Some(estimate.mad), unit).to_string(),
+    };
+    let mean = number::significant(estimate.mean / unit);
+    Unit { name, median, intervals: [format!("{mean} {by_t}"), by_bootstrap.unwrap_or_default()] }
+}
+
+/// More runs than these are counted.
+const NAMED: usize = 4;
+
+/// `none`, `run 7`, `9 of 200 runs`.
+fn outliers(found: &Stability) -> String {
+    let runs: Vec<String> = found.outliers.iter().map(|index| (index + 1).to_string()).collect();
+    match runs.len() {
+        0 => "none".to_owned(),
+        1 => format!("run {}", runs[0]),
+        n if n <= NAMED => format!("runs {}", runs.join(", ")),
+        n => format!("{n} runs"),
+    }
+}
+
+/// `+1.2 % (p 0.34)`: from the first run to the last, by a straight line.
+fn drift(found: &Stability) -> String {
+    let Some(change) = found.drift else { return String::new() };
+    let sign = if change < 0.0 { "−" } else { "+" };
+    let p = found.drift_p.map_or_else(String::new, |p| format!(" (p {})", crate::compare::probability(p)));
+    format!("{sign}{} %{p}", percent(change.abs()))
+}
+
+/// `from run 1`, and how narrow the window is; where five runs are not enough to tell, nothing.
+fn steady(phase: &PhaseSummary, found: Option<&SteadyState>) -> String {
+    match found {
+        Some(SteadyState { first_round, rounds, excursion, slope, .. }) => {
+            let last = first_round + rounds;
+            let (range, slope) = (percent(*excursion), percent(slope.abs()));
+            format!("runs {} to {last}\nrange {range} %, slope {slope} %", first_round + 1)
+        }
+        None if phase.bandwidth.values.len() >= 5 => "not reached".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The same for machines: name, unit, statistics. All but the intervals and the median deviation are shares, counts or
+/// numbers of runs.
+pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
+    let Some(repeated) = &phase.detail.repeated else { return Vec::new() };
+    let exact = |value: f64| number::exact(value, 6);
+    let single = |value: f64| Row { value: exact(value), ..Row::default() };
+    let share = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), "1", single(value)));
+    let mut all: Vec<(String, &'static str, Row)> =
+        share("relative_error", repeated.relative_error).into_iter().collect();
+    if let Some((low, high)) = repeated.bootstrap_ci95 {
+        let ci95 = (exact(low / 1e6), exact(high / 1e6));
+        let mean = exact(phase.bandwidth.mean / 1e6);
+        let n = Some(phase.bandwidth.values.len() as u64);
+        all.push((
+            "bandwidth_bootstrap".to_owned(),
+            "MB/s",
+            Row { n, value: mean.clone(), mean, ci95, ..Row::default() },
+        ));
+        all.push(("bandwidth_mad".to_owned(), "MB/s", single(phase.bandwidth.mad / 1e6)));
+    }
+    if let Some(found) = &phase.detail.stability {
+        all.extend(share("outliers", Some(found.outliers.len() as f64)));
+        all.extend(share("drift", found.drift));
+        all.extend(share("drift_p", found.drift_p));
+        all.extend(share("lag1", found.lag1));
+    }
+    all.extend(share("steady_from_run", repeated.steady.as_ref().map(|steady| f64::from(steady.first_round + 1))));
+    all
+}
