@@ -4,27 +4,37 @@ use std::process::ExitCode;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Exit {
     /// All was done.
-    Ok = 0,
+    Ok,
     /// The run failed, or the device answered with errors. What was measured is kept.
-    Failed = 1,
+    Failed,
     /// The command line was not understood, or asks for what cannot be.
-    Usage = 2,
+    Usage,
     /// Refused, because data would be lost.
-    Refused = 3,
+    Refused,
     /// Verifying came to its end, and found that the storage is not what it claims.
-    Defective = 4,
+    Defective,
     /// A command line of fio stopped by Ctrl-C or a signal: fio leaves with this code then. What was measured is shown.
-    FioStopped = 128,
+    FioStopped,
+    /// So many jobs of a fio command line failed: fio leaves with their number. What was measured is shown.
+    FioJobs(u8),
     /// Stopped by Ctrl-C or a signal. What was measured is kept.
-    Interrupted = 130,
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
+        ExitCode::from(match exit {
+            Exit::Ok => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Refused => 3,
+            Exit::Defective => 4,
+            Exit::FioStopped => 128,
+            Exit::FioJobs(count) => count,
+            Exit::Interrupted => 130,
+        })
     }
 }
 

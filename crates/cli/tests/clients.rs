@@ -120,7 +120,7 @@ fn kbench_includes_a_file_and_reads_means() {
         .unwrap();
     for (who, program) in programs(&home) {
         let output = folder(&home, who).join("out.json");
-        let args = format!("--output-format=json --output={} latency.fio", output.display());
+        let args = format!("--idle-prof=percpu --output-format=json --output={} latency.fio", output.display());
         let out = call(&program, home.path(), &args);
         assert_eq!((text(&out.stdout), text(&out.stderr)), (String::new(), String::new()), "{who}");
         let answer: Value = serde_json::from_slice(&std::fs::read(output).unwrap()).expect("JSON and nothing else");
@@ -133,6 +133,11 @@ fn kbench_includes_a_file_and_reads_means() {
                 "{who}: {figures}"
             );
         }
+        let idle = &answer["cpu_idleness"];
+        for share in idle["system"].as_f64().into_iter().chain(idle["cpu-0"].as_f64()) {
+            assert!((0.0..=100.0).contains(&share), "{who}: a share in percent: {idle}");
+        }
+        assert!(idle["system"].is_f64() && idle["cpu-0"].is_f64(), "{who}: of the host and of each processor: {idle}");
     }
 }
 

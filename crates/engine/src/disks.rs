@@ -58,7 +58,9 @@ impl DiskWatch {
 
 /// Kernel name of the whole disk that a path stands on. `None` for what has no disk (tmpfs, network).
 fn disk_below(path: &Path) -> Option<String> {
-    let stat = rustix::fs::stat(path).ok().or_else(|| rustix::fs::stat(path.parent()?).ok())?;
+    // What is not there yet will stand where its folder does; a bare name has an empty one.
+    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let stat = rustix::fs::stat(path).ok().or_else(|| rustix::fs::stat(folder?).ok())?;
     let device = match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => stat.st_rdev,
         _ => stat.st_dev,

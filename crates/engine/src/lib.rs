@@ -31,4 +31,4 @@ pub use error::RunError;
 pub use idle::{IdleProfiler, Idleness};
 pub use iolog::{LogChunk, LogHistogram, LogSample};
 pub use overhead::measure_overhead;
-pub use run::{EngineReport, Flow, Layout, Observer, Progress, RunOptions, Silent, run};
+pub use run::{EngineReport, Flow, Layout, Observer, Progress, RunOptions, Silent, Stage, run};

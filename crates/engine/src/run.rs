@@ -61,6 +61,21 @@ pub struct Progress {
     pub running: usize,
     /// Whether the lead-in is over everywhere.
     pub measuring: bool,
+    /// How far each worker of the phase is, in order.
+    pub stages: Vec<Stage>,
+}
+
+/// How far a worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It waits for its start, or for another job.
+    Waiting,
+    /// In its lead-in.
+    LeadIn,
+    /// At work.
+    AtWork,
+    /// Done.
+    Done,
 }
 
 /// A file being laid out.

@@ -13,6 +13,8 @@ use std::sync::{Condvar, Mutex};
 pub(crate) struct Published {
     pub(crate) ios: [AtomicU64; 3],
     pub(crate) bytes: [AtomicU64; 3],
+    /// Set when it waits for nothing any more.
+    pub(crate) begun: AtomicBool,
     pub(crate) measuring: AtomicBool,
     /// Share of a job that ends by bytes, in thousandths.
     pub(crate) permille: AtomicU32,

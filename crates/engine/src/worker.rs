@@ -275,6 +275,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn begin(&mut self) {
         let now = self.clock.now();
         self.begun = now;
+        self.around.shared.progress[self.around.index].begun.store(true, Relaxed);
         self.start_measuring(now);
         if self.in_ramp {
             self.end = now + self.clock.ticks(self.plan.ramp_time.0);

@@ -638,7 +638,6 @@ fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Vec<FilePlan>
         && facts.size.0 < size
         && job.ioengine.needs_files()
         && !job.rules.files.fill_device
-        && !job.rules.files.append
         && !job.rules.files.create_on_open;
     let lay_out = match (missing, reads) {
         (false, _) => LayOut::Ready,

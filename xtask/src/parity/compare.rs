@@ -207,14 +207,26 @@ impl Comparison<'_> {
 /// What both measured, where the target holds its speed.
 pub(super) struct Speed {
     pub(super) what: String,
-    /// Smallest and greatest of the repeats.
-    pub(super) theirs: (f64, f64),
-    /// Median of the repeats.
-    pub(super) ours: f64,
+    pub(super) theirs: Numbers,
+    pub(super) ours: Numbers,
+    /// Whether it counts as a difference.
+    pub(super) apart: bool,
+}
+
+impl Speed {
+    /// How our median lies to what the repeats of the original span.
+    pub(super) fn verdict(&self) -> &'static str {
+        let inside = (self.theirs.min..=self.theirs.max).contains(&self.ours.median);
+        match (inside, self.apart) {
+            (_, true) => "apart",
+            (true, false) => "inside",
+            (false, false) => "beside",
+        }
+    }
 }
 
 /// The figures that people read first, of the first job and whichever of its directions did anything.
-pub(super) fn speeds(theirs: &[Tree], ours: &[Tree]) -> Vec<Speed> {
+pub(super) fn speeds(theirs: &[Tree], ours: &[Tree], differences: &[Difference]) -> Vec<Speed> {
     const FIGURES: &[(&str, &str, f64)] = &[
         ("iops", "IOPS", 1.0),
         ("bw_bytes", "bandwidth, kB/s", 1e-3),
@@ -226,14 +238,14 @@ pub(super) fn speeds(theirs: &[Tree], ours: &[Tree]) -> Vec<Speed> {
     let mut found = Vec::new();
     for direction in ["read", "write", "sync"] {
         for (key, what, scale) in FIGURES.iter().filter(|figure| (figure.0 == "lat_ns.mean") == (direction == "sync")) {
-            let at = |values: &BTreeMap<String, Values>| {
-                values.get(&format!("jobs[0].{direction}.{key}")).and_then(|values| Numbers::of(&values.numbers))
-            };
+            let path = format!("jobs[0].{direction}.{key}");
+            let at = |values: &BTreeMap<String, Values>| Numbers::of(&values.get(&path)?.numbers);
             if let (Some(theirs), Some(ours)) = (at(&theirs), at(&ours))
                 && !theirs.is_zero()
             {
-                let theirs = (theirs.min * scale, theirs.max * scale);
-                found.push(Speed { what: format!("{direction} {what}"), theirs, ours: ours.median * scale });
+                let apart = differences.iter().any(|difference| difference.path == path);
+                let (theirs, ours) = (theirs.times(*scale), ours.times(*scale));
+                found.push(Speed { what: format!("{direction} {what}"), theirs, ours, apart });
             }
         }
     }
@@ -261,10 +273,10 @@ fn values(repeats: &[Tree]) -> BTreeMap<String, Values> {
 }
 
 /// The numbers of several repeats.
-struct Numbers {
-    min: f64,
-    median: f64,
-    max: f64,
+pub(super) struct Numbers {
+    pub(super) min: f64,
+    pub(super) median: f64,
+    pub(super) max: f64,
 }
 
 impl Numbers {
@@ -274,6 +286,10 @@ impl Numbers {
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let median = f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
         Some(Numbers { min, median, max })
+    }
+
+    fn times(&self, scale: f64) -> Numbers {
+        Numbers { min: self.min * scale, median: self.median * scale, max: self.max * scale }
     }
 
     fn is_zero(&self) -> bool {

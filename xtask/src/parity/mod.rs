@@ -24,6 +24,9 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// Whose failure it is, when the original cannot be run or hangs.
+const ORIGINAL: &str = "fio itself";
+
 /// How the comparison of one job in one form ended.
 #[derive(Clone, Debug, PartialEq)]
 enum State {
@@ -250,9 +253,9 @@ impl Bench {
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
         let mut differences = Vec::new();
         // What differs at first may be the host's hiccup or chance: more runs tell, and all of them count.
-        for rounds in if job.judge == Judge::Held { [3, 3] } else { [1, 2] } {
+        for rounds in if job.judge == Judge::Held { [5, 3] } else { [1, 2] } {
             for _ in 0..rounds {
-                let original = self.place.run(&self.theirs, job, Format::Json).context("fio")?;
+                let original = self.place.run(&self.theirs, job, Format::Json).context(ORIGINAL)?;
                 let tree = match original.tree(true) {
                     Ok(tree) => tree,
                     Err(why) => return Ok((State::Skipped(refusal(&original, &why)), Vec::new())),
@@ -277,7 +280,7 @@ impl Bench {
                 break;
             }
         }
-        let speeds = if job.judge == Judge::Held { compare::speeds(&theirs, &ours) } else { Vec::new() };
+        let speeds = if job.judge == Judge::Held { compare::speeds(&theirs, &ours, &differences) } else { Vec::new() };
         Ok((if differences.is_empty() { State::Same } else { State::Differs(differences) }, speeds))
     }
 
@@ -294,7 +297,7 @@ impl Bench {
     }
 
     fn compare_text_once(&self, job: &Job) -> Result<State> {
-        let theirs = self.place.run(&self.theirs, job, Format::Normal).context("fio")?;
+        let theirs = self.place.run(&self.theirs, job, Format::Normal).context(ORIGINAL)?;
         let ours = self.place.run(&self.ours, job, Format::Normal)?;
         if theirs.exit.success() && !ours.exit.success() {
             return Ok(not_yet(&ours));
@@ -313,7 +316,8 @@ impl Bench {
 
 /// Standard error is empty when all went well. The original puts its notes on standard output, where ours puts none.
 fn noise(theirs: &Observation, ours: &Observation) -> Option<State> {
-    let quiet = theirs.stderr.trim().is_empty() && !theirs.stdout.contains("note: ");
+    let noted = ["note: ", "fio: "].iter().any(|note| theirs.stdout.contains(note));
+    let quiet = theirs.stderr.trim().is_empty() && !noted;
     let new = quiet && !ours.stderr.trim().is_empty();
     new.then(|| differs("stderr", "nothing", run::first_line(&ours.stderr)))
 }
@@ -322,9 +326,12 @@ fn differs(path: &str, theirs: &str, ours: &str) -> State {
     State::Differs(vec![Difference::new(path, theirs, ours)])
 }
 
-/// A comparison that could not be made is a difference: the original could be run.
+/// A comparison that could not be made is a difference, unless the original could not be run.
 fn failed(error: &anyhow::Error) -> State {
-    differs("run", "ends well", &format!("{error:#}"))
+    match error.to_string() == ORIGINAL {
+        true => State::Skipped(format!("{error:#}")),
+        false => differs("run", "ends well", &format!("{error:#}")),
+    }
 }
 
 fn not_yet(ours: &Observation) -> State {

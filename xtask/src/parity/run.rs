@@ -154,12 +154,26 @@ fn wait(mut child: Child) -> Result<ExitStatus> {
             return Ok(exit);
         }
         if begun.elapsed() > PATIENCE {
+            // Its workers lead sessions of their own, and would outlive it.
+            for pid in descendants(child.id()) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
             child.kill()?;
             child.wait()?;
             bail!("it did not end within {} s", PATIENCE.as_secs());
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Everything that a process has started and that is still there.
+fn descendants(pid: u32) -> Vec<rustix::process::Pid> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children: Vec<u32> = children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    let mut found: Vec<_> =
+        children.iter().filter_map(|&pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).collect();
+    found.extend(children.into_iter().flat_map(descendants));
+    found
 }
 
 fn left_behind(dir: &Path) -> Result<Vec<(String, Left)>> {

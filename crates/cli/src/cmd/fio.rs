@@ -33,7 +33,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
         }
     };
     for warning in &invocation.warnings {
-        anstream::eprintln!("fio: {warning}");
+        tell_warning(&invocation, warning);
     }
     // Only jobs with randrepeat=0 draw from it.
     invocation.scenario.seed = fresh_seed();
@@ -51,10 +51,23 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
         Action::Run => match Run::new(&invocation).and_then(Run::carry_out) {
             Ok(exit) => exit,
             Err(error) => {
+                let words = error.downcast_ref().and_then(hakaru_dialects::fio::words_for_plan);
+                if let Some(words) = words {
+                    anstream::eprintln!("{words}");
+                }
                 anstream::eprintln!("fio: {error:#}");
                 Exit::Failed
             }
         },
+    }
+}
+
+/// On standard error, but for what fio too says there where its text will stand.
+fn tell_warning(invocation: &Invocation, warning: &str) {
+    let beside_text = invocation.settings.formats.contains(&OutputFormat::Normal);
+    match beside_text && output::VERIFY_NOTES.contains(&warning) {
+        true => anstream::println!("fio: {warning}"),
+        false => anstream::eprintln!("fio: {warning}"),
     }
 }
 
@@ -97,6 +110,10 @@ pub(crate) fn memory_mb() -> u64 {
 /// Points at the word that was not understood.
 pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
     let message = error.to_string();
+    // What fio says comes first, for those who look for it; what helps comes after.
+    if let Some(words) = error.words(|index| args.get(index).map(|arg| arg.to_string_lossy().into_owned())) {
+        anstream::eprintln!("{words}");
+    }
     let (source, origin, line, span) = match &error.at {
         None => return anstream::eprintln!("fio: {message}"),
         Some(Location::File { path, line, text, span }) => {
@@ -159,7 +176,8 @@ impl<'a> Run<'a> {
         let logs = LogFiles::create(self.invocation, &plan)?;
         let profiler = settings.idle_prof.map(|_| hakaru_engine::IdleProfiler::start());
         let mut teller = Teller::new(&self, logs, normal, &mut *out);
-        let report = hakaru_engine::run(&plan, &options, &mut teller);
+        let mut report = hakaru_engine::run(&plan, &options, &mut teller);
+        teller.amend(&mut report.phases);
         let logged = teller.end();
         let idleness = profiler.and_then(hakaru_engine::IdleProfiler::finish).map(|found| self.idleness(found));
         self.tell_of_signal(&report, normal, &mut *out);
@@ -170,7 +188,7 @@ impl<'a> Run<'a> {
         }
         for worker in report.phases.iter().flat_map(|phase| &phase.workers) {
             anstream::eprint!("{}", output::errors(worker));
-            if let Some(line) = output::ended_by_damage(worker).filter(|_| normal) {
+            if let Some(line) = output::ended_by_error(worker).filter(|_| normal) {
                 out.write_all(line.as_bytes())?;
             }
         }
@@ -235,11 +253,12 @@ fn create(path: &Path) -> anyhow::Result<std::fs::File> {
 }
 
 fn exit_of(report: &EngineReport) -> Exit {
-    match &report.outcome {
-        Outcome::Completed if report.phases.iter().flat_map(|p| &p.workers).any(failed) => Exit::Failed,
-        Outcome::Completed => Exit::Ok,
-        Outcome::Interrupted => Exit::FioStopped,
-        Outcome::Failed { .. } => Exit::Failed,
+    let count = report.phases.iter().flat_map(|p| &p.workers).filter(|w| failed(w)).count();
+    match (&report.outcome, count) {
+        (Outcome::Interrupted, _) => Exit::FioStopped,
+        (Outcome::Completed, 0) => Exit::Ok,
+        (Outcome::Failed { .. }, 0) => Exit::Failed,
+        (_, count) => Exit::FioJobs(u8::try_from(count).unwrap_or(u8::MAX)),
     }
 }
 

@@ -201,7 +201,8 @@ impl<'a> Assembler<'a> {
 
     fn check_sections(&self) -> Result<(), FioError> {
         let missing = self.demands.sections.iter().find(|wanted| !wanted.is_empty() && !self.sections.contains(wanted));
-        let Some(section) = missing.filter(|_| !self.sections.is_empty()) else { return Ok(()) };
+        let looked = !self.sections.is_empty() && !self.demands.parse_only;
+        let Some(section) = missing.filter(|_| looked) else { return Ok(()) };
         let nearest = options::nearest(section, self.sections.iter().map(String::as_str));
         Err(FioError::nowhere(FioErrorKind::NoSuchSection { section: section.clone(), nearest }))
     }
@@ -253,9 +254,8 @@ impl<'a> Assembler<'a> {
 
     fn guard_read_only(&self, job: &mut Job) -> Result<(), FioErrorKind> {
         job.files.read_only |= self.settings.read_only;
-        if job.files.read_only && job.access.destroys() {
-            let reason = "it writes or trims, and --readonly forbids that: use a read job, or leave --readonly out";
-            return Err(FioErrorKind::BadJob { job: job.name.clone(), reason: reason.to_owned() });
+        if job.files.read_only && job.access.destroys() && !self.demands.parse_only {
+            return Err(FioErrorKind::ReadOnly { job: job.name.clone() });
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Why a fio command line or job file was not understood, and where the word stands.
 
+use hakaru_model::plan::PlanError;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -58,6 +59,9 @@ pub enum FioErrorKind {
     /// Options that contradict each other.
     #[error("job `{job}`: {reason}")]
     BadJob { job: String, reason: String },
+    /// A job that writes, with `--readonly`.
+    #[error("job `{job}`: it writes or trims, and --readonly forbids that: use a read job, or leave --readonly out")]
+    ReadOnly { job: String },
     /// Nothing to do.
     #[error("no jobs are defined: give --name=NAME with options such as --rw=read --size=64m, or a job file")]
     NoJobs,
@@ -82,6 +86,33 @@ pub enum FioErrorKind {
 }
 
 impl FioError {
+    /// The line that fio itself begins with for the same mistake, where it is known; `word` gives the arguments of the
+    /// command line by their number. Found by observation.
+    pub fn words(&self, word: impl Fn(usize) -> Option<String>) -> Option<String> {
+        let arg = match &self.at {
+            Some(Location::Arg { index, .. }) => word(*index),
+            _ => None,
+        };
+        Some(match (&*self.kind, arg, &self.at) {
+            (FioErrorKind::UnknownOption { .. }, Some(arg), _) => format!("fio: unrecognized option '{arg}'"),
+            (FioErrorKind::UnknownOption { .. }, None, Some(Location::File { text, .. })) => {
+                format!("Bad option <{}>", text.trim())
+            }
+            (FioErrorKind::AmbiguousOption { candidates, .. }, Some(arg), _) => {
+                let meant = candidates.iter().map(|name| format!(" '--{}'", name.trim_matches('`')));
+                format!("fio: option '{arg}' is ambiguous; possibilities:{}", meant.collect::<String>())
+            }
+            (FioErrorKind::MissingValue { .. }, Some(arg), _) => format!("fio: option '{arg}' requires an argument"),
+            (FioErrorKind::BadValue { option, value, .. }, ..) => words_for_value(option, value)?,
+            (FioErrorKind::CannotRead { path, .. }, ..) => format!("fio: unable to open '{}' job file", path.display()),
+            (FioErrorKind::NoJobs | FioErrorKind::NoSuchSection { .. }, ..) => "No job(s) defined".to_owned(),
+            (FioErrorKind::ReadOnly { .. }, ..) => {
+                "fio: trim and write operations are not allowed with the --readonly parameter.".to_owned()
+            }
+            _ => return None,
+        })
+    }
+
     /// An error that is not about one word.
     pub fn nowhere(kind: FioErrorKind) -> FioError {
         FioError { kind: Box::new(kind), at: None }
@@ -90,6 +121,31 @@ impl FioError {
     /// An error about the word that stands there.
     pub(crate) fn at(kind: FioErrorKind, at: Location) -> FioError {
         FioError { kind: Box::new(kind), at: Some(at) }
+    }
+}
+
+/// What fio begins with for a value that does not fit.
+fn words_for_value(option: &str, value: &str) -> Option<String> {
+    Some(match option {
+        "--output-format" => format!("fio: invalid output format {value}"),
+        "--terse-version" => "fio: bad terse version format".to_owned(),
+        "--idle-prof" => format!("fio: incorrect idle-prof option: {value}"),
+        "--status-interval" | "--eta-interval" | "--eta-newline" => format!("fio: failed parsing time {value}"),
+        "ioengine" => format!("fio: engine {value} not loadable"),
+        option if option.starts_with('-') => return None,
+        _ => format!("fio: failed parsing {option}={value}"),
+    })
+}
+
+/// The line that fio itself begins with for jobs that cannot run, where it is known. Found by observation.
+pub fn words_for_plan(error: &PlanError) -> Option<String> {
+    match error {
+        PlanError::NoSize { job, .. } => Some(format!("{job}: you need to specify size=")),
+        PlanError::TooSmall { room, block, .. } => {
+            let (room, block) = (room.0, block.0);
+            Some(format!("fio: size too small, must not be less than minimum block size: {room} < {block}"))
+        }
+        _ => None,
     }
 }
 

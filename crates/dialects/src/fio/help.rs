@@ -52,7 +52,7 @@ fn command(name: &str) -> (String, u8) {
     let near = options::nearest(name, options::all().flat_map(Opt::names));
     match near.as_deref().and_then(options::find) {
         Some(opt) => (format!("No such command: {name} - showing closest match\n{}", explain(opt)), 0),
-        None => (format!("No such command: {name}\n"), 1),
+        None => (format!("No such command: {name}\n"), 0),
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
     fn options_are_explained_as_fio_does_it() {
         let pages = ["readwrite", "direct", "numjob", "verify", "hipri"].map(|name| command(name).0);
         insta::assert_snapshot!("options_explained", pages.concat());
-        assert_eq!(command("bananas"), ("No such command: bananas\n".to_owned(), 1));
+        assert_eq!(command("bananas"), ("No such command: bananas\n".to_owned(), 0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::error::FioErrorKind;
 use super::invocation::JobExtras;
 use super::options::State;
+use super::output::VERIFY_NOTES;
 use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneSpec};
 use hakaru_model::job::rules::{FlowShare, LatencyTarget, Logs, SteadyState, Verify, VerifyMethod, Zones};
 use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Repeats, Target};
@@ -251,13 +252,12 @@ fn warn_of_verify(spec: &JobSpec, rules: &Verify, warnings: &mut Vec<String>) {
     if !writes || !rules.read_back {
         return;
     }
+    let [never, others] = VERIFY_NOTES;
     if spec.job.timing.time_based && spec.job.timing.runtime.is_some() && rules.backlog == 0 {
-        warnings.push("verification read phase will never start because write phase uses all of runtime".to_owned());
+        warnings.push(never.to_owned());
     }
     if spec.job.numjobs > 1 && !spec.filenames.is_empty() {
-        let words = "multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
-            failures.";
-        warnings.push(words.to_owned());
+        warnings.push(others.to_owned());
     }
 }
 

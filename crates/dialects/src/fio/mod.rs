@@ -29,7 +29,7 @@ mod spec;
 mod testing;
 mod values;
 
-pub use error::{FioError, FioErrorKind, Location};
+pub use error::{FioError, FioErrorKind, Location, words_for_plan};
 pub use help::{compatibility_markdown, man_page};
 pub use invocation::{
     Action, EtaMode, IdleProf, Invocation, JobExtras, LogPlan, OutputFormat, ParseContext, Settings, UnifiedReporting,

@@ -1,13 +1,13 @@
 //! What the conductor does while the workers of a phase run: listens to them, tells the observer, ends them.
 
-use super::{Flow, LOOK, Observer, PhaseHead, Progress, RunOptions};
+use super::{Flow, LOOK, Observer, PhaseHead, Progress, RunOptions, Stage};
 use crate::error::RunError;
 use crate::iolog::LogChunk;
-use crate::shared::{Message, Shared};
+use crate::shared::{Message, Published, Shared};
 use crate::steady::SteadyWatch;
 use hakaru_model::job::rules::ExitScope;
 use hakaru_model::job::{Op, PerOp};
-use hakaru_model::plan::PhasePlan;
+use hakaru_model::plan::{PhasePlan, WorkerPlan};
 use hakaru_model::record::{Interval, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::sync::atomic::Ordering::Relaxed;
@@ -44,6 +44,20 @@ impl Watch<'_> {
         for ended in self.steady.take(worker, interval) {
             self.shared.progress[ended].ended.store(true, Relaxed);
         }
+    }
+
+    /// How far each worker is.
+    fn stages(&self, records: &[Option<WorkerRecord>]) -> Vec<Stage> {
+        let stage = |((published, plan), record): ((&Published, &WorkerPlan), &Option<WorkerRecord>)| {
+            let measuring = published.measuring.load(Relaxed) || plan.ramp_time.0 == 0;
+            match (record, published.begun.load(Relaxed), measuring) {
+                (Some(_), ..) => Stage::Done,
+                (None, false, _) => Stage::Waiting,
+                (None, true, false) => Stage::LeadIn,
+                (None, true, true) => Stage::AtWork,
+            }
+        };
+        self.shared.progress.iter().zip(&self.phase.workers).zip(records).map(stage).collect()
     }
 
     /// Asks the workers that run what they have measured so far.
@@ -131,8 +145,9 @@ impl Watch<'_> {
                 self.ask(&records);
             }
             if meter.since_look() >= LOOK {
-                let running = records.iter().filter(|r| r.is_none()).count();
-                let progress = meter.look(self.phase, self.shared, self.begun, running);
+                let mut progress = meter.look(self.phase, self.shared, self.begun);
+                progress.stages = self.stages(&records);
+                progress.running = records.iter().filter(|r| r.is_none()).count();
                 if observer.progress(self.phase, &progress) == Flow::Stop {
                     self.shared.stop.store(true, Relaxed);
                 }
@@ -161,15 +176,15 @@ impl Meter {
         self.looked.elapsed()
     }
 
-    fn look(&mut self, phase: &PhasePlan, shared: &Shared, begun: Instant, running: usize) -> Progress {
+    fn look(&mut self, phase: &PhasePlan, shared: &Shared, begun: Instant) -> Progress {
         let elapsed = begun.elapsed();
-        let bound = |w: &hakaru_model::plan::WorkerPlan| w.runtime.map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0));
+        let bound = |w: &WorkerPlan| w.runtime.map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0));
         let longest = phase.workers.iter().map(bound).try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
         let shares = shared.progress.iter().map(|p| p.permille.load(Relaxed)).min();
         let by_bytes = phase.workers.iter().all(|w| w.stream.limit_bytes.is_some()).then_some(shares).flatten();
         let by_time = longest.filter(|t| t.0 > 0).map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
         let permille = by_bytes.max(by_time);
-        let mut progress = Progress { elapsed, running, permille, measuring: true, ..Progress::default() };
+        let mut progress = Progress { elapsed, permille, measuring: true, ..Progress::default() };
         let left_by_time = longest.map(|t| Duration::from_nanos(t.0).saturating_sub(elapsed));
         let left_by_bytes = by_bytes.filter(|&p| p > 0).map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
         progress.remaining = match (left_by_time, left_by_bytes) {

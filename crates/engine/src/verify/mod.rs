@@ -16,13 +16,13 @@ use self::crew::{Bad, Crew};
 use self::inspect::Inspector;
 use self::ledger::{Ledger, Written};
 use self::scheme::{Scheme, Wanted};
-use self::state::State;
+use self::state::{Owner, State};
 use crate::error::RunError;
 use hakaru_model::job::{Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::stream::{Request, RequestStream};
 use rustix::fs::Advice;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -68,6 +68,8 @@ pub(crate) struct Checker {
     largest: u64,
     loaded: Option<State>,
     saves_state: bool,
+    /// The writes that landed last, oldest first, where a state is saved.
+    last: VecDeque<(u32, u64)>,
     drops_cache: bool,
     /// Time that each operation was at work, nanoseconds, where something was read back.
     pub(crate) spent: PerOp<Option<u64>>,
@@ -114,6 +116,7 @@ impl Checker {
             expected: Vec::new(),
             largest: plan.max_block.into(),
             saves_state: rules.save_state && writes && !rules.only,
+            last: VecDeque::with_capacity(owner(plan, names.len()).room()),
             loaded,
             drops_cache: plan.invalidate,
             spent: PerOp::default(),
@@ -181,11 +184,21 @@ impl Checker {
             }
             Op::Write => {
                 let sequence = self.of_slot[slot as usize];
+                self.remember(request);
                 if self.course.reads_back || !whole {
                     self.ledger.add(Written::new(request, sequence, whole));
                 }
                 Followed { bad: Vec::new(), reads: self.due() }
             }
+        }
+    }
+
+    fn remember(&mut self, request: &Request) {
+        if self.saves_state {
+            if self.last.len() == self.last.capacity() {
+                self.last.pop_front();
+            }
+            self.last.push_back((request.region, request.offset));
         }
     }
 
@@ -255,8 +268,15 @@ impl Checker {
         }
         let unknown = self.ledger.unknown().map(|w| (w.region, w.offset, w.len)).collect();
         let path = state::path(&plan.name, plan.clone);
-        std::fs::write(&path, State { writes: self.sequence, unknown }.text()).map_err(|e| (path, e))
+        let (state, owner) = (State { writes: self.sequence, unknown }, owner(plan, self.inspector.files.len()));
+        let room = self.last.len().saturating_sub(owner.room());
+        let last: Vec<(u32, u64)> = self.last.iter().skip(room).copied().collect();
+        std::fs::write(&path, state.bytes(owner, last.into_iter())).map_err(|e| (path, e))
     }
+}
+
+fn owner(plan: &WorkerPlan, files: usize) -> Owner<'_> {
+    Owner { job: &plan.name, clone: plan.clone, depth: plan.queue.iodepth, files: files.max(1) as u32 }
 }
 
 /// What is read back has to come from the device rather than from memory. Where the cache cannot be dropped, what it

@@ -1,20 +1,29 @@
 //! The file that tells how far a job has written, so that a later one checks no further.
 //!
-//! A few lines of text in the folder the program was started in, named as fio names it; the content is our own:
+//! It stands in the folder the program was started in, under fio's name and in fio's form, version 3, so that
+//! `fio-verify-state` prints it. All numbers are little-endian:
 //!
 //! ```text
-//! hakaru verify state 1
-//! writes 4096
-//! unknown 0 65536 4096
+//!   0  version, bytes behind this head, CRC-32C of them without the last inversion     3 × u64
+//!  24  places that are told, u64; queue depth, u32; files, u32; writes, u64; clone, u64
+//!  56  state of the random generator: left out, because ours is another               56 bytes
+//! 112  name of the job, cut                                                           64 bytes
+//! 176  the writes that landed last, oldest first: file, offset                        2 × u64 each
 //! ```
 //!
-//! The last line stands once for each place whose content is not known: number of the file, offset, length.
+//! There is room for as many places as depth times files. What fio does not keep stands behind all that, where it does
+//! not look: each place whose content is not known, as file, offset and length. Found by looking at files of fio 3.33,
+//! and at what `fio-verify-state` makes of them.
 
 use crate::error::RunError;
-use std::fmt::Write;
 use std::path::PathBuf;
 
-const HEAD: &str = "hakaru verify state 1";
+const VERSION: u64 = 3;
+const HEAD: usize = 24;
+const GENERATOR: usize = 56;
+const NAME: usize = 64;
+/// Where the places begin, behind the head.
+const PLACES: usize = 32 + GENERATOR + NAME;
 
 /// How far a worker has written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +34,22 @@ pub(super) struct State {
     pub(super) unknown: Vec<(u32, u64, u32)>,
 }
 
+/// Whose state it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner<'a> {
+    pub(super) job: &'a str,
+    pub(super) clone: u32,
+    pub(super) depth: u32,
+    pub(super) files: u32,
+}
+
+impl Owner<'_> {
+    /// How many of the last writes are told.
+    pub(super) fn room(&self) -> usize {
+        self.depth as usize * self.files.max(1) as usize
+    }
+}
+
 /// Name of the file of one clone of a job.
 pub(super) fn path(job: &str, clone: u32) -> PathBuf {
     let name: String = job.chars().map(|c| if c == '/' { '.' } else { c }).collect();
@@ -32,43 +57,49 @@ pub(super) fn path(job: &str, clone: u32) -> PathBuf {
 }
 
 impl State {
-    /// The text of its file.
-    pub(super) fn text(&self) -> String {
-        let mut text = format!("{HEAD}\nwrites {}\n", self.writes);
-        for (file, offset, len) in &self.unknown {
-            let _ = writeln!(text, "unknown {file} {offset} {len}");
+    /// The bytes of its file; `last` are the writes that landed last, oldest first.
+    pub(super) fn bytes(&self, owner: Owner<'_>, last: impl ExactSizeIterator<Item = (u32, u64)>) -> Vec<u8> {
+        let mut body = Vec::with_capacity(PLACES + 16 * owner.room());
+        body.extend((last.len() as u64).to_le_bytes());
+        body.extend([owner.depth, owner.files].map(u32::to_le_bytes).concat());
+        body.extend([self.writes, owner.clone.into()].map(u64::to_le_bytes).concat());
+        body.resize(32 + GENERATOR, 0);
+        // A byte stays free for the zero that ends a name.
+        body.extend(owner.job.bytes().take(NAME - 1));
+        body.resize(PLACES, 0);
+        for (file, offset) in last {
+            body.extend([file.into(), offset].map(u64::to_le_bytes).concat());
         }
-        text
+        body.resize(PLACES + 16 * owner.room(), 0);
+        let checksum = u64::from(!crc32c::crc32c(&body));
+        let mut bytes = [VERSION, body.len() as u64, checksum].map(u64::to_le_bytes).concat();
+        bytes.extend(body);
+        for &(file, offset, len) in &self.unknown {
+            bytes.extend([file.into(), offset, len.into()].map(u64::to_le_bytes).concat());
+        }
+        bytes
     }
 
     /// Reads it.
     ///
     /// # Errors
-    /// [`RunError::State`] where there is none, or it is none of ours.
+    /// [`RunError::State`] where there is none, or what is there is none.
     pub(super) fn load(job: &str, clone: u32) -> Result<State, RunError> {
         let path = path(job, clone);
         let failed = |reason: String| RunError::State { path: path.clone(), reason };
-        let text = std::fs::read(&path).map_err(|e| failed(e.to_string()))?;
-        let state = std::str::from_utf8(&text).ok().and_then(State::read);
-        state.ok_or_else(|| failed("this program did not save it".to_owned()))
+        let bytes = std::fs::read(&path).map_err(|e| failed(e.to_string()))?;
+        State::read(&bytes).ok_or_else(|| failed("it is no saved state, or a damaged one".to_owned()))
     }
 
-    fn read(text: &str) -> Option<State> {
-        let mut lines = text.lines();
-        let mut state = State::default();
-        lines.next().filter(|line| *line == HEAD)?;
-        for line in lines {
-            let mut words = line.split(' ');
-            let word = words.next()?;
-            let mut number = || words.next()?.parse::<u64>().ok();
-            match word {
-                "writes" => state.writes = number()?,
-                "unknown" => {
-                    let (file, offset, len) = (number()?, number()?, number()?);
-                    state.unknown.push((u32::try_from(file).ok()?, offset, u32::try_from(len).ok()?));
-                }
-                _ => return None,
-            }
+    fn read(bytes: &[u8]) -> Option<State> {
+        let number = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        let (version, len) = (number(bytes, 0)?, usize::try_from(number(bytes, 8)?).ok()?);
+        let (body, rest) = bytes.get(HEAD..)?.split_at_checked(len)?;
+        let whole = version == VERSION && len >= PLACES && u64::from(!crc32c::crc32c(body)) == number(bytes, 16)?;
+        let mut state = State { writes: number(body, 16).filter(|_| whole)?, unknown: Vec::new() };
+        for place in rest.chunks(24) {
+            let (file, offset, len) = (number(place, 0)?, number(place, 8)?, number(place, 16)?);
+            state.unknown.push((u32::try_from(file).ok()?, offset, u32::try_from(len).ok()?));
         }
         Some(state)
     }
@@ -80,11 +111,28 @@ mod tests {
 
     #[test]
     fn a_state_survives_and_nothing_else_is_taken_for_one() {
+        let owner = Owner { job: "a", clone: 0, depth: 2, files: 1 };
         let state = State { writes: 7, unknown: vec![(0, 4096, 512), (1, 0, 512)] };
-        assert_eq!(State::read(&state.text()), Some(state));
-        for text in ["", "writes 7\n", "hakaru verify state 1\nwrites x\n", "hakaru verify state 1\nunknown 1 2\n"] {
-            assert_eq!(State::read(text), None, "{text}");
+        let bytes = state.bytes(owner, [(0, 4096)].into_iter());
+        assert_eq!(State::read(&bytes), Some(state));
+        for cut in [0, 8, 24, 100, bytes.len() - 1] {
+            assert_eq!(State::read(&bytes[..cut]), None, "{cut}");
         }
+        let mut damaged = bytes;
+        damaged[40] ^= 1;
+        assert_eq!(State::read(&damaged), None);
         assert_eq!(path("a/b", 3), PathBuf::from("local-a.b-3-verify.state"));
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_fio() {
+        // Sixteen sequential writes of 4 KiB by a job called st.
+        let owner = Owner { job: "st", clone: 0, depth: 1, files: 1 };
+        let bytes = State { writes: 16, unknown: Vec::new() }.bytes(owner, [(0, 61_440)].into_iter());
+        assert_eq!(bytes.len(), 192);
+        assert_eq!(
+            bytes[..24],
+            [3, 0, 0, 0, 0, 0, 0, 0, 0xa8, 0, 0, 0, 0, 0, 0, 0, 0xf2, 0x21, 0x80, 0x45, 0, 0, 0, 0]
+        );
     }
 }

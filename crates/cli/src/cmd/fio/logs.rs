@@ -6,8 +6,9 @@
 use hakaru_dialects::fio::output::{LogColumns, LogEntry, LogKind, histogram_line, log_text};
 use hakaru_dialects::fio::{Invocation, JobExtras, LogPlan};
 use hakaru_engine::{LogChunk, LogSample};
-use hakaru_model::job::Job;
+use hakaru_model::job::{Job, Op, PerOp};
 use hakaru_model::plan::Plan;
+use hakaru_model::record::{PhaseRecord, Samples};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,9 +22,18 @@ pub(super) struct LogFiles {
     /// Workers of each phase.
     phases: Vec<Vec<WorkerLogs>>,
     current: usize,
+    /// Bandwidth and IOPS of single I/Os, by worker of each phase.
+    singles: Vec<Vec<PerOp<Singles>>>,
     /// Text that is not written yet.
     pending: BTreeMap<PathBuf, String>,
     failed: bool,
+}
+
+/// What is known of single I/Os, where each was logged: bytes and thousandths of an I/O per second.
+#[derive(Clone, Default)]
+struct Singles {
+    bw: Samples,
+    iops: Samples,
 }
 
 /// The logs of one worker.
@@ -53,6 +63,7 @@ impl LogFiles {
                 }
                 workers.push(logs);
             }
+            files.singles.push(vec![PerOp::default(); workers.len()]);
             files.phases.push(workers);
         }
         Ok(files)
@@ -64,8 +75,11 @@ impl LogFiles {
 
     /// Takes what a worker tells.
     pub(super) fn take(&mut self, worker: usize, chunk: &LogChunk) {
-        let LogFiles { phases, current, pending, failed } = self;
+        let LogFiles { phases, current, singles, pending, failed } = self;
         let Some(logs) = phases.get(*current).and_then(|workers| workers.get(worker)) else { return };
+        if let Some(singles) = singles.get_mut(*current).and_then(|workers| workers.get_mut(worker)) {
+            logs.count(chunk, singles);
+        }
         let epoch = if logs.unix_epoch { chunk.epoch_unix_ms.max(0) as u64 } else { 0 };
         for (kind, path) in &logs.files {
             // Most kinds of a worker have something to tell, or none.
@@ -78,6 +92,23 @@ impl LogFiles {
             if waiting.len() >= PIECE {
                 *failed |= !append(path, waiting);
                 waiting.clear();
+            }
+        }
+    }
+
+    /// A log of each bandwidth or IOPS takes the place of the samples over time in the result, as in fio.
+    pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
+        for (phase, singles) in phases.iter_mut().zip(&self.singles) {
+            for (worker, singles) in phase.workers.iter_mut().zip(singles) {
+                for op in Op::ALL {
+                    let (of, Singles { bw, iops }) = (&mut worker.ops[op], &singles[op]);
+                    if bw.count > 0 {
+                        of.bw_samples = *bw;
+                    }
+                    if iops.count > 0 {
+                        of.iops_samples = *iops;
+                    }
+                }
             }
         }
     }
@@ -111,6 +142,21 @@ impl WorkerLogs {
         let (class, level) = (priority.io_class.unwrap_or(0), priority.io_level.unwrap_or(0));
         let columns = LogColumns { offset: *offset, prio: *prio };
         WorkerLogs { files, columns, prio: (class << 13 | level) as u16, unix_epoch: *unix_epoch }
+    }
+
+    /// Adds the bandwidth and IOPS of single I/Os, where they are logged.
+    fn count(&self, chunk: &LogChunk, singles: &mut PerOp<Singles>) {
+        let has = |kind: LogKind| self.files.iter().any(|(file, _)| *file == kind);
+        let (bw, iops) = (has(LogKind::Bw), has(LogKind::Iops));
+        for sample in chunk.samples.iter().filter(|sample| sample.len > 0 && (bw || iops)) {
+            let of = &mut singles[sample.op];
+            if let Some(bytes_per_s) = sample.bytes_per_s.filter(|_| bw) {
+                of.bw.record(bytes_per_s);
+            }
+            if let Some(per_s) = sample.iops.filter(|_| iops) {
+                of.iops.record(per_s * 1000);
+            }
+        }
     }
 
     fn text(&self, kind: LogKind, chunk: &LogChunk, epoch: u64) -> String {

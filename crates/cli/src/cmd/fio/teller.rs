@@ -4,7 +4,7 @@ use super::Run;
 use super::logs::LogFiles;
 use hakaru_dialects::fio::output::{self, Limit, Progress as Status, WorkerState};
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
-use hakaru_engine::{Flow, Layout, LogChunk, Observer, Progress};
+use hakaru_engine::{Flow, Layout, LogChunk, Observer, Progress, Stage};
 use hakaru_model::job::{IoEngine, Job, Op, PerOp};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
 use hakaru_model::record::PhaseRecord;
@@ -29,7 +29,12 @@ pub(super) struct Teller<'a> {
     last_line: Instant,
     last_newline: Instant,
     line_open: bool,
-    limit: Limit,
+    /// Signs of the line that is open.
+    width: usize,
+    /// Number of the phase that runs.
+    phase: usize,
+    /// I/Os and bytes of the phase when the last line was shown.
+    shown: (PerOp<u64>, PerOp<u64>),
     /// Files to lay out of one worker, by the first of them: name of its job, how many, and their bytes.
     layouts: HashMap<PathBuf, (String, u64, u64)>,
     /// Workers of the phase whose queue is capped, and of whom nothing was said yet.
@@ -60,7 +65,9 @@ impl<'a> Teller<'a> {
             last_line: Instant::now(),
             last_newline: Instant::now(),
             line_open: false,
-            limit: limit(invocation),
+            width: 0,
+            phase: 0,
+            shown: Default::default(),
             layouts: HashMap::new(),
             capped: 0,
             logs,
@@ -77,6 +84,11 @@ impl<'a> Teller<'a> {
         self.logs.end()
     }
 
+    /// Puts what only the logs know into the result.
+    pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
+        self.logs.amend(phases);
+    }
+
     fn write_status(&self, text: &str) {
         // Nobody looks at a status line that cannot be written.
         let _ = if self.on_stdout {
@@ -87,12 +99,13 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// What the jobs may do at most, added up over their clones: bandwidth where any has a limit of that, else IOPS.
-fn limit(invocation: &Invocation) -> Limit {
+/// What jobs may do at most, added up: bandwidth where any has a limit of that, else IOPS.
+fn limit(jobs: &[&Job]) -> Limit {
     let sum = |rate: fn(&Job) -> &PerOp<Option<u64>>| -> u64 {
-        let used = |job: &Job| Op::ALL.iter().filter(|&&op| job.access.does(op)).filter_map(|&op| rate(job)[op]).sum();
-        let of = |(job, _): (&Job, _)| -> u64 { u64::from(job.numjobs) * Some(job).map_or(0, used) };
-        invocation.jobs().map(of).sum()
+        let used = |job: &Job| -> u64 {
+            Op::ALL.iter().filter(|&&op| job.access.does(op)).filter_map(|&op| rate(job)[op]).sum()
+        };
+        jobs.iter().map(|job| used(job)).sum()
     };
     let bytes = (sum(|job| &job.rules.minimum_rate.bytes_per_s), sum(|job| &job.rate.bytes_per_s));
     let ios = (sum(|job| &job.rules.minimum_rate.iops), sum(|job| &job.rate.iops));
@@ -101,6 +114,28 @@ fn limit(invocation: &Invocation) -> Limit {
         ((0, 0), (least, most)) => Limit::Iops(least, most),
         ((least, most), _) => Limit::BytesPerSec(least, most),
     }
+}
+
+/// Files that a worker holds open; what has no file counts as one.
+fn open_files(worker: &WorkerPlan) -> usize {
+    let most = worker.rules.turns.open_files.map_or(usize::MAX, |most| most.max(1) as usize);
+    worker.stream.regions.len().clamp(1, most)
+}
+
+/// The longest a phase can take, where times bound it.
+fn time_bound(phase: &PhasePlan) -> Option<Duration> {
+    let bound = |w: &WorkerPlan| w.runtime.map(|time| time.0 + w.ramp_time.0 + w.startdelay.0);
+    let longest = phase.workers.iter().map(bound).try_fold(0, |longest, time| Some(longest.max(time?)));
+    longest.map(Duration::from_nanos)
+}
+
+/// By how much numbers grew in a time, for each second of it.
+fn per_second(now: &PerOp<u64>, before: &PerOp<u64>, time: Duration) -> PerOp<u64> {
+    let mut grown = PerOp::default();
+    for op in Op::ALL {
+        grown[op] = (now[op].saturating_sub(before[op]) as f64 / time.as_secs_f64().max(1e-3)) as u64;
+    }
+    grown
 }
 
 /// What one worker after the other lays out of its files, those of earlier ones left out: by the first file of each.
@@ -120,6 +155,47 @@ fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
 }
 
 impl Teller<'_> {
+    /// The status line, which tells of the jobs of all phases.
+    fn line(&self, phase: &PhasePlan, progress: &Progress, since: Duration) -> String {
+        let plan = &self.run.plan;
+        let extras = self.invocation.extras.iter().flatten().next();
+        let workers = |phases: &[PhasePlan]| phases.iter().map(|phase| phase.workers.len()).sum();
+        let (before, after) = plan.phases.split_at(self.phase.min(plan.phases.len()));
+        let after = after.get(1..).unwrap_or_default();
+        let state = |(worker, stage): (&WorkerPlan, &Stage)| match stage {
+            Stage::Waiting => WorkerState::NotBegun,
+            Stage::LeadIn => WorkerState::Ramping,
+            Stage::AtWork => WorkerState::running(&worker.stream.access),
+            Stage::Done => WorkerState::Reaped,
+        };
+        let now = phase.workers.iter().zip(&progress.stages);
+        let mut states = vec![WorkerState::Reaped; workers(before)];
+        states.extend(now.clone().map(state));
+        states.resize(states.len() + workers(after), WorkerState::NotBegun);
+        let active: Vec<&WorkerPlan> =
+            now.filter(|(_, stage)| matches!(stage, Stage::LeadIn | Stage::AtWork)).map(|(worker, _)| worker).collect();
+        let jobs = self.invocation.scenario.phases.get(self.phase).map_or(&[][..], |phase| &phase.jobs);
+        let limited: Vec<&Job> = active.iter().filter_map(|worker| jobs.get(worker.job as usize)).collect();
+        let later = after.iter().map(time_bound).try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
+        let left = progress.remaining.map(|left| left + later.unwrap_or_default());
+        let done = self.run.begun.elapsed().as_secs_f64();
+        // The share of the whole run where times bound it, else of the phase.
+        let whole = left.filter(|_| !after.is_empty() || !before.is_empty());
+        let share = whole.map(|left| 100.0 * done / (done + left.as_secs_f64()).max(1e-3));
+        let status = Status {
+            running: active.len() as u32,
+            open_files: active.iter().map(|worker| open_files(worker)).sum::<usize>() as u32,
+            states,
+            percent: share.or(progress.permille.map(|p| f64::from(p) / 10.0)),
+            bytes_per_s: per_second(&progress.bytes, &self.shown.1, since),
+            iops: per_second(&progress.ios, &self.shown.0, since),
+            eta_s: left.map(|left| left.as_secs_f64().ceil() as u64),
+            kb_base: extras.map_or(1024, |e| e.kb_base),
+            unit_base: extras.map_or(0, |e| e.unit_base),
+        };
+        output::limited_status_line(&status, limit(&limited))
+    }
+
     /// A note for each worker whose queue is capped, once the phase is under way.
     fn note_depths(&mut self) {
         let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped));
@@ -133,6 +209,7 @@ impl Teller<'_> {
 impl Observer for Teller<'_> {
     fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
         self.logs.phase_begins(index);
+        (self.phase, self.shown) = (index, Default::default());
         self.layouts = layouts(phase);
         let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
         let capped =
@@ -175,32 +252,21 @@ impl Observer for Teller<'_> {
     fn progress(&mut self, phase: &PhasePlan, progress: &Progress) -> Flow {
         self.note_depths();
         let due = Duration::from_millis(self.settings.eta_interval_ms.max(100));
-        if !self.shows_eta || self.last_line.elapsed() < due {
+        let since = self.last_line.elapsed();
+        if !self.shows_eta || since < due {
             return Flow::Continue;
         }
         self.last_line = Instant::now();
-        let extras = self.invocation.extras.iter().flatten().next();
-        let state = |w: &WorkerPlan| {
-            if progress.measuring { WorkerState::running(&w.stream.access) } else { WorkerState::Ramping }
-        };
-        let synced = phase.workers.iter().filter(|w| w.ioengine != IoEngine::Null).count();
-        let status = Status {
-            running: progress.running as u32,
-            open_files: synced as u32,
-            states: phase.workers.iter().map(state).collect(),
-            percent: progress.permille.map(|p| f64::from(p) / 10.0),
-            bytes_per_s: progress.bytes_per_s,
-            iops: progress.iops,
-            eta_s: progress.remaining.map(|r| r.as_secs_f64().ceil() as u64),
-            kb_base: extras.map_or(1024, |e| e.kb_base),
-            unit_base: extras.map_or(0, |e| e.unit_base),
-        };
-        let line = output::limited_status_line(&status, self.limit);
+        let line = self.line(phase, progress, since);
+        self.shown = (progress.ios, progress.bytes);
         let newline_due = |ms: u64| self.last_newline.elapsed() >= Duration::from_millis(ms);
         self.line_open = !self.settings.eta_newline_ms.is_some_and(newline_due);
         if !self.line_open {
             self.last_newline = Instant::now();
         }
+        // A line that is written over must not show behind a shorter one.
+        let line = format!("{line:<width$}", width = self.width);
+        self.width = if self.line_open { line.trim_end().len() } else { 0 };
         let end = if self.line_open { "\r" } else { "\n" };
         self.write_status(&format!("{line}{end}"));
         Flow::Continue

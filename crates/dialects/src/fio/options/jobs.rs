@@ -69,6 +69,7 @@ pub(super) const TABLE: &[Opt] = &[
     opt("exitall_on_error", Kind::Flag, "Ends the other jobs when one ends with an error")
         .works(put!(|job, value| job.job.rules.exit.on_error = value.flag())),
     opt("thread", Kind::Flag, "Runs jobs as threads rather than processes")
+        .alias(&["threads"])
         .accepted("each worker is a thread always")
         .checked(put!(|job, value| job.extras.thread = value.flag())),
     opt("clocksource", CLOCKS, "Clock that times are taken from")
@@ -120,9 +121,10 @@ pub(super) const TABLE: &[Opt] = &[
         .refused("control groups are not made", "start fio itself within one, as by systemd-run"),
     opt("cgroup_weight", Kind::Int { min: 100, max: 1000 }, "Weight of that control group").goes_with("cgroup"),
     opt("cgroup_nodelete", Kind::Bool, "Keeps that control group afterwards").default("0").goes_with("cgroup"),
-    opt("flow", Kind::Int { min: 0, max: 1000 }, "Weight of the job among those of its flow")
+    // A sign told, long ago, which way a job moved the counter of its flow.
+    opt("flow", Kind::Int { min: -1000, max: 1000 }, "Weight of the job among those of its flow")
         .default("0")
-        .works(put!(|job, value| job.flow.weight = value.u32())),
+        .works(put!(|job, value| job.flow.weight = value.int().unsigned_abs() as u32)),
     opt("flow_id", int(0), "Flow the job belongs to")
         .default("0")
         .with("flow", put!(|job, value| job.flow.id = value.u32())),

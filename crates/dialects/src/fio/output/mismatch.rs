@@ -1,8 +1,8 @@
 //! What fio says on standard error of errors, and of data that is not as it was written.
 
-use super::normal::error_text;
+use super::normal::{error_text, place_of};
 use hakaru_model::mismatch::{Difference, Mismatch, Saved};
-use hakaru_model::record::{IoError, WorkerRecord};
+use hakaru_model::record::{IoError, StopReason, WorkerRecord};
 use std::fmt::Write;
 
 /// The lines of all errors that a worker kept in full. Empty when there were none.
@@ -21,13 +21,15 @@ pub fn errors(worker: &WorkerRecord) -> String {
     text
 }
 
-/// The line by which the text tells that damage ended a job; other forms have the error in the result.
-pub fn ended_by_damage(worker: &WorkerRecord) -> Option<String> {
-    let ended = worker.stop == hakaru_model::record::StopReason::Error;
-    let error = worker.errors.first.iter().find(|error| ended && !error.mismatches.is_empty())?;
+/// The line by which the text tells that an error ended a job; other forms have the error in the result.
+pub fn ended_by_error(worker: &WorkerRecord) -> Option<String> {
+    let damaged = |error: &&IoError| !error.mismatches.is_empty();
+    let first = worker.errors.first.iter().find(damaged).or(worker.errors.first.first());
+    let error = first.filter(|_| worker.stop == StopReason::Error)?;
     // The shape is fio's, which names a line of its sources; there is none to name here.
+    let (file, func) = if damaged(&error) { ("io_u.c", "io_u_sync_complete") } else { place_of(&error.action) };
     let (pid, errno, words) = (worker.pid, error.errno, error_text(error.errno));
-    Some(format!("fio: pid={pid}, err={errno}/file:io_u.c:0, func=io_u_sync_complete, error={words}\n"))
+    Some(format!("fio: pid={pid}, err={errno}/file:{file}:0, func={func}, error={words}\n"))
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
@@ -85,7 +87,6 @@ fn mismatch_lines(text: &mut String, error: &IoError, mismatch: &Mismatch) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::record::StopReason;
     use hakaru_model::units::{Bytes, Nanos};
 
     /// As fio 3.33 printed it for the same damage, but for its own marks of blocks and places in its sources.
@@ -127,6 +128,6 @@ mod tests {
                expected data dumped as f.12288.expected
         fio: 37 more errors are counted, and not told one by one
         ");
-        insta::assert_snapshot!(ended_by_damage(&worker).unwrap(), @"fio: pid=7, err=84/file:io_u.c:0, func=io_u_sync_complete, error=Invalid or incomplete multibyte or wide character");
+        insta::assert_snapshot!(ended_by_error(&worker).unwrap(), @"fio: pid=7, err=84/file:io_u.c:0, func=io_u_sync_complete, error=Invalid or incomplete multibyte or wide character");
     }
 }

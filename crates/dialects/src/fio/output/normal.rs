@@ -56,7 +56,7 @@ pub fn calibration(mean_us: f64, deviation_us: f64) -> String {
 }
 
 /// Where fio would say an error came from.
-fn place_of(action: &str) -> (&'static str, &'static str) {
+pub(super) fn place_of(action: &str) -> (&'static str, &'static str) {
     match action {
         action if action.starts_with("rate_") => ("backend.c", "check_min_rate"),
         action if action.starts_with("latency of") => ("io_u.c", "max latency exceeded"),
@@ -255,8 +255,8 @@ impl Text {
             ops.write.short,
             ops.trim.short
         );
-        if let (true, Some(first)) = (report.continues_on_errors(), report.first_error) {
-            let (total, errno) = (report.errors, first.errno);
+        if report.continues_on_errors() {
+            let (total, errno) = (report.errors, report.first_error.map_or(0, |first| first.errno));
             line!(self, "     errors    : total={total}, first_error={errno}/<{}>", error_text(errno));
         }
         let TargetNumbers { depth, target_ns, window_us, percentile } = TargetNumbers::of(report);

@@ -69,7 +69,7 @@ impl<'a> Steadiness<'a> {
         let bw = self.mean(bytes_per_s) >> 10;
         let what = if self.rule.iops { "iops" } else { "bw" };
         let kind = if self.rule.slope { "slope" } else { "mean dev" };
-        let known = self.percent && !iops.is_empty() && *criterion != 0.0;
+        let known = self.percent && !iops.is_empty() && (*attained || *criterion != 0.0);
         format!(
             "attained={}, bw={bw}KiB/s ({bw}kB/s), iops={}, {what} {kind}={criterion:.3}{}",
             if *attained { "yes" } else { "no" },

@@ -9,6 +9,12 @@ use hakaru_model::job::{Access, BlockSize, Job, Op};
 pub const DEPTH_NOTE: &str =
     "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n";
 
+/// What is noted, behind `fio: `, of a verification that will not come, and of one that others spoil.
+pub const VERIFY_NOTES: [&str; 2] = [
+    "verification read phase will never start because write phase uses all of runtime",
+    "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.",
+];
+
 /// A line for each job, `...` for its clones, the version, and how many start. Ends with a newline.
 pub fn banner(view: &StartView<'_>) -> String {
     let mut text = String::new();

@@ -97,7 +97,9 @@ impl<'a> RunView<'a> {
         let mut workers = Vec::new();
         let mut shown = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
-            if extras.iter().any(|extras| extras.disk_util) {
+            // Of files that a trace names, fio learns when it has chosen its disks already.
+            let watched = |(job, extras): (&Job, &JobExtras)| extras.disk_util && job.rules.replay.read.is_empty();
+            if phase.jobs.iter().zip(extras).any(watched) {
                 shown.push(record);
             }
             workers.extend(record.workers.iter().filter_map(|worker| {
