@@ -1,12 +1,12 @@
 //! What is done for a worker beside its I/O: priorities, processors of nodes, commands before and after.
 
 use crate::error::RunError;
-use hakaru_model::job::rules::Priority;
+use hakaru_model::job::rules::{MemoryMode, MemoryPolicy, Priority};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_sys::Errno;
 use std::process::{Command, Stdio};
 
-/// Sets what the calling thread is to have: processors and priorities.
+/// Sets what the calling thread is to have: processors, memory and priorities.
 pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
     let mut cpus = plan.cpus_allowed.clone();
     for &node in &plan.rules.numa_cpu_nodes {
@@ -20,7 +20,32 @@ pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
             online: std::thread::available_parallelism().map_or(1, usize::from),
         })?;
     }
+    if let Some(policy) = &plan.rules.memory {
+        place_memory(plan, policy)?;
+    }
     set_priorities(plan)
+}
+
+/// Says where the memory comes from that this thread takes from now on.
+fn place_memory(plan: &WorkerPlan, policy: &MemoryPolicy) -> Result<(), RunError> {
+    let MemoryPolicy { mode, nodes } = policy;
+    let (number, needs) = match mode {
+        MemoryMode::Default => (0, false),
+        MemoryMode::Prefer => (1, true),
+        MemoryMode::Bind => (2, true),
+        MemoryMode::Interleave => (3, true),
+        MemoryMode::Local => (4, false),
+    };
+    let all = if needs && nodes.is_empty() {
+        let online = std::fs::read_to_string("/sys/devices/system/node/online").ok();
+        online.and_then(|text| list(&text)).unwrap_or_else(|| vec![0])
+    } else {
+        nodes.clone()
+    };
+    hakaru_sys::thread::set_memory_policy(number, &all).map_err(|errno| {
+        let what = format!("memory of the NUMA nodes {all:?} (numa_mem_policy)");
+        RunError::Priority { job: plan.name.clone(), what, errno }
+    })
 }
 
 fn set_priorities(plan: &WorkerPlan) -> Result<(), RunError> {

@@ -17,7 +17,12 @@ pub(crate) struct Content {
     unique: u64,
     /// How many of the first are repeated; 0 repeats the last.
     working_set: u64,
+    /// Contents of the set that several workers share; 0 where there is none.
+    pool: u64,
 }
+
+/// All workers that share a set make its contents from this.
+const POOL_SEED: u64 = 0x5e7;
 
 impl Content {
     pub(crate) fn new(plan: &WorkerPlan) -> Content {
@@ -29,7 +34,8 @@ impl Content {
     }
 
     fn with(buffers: Buffers, seed: u64, working_set: u64) -> Content {
-        Content { buffers, seed, rng: Rng::fork(seed, 0xf1), unique: 0, working_set }
+        let pool = if buffers.repeats.shared { working_set * u64::from(buffers.repeats.sharers.max(1)) } else { 0 };
+        Content { buffers, seed, rng: Rng::fork(seed, 0xf1), unique: 0, working_set, pool }
     }
 
     /// Fills all buffers before the first write.
@@ -42,18 +48,23 @@ impl Content {
         if self.buffers.repeats.percent == 0 {
             return fill(buffer, &self.buffers, &mut self.rng);
         }
-        let number = self.draw();
-        fill(buffer, &self.buffers, &mut Rng::fork(self.seed ^ 0xdeed, number));
+        let (seed, number) = self.draw();
+        fill(buffer, &self.buffers, &mut Rng::fork(seed ^ 0xdeed, number));
     }
 
-    /// Which content comes next: one that was there before, or the next that was not. A working set is written first.
-    fn draw(&mut self) -> u64 {
+    /// Which content comes next, by seed and number: one that was there before, or the next that was not. A working set
+    /// of its own is written first; that of several workers comes to be as they repeat it.
+    fn draw(&mut self) -> (u64, u64) {
         let repeats = self.rng.below(100) < u64::from(self.buffers.repeats.percent);
-        if repeats && self.unique >= self.working_set.max(1) {
-            return if self.working_set == 0 { self.unique } else { 1 + self.rng.below(self.working_set) };
+        if repeats && self.pool > 0 {
+            return (POOL_SEED, 1 + self.rng.below(self.pool));
+        }
+        if repeats && self.pool == 0 && self.unique >= self.working_set.max(1) {
+            let number = if self.working_set == 0 { self.unique } else { 1 + self.rng.below(self.working_set) };
+            return (self.seed, number);
         }
         self.unique += 1;
-        self.unique
+        (self.seed, self.unique)
     }
 }
 
@@ -124,7 +135,7 @@ mod tests {
 
     /// Distinct blocks of 2000.
     fn distinct(percent: u32, working_set: u64) -> usize {
-        let repeats = hakaru_model::job::Repeats { percent, working_set_percent: None };
+        let repeats = hakaru_model::job::Repeats { percent, ..Default::default() };
         let mut content = Content::with(Buffers { repeats, ..of(Fill::Random) }, 7, working_set);
         let mut seen = std::collections::HashSet::new();
         for _ in 0..2000 {
@@ -144,6 +155,23 @@ mod tests {
         assert_eq!(distinct(100, 0), 1);
         assert_eq!(distinct(100, 50), 50, "all come from the working set once it is there");
         assert!((1000..1120).contains(&distinct(50, 100)), "{}", distinct(50, 100));
+    }
+
+    #[test]
+    fn workers_repeat_the_set_they_share() {
+        let repeats = hakaru_model::job::Repeats { percent: 50, shared: true, sharers: 2, ..Default::default() };
+        let mut seen = std::collections::HashMap::new();
+        for worker in 0..2 {
+            let mut content = Content::with(Buffers { repeats, ..of(Fill::Random) }, worker, 50);
+            for _ in 0..2000 {
+                let mut block = vec![0; 512];
+                content.fill(&mut block);
+                *seen.entry(block).or_insert(0) |= 1 << worker;
+            }
+        }
+        let both = seen.values().filter(|&&by| by == 3).count();
+        assert!((95..=100).contains(&both), "{both} contents of both");
+        assert!((2050..2150).contains(&seen.len()), "{} contents in all", seen.len());
     }
 
     /// The share that a real compressor takes away is the one that was asked for.

@@ -4,7 +4,7 @@ use crate::error::RunError;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::Fallocate;
-use hakaru_model::job::rules::AccessAdvice;
+use hakaru_model::job::rules::{AccessAdvice, Lifetime};
 use hakaru_model::plan::{FilePlan, LayOut, WorkerPlan};
 use hakaru_model::rng::Rng;
 use hakaru_sys::Errno;
@@ -99,6 +99,40 @@ fn write_through(
     Ok(())
 }
 
+/// Opens the files of a worker again, after removing them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reopener<'a> {
+    pub(crate) plan: &'a WorkerPlan,
+    pub(crate) files: &'a [FilePlan],
+    pub(crate) direct_fallback: bool,
+}
+
+impl Reopener<'_> {
+    /// Removes the file of a region and opens what is made in its place. `None` for what is no file.
+    ///
+    /// # Errors
+    /// What the file system answers; ENOENT for a worker that only reads.
+    pub(crate) fn renew(&self, region: u32) -> Result<Option<OwnedFd>, Errno> {
+        let place = self.plan.stream.regions.get(region as usize);
+        let Some(file) = place.and_then(|place| self.files.get(place.file as usize)) else { return Ok(None) };
+        if !matches!(file.kind, TargetKind::File | TargetKind::Absent) {
+            return Ok(None);
+        }
+        // Another worker on the same file may have been first.
+        match rustix::fs::unlink(&file.path) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno),
+        }
+        let opened = open_one(self.plan, file, self.direct_fallback, &mut Vec::new());
+        let fd = opened.map_err(|error| match error {
+            RunError::Open { errno, .. } => errno,
+            _ => Errno::INVAL,
+        })?;
+        advise(&fd, self.plan, file.kind);
+        Ok(Some(fd))
+    }
+}
+
 /// Opens the files of a worker's regions, in their order.
 pub(crate) fn open_all(
     plan: &WorkerPlan,
@@ -114,12 +148,24 @@ pub(crate) fn open_all(
             drop_cache(&fd, file, caveats);
         }
         advise(&fd, plan, file.kind);
+        tell_lifetime(&fd, plan, file)?;
         if plan.pre_read {
             read_through(&fd, region.offset, region.len);
         }
         opened.push(fd);
     }
     Ok(opened)
+}
+
+/// Opens them and does nothing else.
+pub(crate) fn open_only(
+    plan: &WorkerPlan,
+    files: &[FilePlan],
+    direct_fallback: bool,
+    caveats: &mut Vec<Caveat>,
+) -> Result<Vec<OwnedFd>, RunError> {
+    let wanted = plan.stream.regions.iter().filter_map(|region| files.get(region.file as usize));
+    wanted.map(|file| open_one(plan, file, direct_fallback, caveats)).collect()
 }
 
 fn open_one(
@@ -155,6 +201,20 @@ fn open_one(
         answer => answer,
     }
     .map_err(|errno| RunError::Open { path: file.path.clone(), purpose, errno })
+}
+
+/// Tells the kernel how long what is written will live, where somebody says.
+fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(), RunError> {
+    let hint = match plan.rules.files.lifetime {
+        Lifetime::Untold => return Ok(()),
+        Lifetime::None => 1,
+        Lifetime::Short => 2,
+        Lifetime::Medium => 3,
+        Lifetime::Long => 4,
+        Lifetime::Extreme => 5,
+    };
+    let told = hakaru_sys::file::set_lifetime(fd, hint);
+    told.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "its write_hint", errno })
 }
 
 /// Tells the kernel the order of I/O, where it goes through the page cache. Advice that is not taken harms nothing.

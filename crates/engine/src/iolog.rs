@@ -33,6 +33,8 @@ pub struct LogSample {
     pub iops: Option<u64>,
     /// Creation to submission, submission to completion, creation to completion, in nanoseconds, where they are kept.
     pub latency: [Option<u64>; 3],
+    /// When the I/O was submitted, counted as `at`; 0 for a stretch of time.
+    pub issued: Nanos,
 }
 
 /// Completion latencies of a stretch of time, by size.
@@ -180,7 +182,8 @@ impl IoLog {
             let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(length)) as u64;
             let bytes_per_s = whole.then(|| per_s(sums.bytes - base.bytes));
             let iops = whole.then(|| per_s(ios));
-            self.chunk.samples.push(LogSample { at, op, len: 0, offset: 0, bytes_per_s, iops, latency });
+            let issued = Nanos(0);
+            self.chunk.samples.push(LogSample { at, op, len: 0, offset: 0, bytes_per_s, iops, latency, issued });
         }
     }
 

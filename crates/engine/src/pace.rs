@@ -35,6 +35,8 @@ pub(crate) struct Pacer {
     /// I/Os since the last pause, and when that was over.
     ios: u32,
     since: u64,
+    /// Whether I/Os are intended for their moments whatever the device does.
+    open_loop: bool,
 }
 
 impl Pacer {
@@ -49,7 +51,13 @@ impl Pacer {
             next: PerOp::all(0),
             ios: 0,
             since: 0,
+            open_loop: rate.poisson,
         })
+    }
+
+    /// The same, whose I/Os are intended for their moments whatever the device does, if `so` or if they were before.
+    pub(crate) fn open_loop(self, so: bool) -> Pacer {
+        Pacer { open_loop: self.open_loop || so, ..self }
     }
 
     /// Starts to count at this moment.
@@ -71,7 +79,7 @@ impl Pacer {
         self.ios = self.ios.saturating_add(1);
         let at = self.next[request.op];
         self.next[request.op] += self.gap(request.op, request.len, &ticks);
-        Due { at, open_loop: self.rate.poisson }
+        Due { at, open_loop: self.open_loop }
     }
 
     /// The pause that is due before the next I/O.

@@ -369,9 +369,20 @@ impl Seat<'_> {
         let Seat { phase, index, plan, files, shared, chunks, wall_clock } = self;
         let mut caveats = Vec::new();
         let waits_for = waits_for(phase, plan);
-        let (check, record) = (None, None);
-        let around =
-            Surroundings { index, plan, files, shared, messages, chunks, wall_clock, waits_for, check, record };
+        let (check, record, reopener) = (None, None, None);
+        let around = Surroundings {
+            index,
+            plan,
+            files,
+            shared,
+            messages,
+            chunks,
+            wall_clock,
+            waits_for,
+            check,
+            record,
+            reopener,
+        };
         let guard = PanicGuard { job: &plan.name, messages };
         let _leaver = Leaver { shared, index };
         let answer = match run_worker(around, starter, &mut caveats) {

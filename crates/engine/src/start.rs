@@ -1,9 +1,11 @@
 //! Starts one worker: opens what it needs, picks backend and clock, and says when it is ready.
 
+mod offload;
+
 use crate::backend::Backend;
 use crate::backend::falloc::{Reserve, SpaceBackend};
 use crate::backend::fileops::{CreateFile, CreateFolder, NameBackend, NameCall, RemoveFile, RemoveFolder};
-use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2};
+use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2, VectoredSome};
 use crate::backend::ftruncate::Truncate;
 use crate::backend::libaio::AioBackend;
 use crate::backend::mmap::MmapBackend;
@@ -16,7 +18,7 @@ use crate::backend::vsync::VsyncBackend;
 use crate::beside;
 use crate::clock::{Clock, ClockChoice, CounterClock, KernelClock};
 use crate::error::RunError;
-use crate::files;
+use crate::files::{self, Reopener};
 use crate::recorder::Recorder;
 use crate::shared::Message;
 use crate::sim::seat::{Seat, World};
@@ -49,9 +51,9 @@ pub(crate) struct Starter<'a> {
 }
 
 /// Runs one worker from opening its files to its record. `None` when the run was called off before it began.
-pub(crate) fn run_worker(
-    mut around: Surroundings<'_>,
-    starter: &Starter<'_>,
+pub(crate) fn run_worker<'a>(
+    mut around: Surroundings<'a>,
+    starter: &Starter<'a>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
@@ -65,6 +67,10 @@ pub(crate) fn run_worker(
     }
     if plan.ioengine.works_on_names() {
         return run_on_names(around, starter);
+    }
+    around.reopener = Some(Reopener { plan, files: starter.files, direct_fallback: starter.direct_fallback });
+    if plan.rules.offload {
+        return offload::run(around, starter, caveats);
     }
     let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     match plan.ioengine {
@@ -186,20 +192,25 @@ fn plain(
     let plan = around.plan;
     let depth = plan.queue.iodepth as usize;
     let slots = slots(plan)?;
-    let none = |errno| RunError::NoEngine { ioengine: plan.ioengine.name(), because: why_not(errno) };
     Ok(match plan.ioengine {
         IoEngine::Null if depth > 1 => timed(around, NullQueue::new(slots), clock),
         IoEngine::Null => timed(around, NullBackend::new(slots), clock),
         IoEngine::Sync => timed(around, FileBackend::new(opened, slots, Seek), clock),
         IoEngine::Pvsync => timed(around, FileBackend::new(opened, slots, Vectored), clock),
         IoEngine::Pvsync2 => {
-            let flags = flags(plan);
-            timed(around, FileBackend::new(opened, slots, Vectored2(flags, flags | of_writes(plan))), clock)
+            let polled = call_flags(plan);
+            match plan.engine.hipri_percentage.filter(|_| plan.engine.hipri) {
+                None => timed(around, FileBackend::new(opened, slots, polled), clock),
+                Some(percent) => {
+                    let some = VectoredSome::new(polled, percent, plan.seed);
+                    timed(around, FileBackend::new(opened, slots, some), clock)
+                }
+            }
         }
         IoEngine::Vsync => timed(around, VsyncBackend::new(opened, VectoredSlots::new(slots), depth), clock),
         IoEngine::Stdio => timed(around, StdioBackend::new(opened, slots, plan.writes), clock),
         IoEngine::Splice => {
-            let pipe = SplicePipe::new().map_err(none)?;
+            let pipe = SplicePipe::new().map_err(|errno| none(plan, errno))?;
             timed(around, SpliceBackend::new(opened, slots, pipe), clock)
         }
         IoEngine::Posixaio => {
@@ -226,11 +237,32 @@ fn of_writes(plan: &WorkerPlan) -> ReadWriteFlags {
     if plan.rules.files.atomic { ReadWriteFlags::from_bits_retain(RWF_ATOMIC) } else { ReadWriteFlags::empty() }
 }
 
-fn flags(plan: &WorkerPlan) -> ReadWriteFlags {
+/// How `preadv2` and `pwritev2` are called.
+fn call_flags(plan: &WorkerPlan) -> Vectored2 {
     let mut flags = ReadWriteFlags::empty();
     flags.set(ReadWriteFlags::HIPRI, plan.engine.hipri);
     flags.set(ReadWriteFlags::NOWAIT, plan.engine.nowait);
-    flags
+    Vectored2(flags, flags | of_writes(plan))
+}
+
+fn none(plan: &WorkerPlan, errno: Errno) -> RunError {
+    RunError::NoEngine { ioengine: plan.ioengine.name(), because: why_not(errno) }
+}
+
+/// A ring as it was asked for.
+fn ring_options(plan: &WorkerPlan) -> RingOptions {
+    let engine = &plan.engine;
+    RingOptions {
+        fixed_buffers: engine.fixedbufs,
+        fixed_files: engine.registerfiles,
+        sq_poll: engine.sqthread_poll,
+        io_poll: engine.hipri,
+        nowait: engine.nowait,
+        vectored: engine.vectored,
+        sq_poll_cpu: engine.sqthread_poll_cpu.filter(|_| engine.sqthread_poll),
+        force_async: engine.force_async,
+        shared: false,
+    }
 }
 
 /// A ring, or why there is none. Registration is tried where it was asked for, and in our own batched default.
@@ -240,10 +272,7 @@ fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<
     let asked = RingOptions {
         fixed_buffers: plan.engine.fixedbufs || lean,
         fixed_files: plan.engine.registerfiles || lean,
-        sq_poll: plan.engine.sqthread_poll,
-        io_poll: plan.engine.hipri,
-        nowait: plan.engine.nowait,
-        vectored: plan.engine.vectored,
+        ..ring_options(plan)
     };
     let copies = || opened.iter().map(|fd| fd.try_clone()).collect::<Result<Vec<_>, _>>();
     let first = copies().map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::MFILE));

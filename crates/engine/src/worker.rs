@@ -6,6 +6,8 @@
 
 mod checked;
 mod limits;
+mod ranges;
+mod renew;
 mod replay;
 mod ruled;
 mod turn;
@@ -13,10 +15,13 @@ mod turn;
 pub(crate) use self::turn::Flows;
 
 use self::limits::{Limits, command_failed};
+use self::ranges::Ranges;
+use self::renew::Renewal;
 use self::turn::{FlowSeat, Turn};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use crate::content::Content;
+use crate::files::Reopener;
 use crate::iolog::{IoLog, LogChunk};
 use crate::pace::{Due, Pacer};
 use crate::recorder::Recorder;
@@ -129,6 +134,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) waits_for: Vec<usize>,
     /// Where it writes its requests to.
     pub(crate) record: Option<Recorder>,
+    /// How it opens its files anew.
+    pub(crate) reopener: Option<Reopener<'a>>,
 }
 
 /// A worker at work.
@@ -154,6 +161,8 @@ pub(crate) struct Worker<'a, B, C> {
     record: Option<Recorder>,
     writes_since_fsync: u32,
     writes_since_fdatasync: u32,
+    ranges: Option<Box<Ranges>>,
+    renewal: Option<Box<Renewal<'a>>>,
     begun: u64,
     measuring_since: u64,
     in_ramp: bool,
@@ -186,7 +195,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             trim: plan.stream.access.does(Op::Trim),
         };
         let d = &plan.durability;
-        let syncs = d.fsync_every > 0 || d.fdatasync_every > 0;
+        let syncs = d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some();
         let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
         let check = around.check.take();
         let fills = check.as_ref().is_some_and(|check| check.fills());
@@ -196,7 +205,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             backend,
             clock,
             stream: plan.stream.requests(),
-            pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed),
+            pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed).map(|p| p.open_loop(plan.rules.offload)),
             held: None,
             tally: Tally::new(&plan.measure, used, syncs, expected as usize),
             depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
@@ -211,6 +220,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             record: around.record.take(),
             writes_since_fsync: 0,
             writes_since_fdatasync: 0,
+            ranges: Ranges::new(plan),
+            renewal: Renewal::new(plan, around.reopener.take()),
             begun: 0,
             measuring_since: 0,
             in_ramp: plan.ramp_time.0 > 0,
@@ -233,8 +244,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             around,
         };
         worker.ruled = worker.looks_at_each();
-        worker.careful =
-            plan.replay.is_some() || worker.pacer.is_some() || plan.rules.serialize_overlap || worker.flow.is_some();
+        let asks = worker.pacer.is_some() || worker.flow.is_some() || worker.renewal.is_some();
+        worker.careful = plan.replay.is_some() || plan.rules.serialize_overlap || asks;
         if plan.writes {
             worker.content.fill_all(worker.backend.buffers());
         }

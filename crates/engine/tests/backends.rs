@@ -200,6 +200,8 @@ fn switches_of_rings_change_how_and_not_what() {
         EngineOptions { registerfiles: true, ..none.clone() },
         EngineOptions { sqthread_poll: true, ..none.clone() },
         EngineOptions { sqthread_poll: true, registerfiles: true, fixedbufs: true, ..none.clone() },
+        EngineOptions { sqthread_poll: true, sqthread_poll_cpu: Some(0), ..none.clone() },
+        EngineOptions { force_async: 3, ..none.clone() },
         EngineOptions { vectored: true, ..none },
     ];
     for engine in switches {

@@ -5,7 +5,7 @@
 
 pub mod rules;
 
-use self::rules::Rules;
+use self::rules::{RangeSync, Rules};
 use crate::price::PriceList;
 use crate::units::{Bytes, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
@@ -214,6 +214,19 @@ impl IoEngine {
         !matches!(self, Libaio | IoUring | Posixaio | Vsync | Null | Sim)
     }
 
+    /// Whether threads beside the worker can submit for it. The others gather I/Os themselves, have threads of their own,
+    /// or work on names.
+    pub fn can_offload(self) -> bool {
+        use IoEngine::{Falloc, Ftruncate, IoUring, Libaio, Mmap, Null, Psync, Pvsync, Pvsync2, Splice, Sync};
+        matches!(self, Null | Sync | Psync | Pvsync | Pvsync2 | Libaio | IoUring | Mmap | Splice | Falloc | Ftruncate)
+    }
+
+    /// Whether the file behind its I/Os can be replaced while it works.
+    pub fn can_renew_files(self) -> bool {
+        use IoEngine::{IoUring, Libaio, Null, Psync, Pvsync, Pvsync2, Splice, Sync};
+        matches!(self, Null | Sync | Psync | Pvsync | Pvsync2 | Libaio | IoUring | Splice)
+    }
+
     /// Whether an I/O is one operation on a whole file or folder by its name, and moves no data.
     pub fn works_on_names(self) -> bool {
         use IoEngine::{Filecreate, Filedelete, Filestat};
@@ -405,10 +418,16 @@ pub struct Extent {
     pub size: Option<SizeSpec>,
     /// Size of each file; `None` follows from `size`.
     pub filesize: Option<Bytes>,
+    /// Draws the size of each file between `filesize` and this, where it is given.
+    #[serde(default)]
+    pub filesize_max: Option<Bytes>,
     /// Bytes a clone transfers in one loop; `None` for as many as `size`.
     pub io_size: Option<SizeSpec>,
     /// Where in each file to begin.
     pub offset: SizeSpec,
+    /// What an offset in hundredths is rounded up to a multiple of (`offset_align`); 0 for the smallest block.
+    #[serde(default)]
+    pub offset_align: u64,
     /// How much further each clone begins than the one before.
     pub offset_increment: SizeSpec,
     /// Ends the job after so many I/Os.
@@ -423,8 +442,10 @@ impl Default for Extent {
         Extent {
             size: None,
             filesize: None,
+            filesize_max: None,
             io_size: None,
             offset: start,
+            offset_align: 0,
             offset_increment: start,
             number_ios: None,
             loops: 1,
@@ -484,6 +505,9 @@ pub struct Durability {
     pub sync: bool,
     /// Opens with O_DSYNC.
     pub dsync: bool,
+    /// `sync_file_range` after so many writes.
+    #[serde(default)]
+    pub range_sync: Option<RangeSync>,
 }
 
 /// What writes carry.
@@ -515,6 +539,10 @@ pub struct Repeats {
     /// Hundredths of the file whose first content is repeated (`dedupe_working_set_percentage`); `None` repeats what
     /// was written last.
     pub working_set_percent: Option<u32>,
+    /// Repeats contents of a set that all workers of a phase share that were told so (`dedupe_global`).
+    pub shared: bool,
+    /// How many workers these are; the plan counts them.
+    pub sharers: u32,
 }
 
 /// The content of a buffer.
@@ -636,6 +664,15 @@ pub struct EngineOptions {
     /// The call by which attributes of files are asked for.
     #[serde(default)]
     pub stat: StatCall,
+    /// The processor that kernel thread runs on (`sqthread_poll_cpu`).
+    #[serde(default)]
+    pub sqthread_poll_cpu: Option<u32>,
+    /// Has each so many-th I/O done by a thread of the kernel (`force_async`); 0 for none.
+    #[serde(default)]
+    pub force_async: u32,
+    /// Hundredths of the I/Os that are polled for (`hipri_percentage`); `None` for all.
+    #[serde(default)]
+    pub hipri_percentage: Option<u32>,
 }
 
 /// How the attributes of a file are asked for.
@@ -792,7 +829,8 @@ impl Job {
 
     /// Sizes of the operations it does.
     pub fn blocks_used(&self) -> impl Iterator<Item = &BlockSize> {
-        Op::ALL.into_iter().filter(|&op| self.access.does(op)).map(|op| &self.block[op])
+        let by_op = Op::ALL.into_iter().filter(|&op| self.access.does(op)).map(|op| &self.block[op]);
+        by_op.chain(&self.rules.sizes.in_line)
     }
 }
 

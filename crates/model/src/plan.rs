@@ -3,6 +3,7 @@
 //! [`Plan::resolve`] is a pure function of the scenario and the facts of its paths. Printing a plan is the dry run.
 
 mod replay;
+mod sizes;
 mod verify;
 
 pub use self::verify::VerifyPlan;
@@ -20,6 +21,7 @@ use crate::stream::{Region, StreamPlan};
 use crate::trace::Trace;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
+use sizes::FileSizes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -290,13 +292,15 @@ impl Resolver {
                 self.workers += 1;
             }
         }
+        let sharers = workers.iter().filter(|w: &&WorkerPlan| w.buffers.repeats.shared).count() as u32;
+        workers.iter_mut().for_each(|w| w.buffers.repeats.sharers = if w.buffers.repeats.shared { sharers } else { 0 });
         self.settle_files(&files)?;
         self.forget_removed(phase);
         Ok(PhasePlan { name: phase.name.clone(), files, workers })
     }
 
     fn note_weaknesses(&mut self, job: &Job) {
-        if job.ioengine.is_synchronous() && job.queue.iodepth > 1 {
+        if one_at_a_time(job) && job.queue.iodepth > 1 {
             let ioengine = job.ioengine.name().to_owned();
             self.note(Caveat::DepthCapped { ioengine, asked: job.queue.iodepth });
         }
@@ -321,7 +325,7 @@ impl Resolver {
         seed: u64,
         files: &mut Vec<FilePlan>,
     ) -> Result<WorkerPlan, PlanError> {
-        let regions = self.regions(job, clone, files)?;
+        let regions = self.regions(job, clone, seed, files)?;
         let total = total(job, regions.iter().map(|r| r.len).sum());
         let logical = self.logical_block(job, &regions, files);
         let max_block = job.blocks_used().map(|b| b.max().0).max().unwrap_or(0) as u32;
@@ -354,13 +358,11 @@ impl Resolver {
                 turns: job.rules.turns.clone(),
                 zones: job.rules.zones.clone(),
                 course: job.rules.course,
+                sizes: job.rules.sizes.clone(),
             },
             max_block,
             alignment: logical.max(4096),
-            queue: Queue {
-                iodepth: if job.ioengine.is_synchronous() { 1 } else { job.queue.iodepth },
-                ..job.queue.clone()
-            },
+            queue: Queue { iodepth: if one_at_a_time(job) { 1 } else { job.queue.iodepth }, ..job.queue.clone() },
             startdelay: startdelay(job, Rng::fork(seed, 0x2000 + u64::from(clone))),
             ramp_time: job.timing.ramp_time,
             runtime: job.timing.runtime,
@@ -393,7 +395,7 @@ impl Resolver {
     }
 
     /// The parts of its files that one clone uses; adds the files it needs.
-    fn regions(&self, job: &Job, clone: u32, files: &mut Vec<FilePlan>) -> Result<Vec<Region>, PlanError> {
+    fn regions(&self, job: &Job, clone: u32, seed: u64, files: &mut Vec<FilePlan>) -> Result<Vec<Region>, PlanError> {
         if let Some(trace) = job.rules.replay.trace_of(clone) {
             return self.replayed_regions(job, trace, files);
         }
@@ -412,7 +414,9 @@ impl Resolver {
         let paths = clone_paths(job, clone);
         let count = paths.len().max(1) as u64;
         let mut regions = Vec::new();
+        let mut sizes = FileSizes::of(job, clone, seed);
         for path in paths {
+            let Some(drawn) = sizes.draw() else { break };
             let facts = self
                 .facts
                 .get(&path)
@@ -421,7 +425,7 @@ impl Resolver {
             let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
             // A device whose size is 0 is a stream such as /dev/zero: it is as long as the job says.
             let fixed = if device { facts.size.0 } else { 0 };
-            let full = match (fixed > 0, job.extent.filesize, job.extent.size) {
+            let full = match (fixed > 0, drawn.or(job.extent.filesize), job.extent.size) {
                 (true, Some(wanted), _) if wanted.0 > fixed => {
                     let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
                     return Err(PlanError::PastEnd { job, path, size, offset, wanted });
@@ -514,6 +518,11 @@ fn total(job: &Job, room: u64) -> u64 {
     }
 }
 
+/// Whether there is no queue, whatever is asked: threads beside the worker would be one.
+fn one_at_a_time(job: &Job) -> bool {
+    job.ioengine.is_synchronous() && !job.rules.offload
+}
+
 /// More than the file system under a file can take: a job that fills it ends when there is no space left.
 fn everything(facts: &TargetFacts) -> u64 {
     let free = facts.free.map_or(1 << 40, |free| free.0);
@@ -554,7 +563,7 @@ fn alignment_of_offsets(job: &Job) -> u64 {
     job.block_align.map_or(smallest_block(job), |align| align.0).max(1)
 }
 
-/// Where a clone begins. What is given in hundredths is rounded up to a block, as fio does.
+/// Where a clone begins. What is given in hundredths is rounded up, to a block if nothing else is said, as fio does.
 fn resolve_offset(job: &Job, clone: u32, full: u64) -> u64 {
     let resolve = |spec: SizeSpec| match spec {
         SizeSpec::Bytes(b) => b.0,
@@ -563,8 +572,8 @@ fn resolve_offset(job: &Job, clone: u32, full: u64) -> u64 {
     let Extent { offset, offset_increment, .. } = &job.extent;
     let exact = resolve(*offset).saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
     let relative = [offset, offset_increment].into_iter().any(|spec| matches!(spec, SizeSpec::Percent(_)));
-    let block = smallest_block(job);
-    if relative { exact.checked_next_multiple_of(block).unwrap_or(exact) } else { exact }
+    let unit = if job.extent.offset_align > 0 { job.extent.offset_align } else { smallest_block(job) };
+    if relative { exact.checked_next_multiple_of(unit).unwrap_or(exact) } else { exact }
 }
 
 /// Cuts the part of a file of `full` bytes that a clone uses. `fixed` is the size of a device, which cannot grow.
@@ -681,6 +690,24 @@ fn check(job: &Job) -> Result<(), PlanError> {
     }
     if job.access.mix.read + job.access.mix.write + job.access.mix.trim != 100 {
         return bad("rwmixread", format!("{:?}", job.access.mix), "the shares have to add up to 100");
+    }
+    if job.rules.offload && !job.ioengine.can_offload() {
+        let why = "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
+        return bad("io_submit_mode", "offload".to_owned(), why);
+    }
+    if job.rules.offload && job.queue.iodepth > 1024 {
+        return bad(
+            "iodepth",
+            job.queue.iodepth.to_string(),
+            "io_submit_mode=offload has a thread for each, 1024 at most",
+        );
+    }
+    if job.rules.files.unlink_each_loop && (!job.ioengine.can_renew_files() || job.rules.offload) {
+        let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
+        return bad("unlink_each_loop", "1".to_owned(), why);
+    }
+    if job.rules.sizes.unaligned && job.files.direct {
+        return bad("bs_unaligned", "1".to_owned(), "direct I/O moves whole blocks only; use direct=0");
     }
     if job.access.run_length == 0 {
         return bad("rw", "…:0".to_owned(), "at least one I/O has to come from an offset");

@@ -14,7 +14,7 @@ pub use self::permutation::Permutation;
 
 use self::front::Front;
 use self::general::GeneralStream;
-use crate::job::rules::{Course, FileTurns, Zones};
+use crate::job::rules::{Course, FileTurns, SizeRules, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,9 @@ pub struct StreamPlan {
     /// How a sequential job goes through its regions.
     #[serde(default)]
     pub course: Course,
+    /// How sizes are drawn.
+    #[serde(default)]
+    pub sizes: SizeRules,
 }
 
 /// The requests of a worker; see [`StreamPlan::requests`].
@@ -263,6 +266,7 @@ mod tests {
             turns: FileTurns::default(),
             zones: Zones::None,
             course: Course::Forward,
+            sizes: SizeRules::default(),
         }
     }
 
@@ -330,6 +334,31 @@ mod tests {
         let offsets: Vec<u64> = p.requests().map(|r| r.offset).collect();
         let follows = offsets.windows(2).filter(|w| w[1] == w[0] + 1024).count() as f64 / offsets.len() as f64;
         assert!((follows - 0.75).abs() < 0.03, "{follows}");
+    }
+
+    #[test]
+    fn what_follows_has_a_size_of_its_own_where_that_is_asked_for() {
+        let mut p = plan(Access::only(Op::Read, true), 1024, 1 << 24, Some(1 << 22));
+        p.percent_random = Some(PerOp::all(50));
+        p.sizes.in_line = Some(BlockSize::Fixed(Bytes(4096)));
+        let requests: Vec<Request> = p.requests().collect();
+        let behind = |pair: &[Request]| pair[1].offset == pair[0].offset + u64::from(pair[0].len);
+        let wrong = requests.windows(2).filter(|pair| behind(pair) != (pair[1].len == 4096)).count();
+        assert!(wrong < 4, "{wrong} of {}", requests.len());
+        let long = requests.iter().filter(|r| r.len == 4096).count() as f64 / requests.len() as f64;
+        assert!((long - 0.5).abs() < 0.05, "{long}");
+    }
+
+    #[test]
+    fn sizes_need_not_be_multiples_of_the_smallest() {
+        let mut p = plan(Access::only(Op::Read, false), 1000, 1 << 20, Some(1 << 20));
+        p.block.read = BlockSize::Range { min: Bytes(1000), max: Bytes(8000) };
+        p.sizes.unaligned = true;
+        let lens: Vec<u32> = p.requests().map(|r| r.len).collect();
+        assert_eq!(lens.iter().map(|&len| u64::from(len)).sum::<u64>(), 1 << 20);
+        assert!(lens.iter().all(|len| *len <= 8000), "{lens:?}");
+        let odd = lens.iter().filter(|len| *len % 1000 != 0).count();
+        assert!(odd * 100 > lens.len() * 95, "{odd} of {}", lens.len());
     }
 
     #[test]

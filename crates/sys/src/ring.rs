@@ -20,6 +20,12 @@ pub struct RingOptions {
     pub nowait: bool,
     /// Describes each buffer by a vector, as kernels before 5.6 want it. Registered buffers have no vectors.
     pub vectored: bool,
+    /// The processor that the thread of the kernel runs on.
+    pub sq_poll_cpu: Option<u32>,
+    /// Has each so many-th I/O done by a thread of the kernel from the start; 0 for none.
+    pub force_async: u32,
+    /// May be used by any thread, one at a time, rather than by the one that made it only.
+    pub shared: bool,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -41,9 +47,19 @@ mod real {
         vectors: Box<[libc::iovec]>,
         options: RingOptions,
         rw_flags: i32,
+        /// Whether buffers are registered, and nothing else is out of the ordinary.
+        registered: bool,
+        /// Whether an I/O has to be looked at before it is prepared.
+        rare: bool,
+        /// I/Os until the next that a thread of the kernel does.
+        until_async: u32,
         in_flight: usize,
         prepared: usize,
     }
+
+    // SAFETY: the raw pointers of the vectors are to memory of `slots`, which goes with the ring; a ring that belongs to
+    // a thread answers others with EEXIST.
+    unsafe impl Send for Ring {}
 
     impl std::fmt::Debug for Ring {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -62,7 +78,10 @@ mod real {
             let mut builder = IoUring::builder();
             if options.sq_poll {
                 builder.setup_sqpoll(1000);
-            } else if lean {
+                if let Some(cpu) = options.sq_poll_cpu {
+                    builder.setup_sqpoll_cpu(cpu);
+                }
+            } else if lean && !options.shared {
                 // The flag lets a call that waits for nothing see that completions are to be fetched.
                 builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag();
             }
@@ -121,7 +140,8 @@ mod real {
     }
 
     impl Ring {
-        /// A ring for as many I/Os as there are slots, on these files. It has to be used by the thread that made it.
+        /// A ring for as many I/Os as there are slots, on these files. Unless it is shared, it has to be used by the
+        /// thread that made it; to others the kernel answers with an error.
         ///
         /// # Errors
         /// ENOSYS and EPERM where the kernel has no rings or forbids them, ENOMEM when memory may not be locked.
@@ -135,7 +155,23 @@ mod real {
             let vectors = (0..slots.count())
                 .map(|slot| libc::iovec { iov_base: slots.address(slot).cast(), iov_len: slots.size() })
                 .collect();
-            let mut this = Ring { ring, files, slots, vectors, options, rw_flags, in_flight: 0, prepared: 0 };
+            let rare = options.vectored || options.force_async > 0;
+            let registered = options.fixed_buffers && options.force_async == 0;
+            let until_async = options.force_async;
+            let (in_flight, prepared) = (0, 0);
+            let mut this = Ring {
+                ring,
+                files,
+                slots,
+                vectors,
+                options,
+                rw_flags,
+                registered,
+                rare,
+                until_async,
+                in_flight,
+                prepared,
+            };
             this.register()?;
             Ok(this)
         }
@@ -168,6 +204,22 @@ mod real {
             &self.files
         }
 
+        /// Puts another file in the place of one, which is closed. Nothing may be prepared or in flight on it.
+        ///
+        /// # Errors
+        /// What the kernel answers when the new file cannot be registered, or the old one could not be closed well.
+        ///
+        /// # Panics
+        /// When there is no such file, or I/Os are in flight: a bug of the caller.
+        pub fn replace_file(&mut self, index: u32, file: OwnedFd) -> Result<(), Errno> {
+            assert!(self.in_flight + self.prepared == 0, "I/Os are in flight");
+            if self.options.fixed_files {
+                let updated = self.ring.submitter().register_files_update(index, &[file.as_raw_fd()]);
+                updated.map_err(|e| errno(&e))?;
+            }
+            crate::file::close(std::mem::replace(&mut self.files[index as usize], file))
+        }
+
         /// Prepares an I/O of the first `len` bytes of a slot on a file; it is handed over by the next `submit`.
         ///
         /// # Panics
@@ -175,6 +227,20 @@ mod real {
         #[inline(always)]
         pub fn prepare(&mut self, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
             let buffer = self.slots.lend(slot as usize, len as usize);
+            let memory = if self.registered {
+                Memory::Registered(buffer, slot as u16)
+            } else if self.rare {
+                return self.prepare_rare(buffer, slot, file, write, offset, len);
+            } else {
+                Memory::Plain(buffer)
+            };
+            let entry = self.entry(memory, file, write, offset, len);
+            self.push(entry.user_data(u64::from(slot)));
+        }
+
+        /// An I/O that is described in another way than most, or done in another.
+        #[cold]
+        fn prepare_rare(&mut self, buffer: *mut u8, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
             let memory = if self.options.fixed_buffers {
                 Memory::Registered(buffer, slot as u16)
             } else if self.options.vectored {
@@ -184,14 +250,26 @@ mod real {
             } else {
                 Memory::Plain(buffer)
             };
+            let mut entry = self.entry(memory, file, write, offset, len);
+            if self.options.force_async > 0 {
+                self.until_async -= 1;
+                if self.until_async == 0 {
+                    self.until_async = self.options.force_async;
+                    entry = entry.flags(squeue::Flags::ASYNC);
+                }
+            }
+            self.push(entry.user_data(u64::from(slot)));
+        }
+
+        #[inline(always)]
+        fn entry(&self, memory: Memory, file: u32, write: bool, offset: u64, len: u32) -> squeue::Entry {
             let flags = self.rw_flags;
-            let entry = if self.options.fixed_files {
+            if self.options.fixed_files {
                 entry!(types::Fixed(file), memory, write, offset, len, flags)
             } else {
                 let fd = types::Fd(self.files[file as usize].as_raw_fd());
                 entry!(fd, memory, write, offset, len, flags)
-            };
-            self.push(entry.user_data(u64::from(slot)));
+            }
         }
 
         /// Prepares an operation that does nothing, to measure the ring itself.
@@ -314,6 +392,14 @@ mod absent {
         }
 
         /// Cannot be called.
+        ///
+        /// # Errors
+        /// None: it cannot be called.
+        pub fn replace_file(&mut self, _: u32, _: OwnedFd) -> Result<(), Errno> {
+            match *self {}
+        }
+
+        /// Cannot be called.
         pub fn prepare(&mut self, _: u32, _: u32, _: bool, _: u64, _: u32) {
             match *self {}
         }
@@ -370,7 +456,11 @@ mod tests {
         let registered = RingOptions { fixed_buffers: true, fixed_files: true, ..plain };
         let polled = RingOptions { sq_poll: true, ..registered };
         let vectored = RingOptions { vectored: true, ..plain };
-        for options in [plain, registered, polled, RingOptions { sq_poll: true, ..plain }, vectored] {
+        let placed = RingOptions { sq_poll_cpu: Some(0), ..polled };
+        let aside = [1, 3].map(|force_async| RingOptions { force_async, ..plain });
+        let both = RingOptions { force_async: 2, ..registered };
+        let once = RingOptions { sq_poll: true, ..plain };
+        for options in [plain, registered, polled, once, vectored, placed, aside[0], aside[1], both] {
             let Some(mut ring) = ring(options) else { continue };
             for _ in 0..50 {
                 for slot in 0..4 {

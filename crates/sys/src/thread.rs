@@ -87,6 +87,25 @@ pub fn set_io_priority(class: u32, level: u32) -> Result<(), Errno> {
     answer(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_THREAD, 0 as libc::c_long, value) })
 }
 
+/// Which NUMA nodes the memory of the calling thread comes from: 0 as usual, 1 from this one first, 2 from these only, 3
+/// from each in turn, 4 from the one it runs on (`MPOL_*`).
+///
+/// # Errors
+/// EINVAL for nodes that do not exist, ENOSYS where the kernel knows of none.
+pub fn set_memory_policy(mode: u32, nodes: &[u32]) -> Result<(), Errno> {
+    const BITS: usize = libc::c_ulong::BITS as usize;
+    let mut mask = [0 as libc::c_ulong; 1024 / BITS];
+    for &node in nodes {
+        let word = mask.get_mut(node as usize / BITS).ok_or(Errno::INVAL)?;
+        *word |= 1 << (node as usize % BITS);
+    }
+    // The kernel takes one less than it is told.
+    let bits = if nodes.is_empty() { 0 } else { 1024 + 1 };
+    let (mode, bits) = (mode as libc::c_long, bits as libc::c_long);
+    // SAFETY: the kernel reads at most 1024 bits from the mask, which is as long and outlives the call.
+    answer(unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask.as_ptr(), bits) })
+}
+
 /// Lets the calling thread run only while its processor has nothing else to do.
 ///
 /// # Errors

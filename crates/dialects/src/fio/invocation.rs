@@ -238,6 +238,8 @@ pub struct LogPlan {
     pub offset: bool,
     /// Adds the priority of each I/O.
     pub prio: bool,
+    /// Adds when each I/O was issued.
+    pub issued: bool,
     /// The number of the job in the file's name.
     pub per_job: bool,
     /// Times count from 1970 rather than from the start.
@@ -261,6 +263,7 @@ impl Default for LogPlan {
             max_value: false,
             offset: false,
             prio: false,
+            issued: false,
             per_job: true,
             unix_epoch: false,
             bwavgtime_ms: 500,

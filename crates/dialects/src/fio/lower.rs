@@ -19,14 +19,14 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     let mut job = spec.job.clone();
     let bad = |reason: String| FioErrorKind::BadJob { job: spec.job.name.clone(), reason };
     let access = access(spec).map_err(bad)?;
-    job.block = blocks(spec);
+    (job.block, job.rules.sizes.in_line) = blocks(spec, &access);
     job.block_align = align(spec, &access).map_err(bad)?;
     if job.block_align.is_some() || access.distribution != Distribution::Uniform {
         // Offsets between blocks cannot cover each block once, and neither can skewed ones.
         job.access.every_block_once = false;
     }
     job.access = Access { every_block_once: job.access.every_block_once, ..access };
-    job.buffers.repeats = repeats(spec);
+    job.buffers.repeats = repeats(spec).map_err(bad)?;
     job.target = target(spec).map_err(bad)?;
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
@@ -68,8 +68,9 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
     Ok(access)
 }
 
+/// Sizes by operation, and the size of those I/Os of a random job that follow one another, where it is another.
 /// `bssplit` goes before `bsrange`, and that before `bs`, whichever comes last.
-fn blocks(spec: &JobSpec) -> PerOp<BlockSize> {
+fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSize>) {
     let of = |op: Op| {
         if let Some(parts) = &spec.bs_split[op] {
             match parts.as_slice() {
@@ -85,7 +86,11 @@ fn blocks(spec: &JobSpec) -> PerOp<BlockSize> {
             BlockSize::Fixed(Bytes(spec.bs[op].unwrap_or(4096)))
         }
     };
-    PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }
+    if spec.bs_by_order {
+        let (in_line, random) = (of(Op::Read), of(Op::Write));
+        return if access.random { (PerOp::all(random), Some(in_line)) } else { (PerOp::all(in_line), None) };
+    }
+    (PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }, None)
 }
 
 fn align(spec: &JobSpec, access: &Access) -> Result<Option<Bytes>, String> {
@@ -141,9 +146,13 @@ fn buffers(job: &mut Job) {
     job.buffers.refill &= !kept;
 }
 
-fn repeats(spec: &JobSpec) -> Repeats {
+fn repeats(spec: &JobSpec) -> Result<Repeats, String> {
     let (percent, set) = spec.dedupe;
-    Repeats { percent, working_set_percent: spec.dedupe_in_set.then_some(set) }
+    if spec.dedupe_global && !spec.dedupe_in_set {
+        return Err("dedupe_global goes with dedupe_mode=working_set only".to_owned());
+    }
+    let working_set_percent = spec.dedupe_in_set.then_some(set);
+    Ok(Repeats { percent, working_set_percent, shared: spec.dedupe_global, sharers: 0 })
 }
 
 fn times(job: &mut Job, warnings: &mut Vec<String>) {
@@ -193,6 +202,10 @@ fn rules(job: &mut Job, spec: &JobSpec, warnings: &mut Vec<String>) -> Result<()
     let FlowSpec { weight, id, sleep } = spec.flow;
     job.rules.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
     job.rules.zones = zones(&spec.zones)?;
+    let logs = &spec.extras.logs;
+    if logs.issued && (logs.lat.is_none() || !logs.offset) {
+        return Err("log_issue_time goes with write_lat_log and log_offset=1 only".to_owned());
+    }
     job.rules.latency_target = spec.latency.target.map(|target| LatencyTarget {
         target,
         window: spec.latency.window,

@@ -33,6 +33,8 @@ pub(crate) struct JobSpec {
     pub bs_split: PerOp<Option<Vec<(u64, u32)>>>,
     /// `blockalign`.
     pub align: PerOp<Option<u64>>,
+    /// `bs_is_seq_rand`.
+    pub bs_by_order: bool,
     /// `filename`.
     pub filenames: Vec<PathBuf>,
     /// `directory`.
@@ -49,6 +51,8 @@ pub(crate) struct JobSpec {
     pub dedupe: (u32, u32),
     /// `dedupe_mode=working_set`.
     pub dedupe_in_set: bool,
+    /// `dedupe_global`.
+    pub dedupe_global: bool,
     /// `gtod_reduce`.
     pub gtod_reduce: bool,
     /// Waits for the jobs before it, and begins a group.
@@ -141,6 +145,7 @@ impl Default for JobSpec {
             bs_range: PerOp::all(None),
             bs_split: PerOp::all(None),
             align: PerOp::all(None),
+            bs_by_order: false,
             filenames: Vec::new(),
             directories: Vec::new(),
             format: "$jobname.$jobnum.$filenum".to_owned(),
@@ -149,6 +154,7 @@ impl Default for JobSpec {
             complete_max: None,
             dedupe: (0, 5),
             dedupe_in_set: false,
+            dedupe_global: false,
             gtod_reduce: false,
             stonewall: false,
             new_group: false,

@@ -2,11 +2,13 @@
 
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
+use hakaru_model::rng::Rng;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::ReadWriteFlags;
+use std::cell::RefCell;
 use std::io::{IoSlice, IoSliceMut};
 use std::time::Duration;
 
@@ -85,6 +87,40 @@ impl Call for Vectored2 {
     }
 }
 
+/// The same, polling for a share of the I/Os only.
+#[derive(Debug)]
+pub(crate) struct VectoredSome {
+    plain: Vectored2,
+    polled: Vectored2,
+    percent: u64,
+    draws: RefCell<Rng>,
+}
+
+impl VectoredSome {
+    /// `percent` hundredths of the I/Os go the `polled` way.
+    pub(crate) fn new(polled: Vectored2, percent: u32, seed: u64) -> VectoredSome {
+        let plain = Vectored2(polled.0 - ReadWriteFlags::HIPRI, polled.1 - ReadWriteFlags::HIPRI);
+        VectoredSome { plain, polled, percent: percent.into(), draws: RefCell::new(Rng::fork(seed, 0x41)) }
+    }
+
+    #[inline]
+    fn draw(&self) -> &Vectored2 {
+        if self.draws.borrow_mut().below(100) < self.percent { &self.polled } else { &self.plain }
+    }
+}
+
+impl Call for VectoredSome {
+    #[inline(always)]
+    fn read(&self, fd: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+        self.draw().read(fd, buffer, offset)
+    }
+
+    #[inline(always)]
+    fn write(&self, fd: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<usize, Errno> {
+        self.draw().write(fd, buffer, offset)
+    }
+}
+
 /// One I/O at a time, by a system call that returns when it is done.
 #[derive(Debug)]
 pub(crate) struct FileBackend<K> {
@@ -114,6 +150,7 @@ pub(crate) fn sync_file(file: impl AsFd, kind: SyncKind) -> Result<(), Errno> {
     match kind {
         SyncKind::Full => rustix::fs::fsync(file),
         SyncKind::Data => rustix::fs::fdatasync(file),
+        SyncKind::Range(offset, len, call) => hakaru_sys::file::sync_range(file, offset, len, call),
     }
 }
 
@@ -176,13 +213,39 @@ impl<K: Call> Backend for FileBackend<K> {
         sync_file(&self.files[region as usize], kind)
     }
 
+    fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        self.at[region as usize] = 0;
+        replace(&mut self.files, region, file)
+    }
+
     fn close(&mut self) -> Result<(), Errno> {
         close_all(&mut self.files)
     }
+}
+
+/// Puts another file in the place of one, which is closed.
+pub(crate) fn replace(files: &mut [OwnedFd], region: u32, file: OwnedFd) -> Result<(), Errno> {
+    hakaru_sys::file::close(std::mem::replace(&mut files[region as usize], file))
 }
 
 /// Closes files, and tells the first error: some file systems only notice then that they could not write. The others
 /// are closed without being asked.
 pub(crate) fn close_all(files: &mut Vec<OwnedFd>) -> Result<(), Errno> {
     files.drain(..).try_for_each(hakaru_sys::file::close)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_hundredths_are_polled_for() {
+        let flags = ReadWriteFlags::HIPRI | ReadWriteFlags::NOWAIT;
+        for percent in [0, 30, 100] {
+            let some = VectoredSome::new(Vectored2(flags, flags), percent, 5);
+            let polled = (0..10_000).filter(|_| some.draw().0.contains(ReadWriteFlags::HIPRI)).count();
+            assert!(polled.abs_diff(100 * percent as usize) < 200, "{percent} %: {polled}");
+            assert_eq!(some.draw().1 - ReadWriteFlags::HIPRI, ReadWriteFlags::NOWAIT);
+        }
+    }
 }

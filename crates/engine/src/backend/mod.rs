@@ -7,6 +7,7 @@ pub(crate) mod ftruncate;
 pub(crate) mod libaio;
 pub(crate) mod mmap;
 pub(crate) mod null;
+pub(crate) mod offload;
 pub(crate) mod posixaio;
 pub(crate) mod splice;
 pub(crate) mod stdio;
@@ -15,6 +16,8 @@ pub(crate) mod vsync;
 
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
+use hakaru_sys::file::RangeCall;
+use rustix::fd::OwnedFd;
 use std::time::Duration;
 
 /// Which flush is asked for.
@@ -24,6 +27,8 @@ pub(crate) enum SyncKind {
     Full,
     /// `fdatasync`.
     Data,
+    /// `sync_file_range` of so many bytes from an offset.
+    Range(u64, u64, RangeCall),
 }
 
 /// A way to do I/O. The worker is compiled once for each.
@@ -77,6 +82,11 @@ pub(crate) trait Backend {
 
     /// Flushes one file.
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno>;
+
+    /// Takes another file for a region, while nothing is in flight. The old one is closed.
+    fn renew(&mut self, _region: u32, _file: OwnedFd) -> Result<(), Errno> {
+        Err(Errno::NOSYS)
+    }
 
     /// Closes all files. Nothing is asked for afterwards.
     ///

@@ -4,6 +4,7 @@ use super::{Backend, SyncKind};
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
+use rustix::fd::OwnedFd;
 use std::time::Duration;
 
 /// Answers at once that everything was moved.
@@ -59,6 +60,10 @@ impl Backend for NullBackend {
     }
 
     fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn renew(&mut self, _: u32, _: OwnedFd) -> Result<(), Errno> {
         Ok(())
     }
 }
@@ -119,6 +124,10 @@ impl Backend for NullQueue {
     }
 
     fn sync(&mut self, _: u32, _: SyncKind) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn renew(&mut self, _: u32, _: OwnedFd) -> Result<(), Errno> {
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The `splice` engine: `splice` between the file and a pipe, and from the pipe to memory or back.
 
-use super::files::sync_file;
+use super::files::{replace, sync_file};
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
@@ -54,5 +54,9 @@ impl Backend for SpliceBackend {
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         sync_file(&self.files[region as usize], kind)
+    }
+
+    fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        replace(&mut self.files, region, file)
     }
 }

@@ -6,6 +6,7 @@ use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use hakaru_sys::ring::Ring;
+use rustix::fd::OwnedFd;
 use std::time::Duration;
 
 /// A ring with its buffers and files.
@@ -95,5 +96,9 @@ impl Backend for RingBackend {
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         sync_file(&self.ring.files()[region as usize], kind)
+    }
+
+    fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        self.ring.replace_file(region, file)
     }
 }

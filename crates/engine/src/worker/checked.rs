@@ -15,7 +15,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Whether something is due after I/Os that landed: a flush or a check.
     pub(super) fn follows(&self) -> bool {
         let durability = &self.plan.durability;
-        let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+        let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.ranges.is_some();
         syncs || self.check.is_some() || self.record.is_some()
     }
 
@@ -136,6 +136,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             self.note_issue(request, flight.issued);
         }
         let now = self.sync_if_due(request, done, last);
+        let now = self.sync_range_if_due(request, now, last);
         if self.check.is_none() { Ok(now) } else { self.examine(slot, request, result, now) }
     }
 
@@ -150,6 +151,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Writes a flush to the log, where one is kept.
     pub(super) fn note_sync(&mut self, region: u32, kind: SyncKind, now: u64) {
+        if matches!(kind, SyncKind::Range(..)) {
+            // The log has no word for it.
+            return;
+        }
         let at_us = self.clock.nanos(now.saturating_sub(self.begun)) / 1000;
         if let Some(record) = &mut self.record {
             record.sync(at_us, region, kind == SyncKind::Data);

@@ -87,7 +87,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let bytes_per_s = (u128::from(request.len) * 1_000_000_000 / u128::from(clat.max(1))) as u64;
         let (bytes_per_s, iops) = (Some(bytes_per_s), Some(1));
         let (op, len, offset) = (request.op, request.len, request.offset);
-        if log.take(LogSample { at, op, len, offset, bytes_per_s, iops, latency }) {
+        let issued = Nanos(at.0.saturating_sub(clat));
+        if log.take(LogSample { at, op, len, offset, bytes_per_s, iops, latency, issued }) {
             self.tell_log();
         }
         stop

@@ -88,6 +88,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             return Err(stop);
         }
         self.wait_for_flow()?;
+        if self.begins_loop() {
+            self.renew_files()?;
+        }
         let Some(request) = self.draw() else { return Ok(None) };
         let now = self.clock.now();
         let due = self.due(&request, now);
@@ -118,6 +121,14 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 if let Err(stop) = self.wait_for_flow() {
                     return Turn::End(Some(stop));
                 }
+            }
+        }
+        if self.held.is_none() && self.begins_loop() {
+            if others_in_flight {
+                return Turn::Later;
+            }
+            if let Err(stop) = self.renew_files() {
+                return Turn::End(Some(stop));
             }
         }
         let now = self.clock.now();

@@ -6,7 +6,7 @@ mod verify;
 
 pub use verify::{PatternPart, Verify, VerifyMethod};
 
-use super::PerOp;
+use super::{BlockSize, PerOp};
 use crate::trace::Trace;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -39,10 +39,13 @@ pub struct Rules {
     pub course: Course,
     /// Errors that count for nothing.
     pub ignore_errors: IgnoredErrors,
+    /// How sizes are drawn, beyond what [`Job::block`](super::Job::block) says.
+    pub sizes: SizeRules,
     /// How random a random job is, in hundredths: the rest of its I/Os follow one another (`percentage_random`).
     /// `None` means all of it.
     pub percentage_random: Option<PerOp<u32>>,
-    /// Submits from threads of their own, so that a slow device cannot hold back arrivals (`io_submit_mode=offload`).
+    /// Hands I/Os to threads that submit them and wait for them, so that a slow device cannot hold back arrivals
+    /// (`io_submit_mode=offload`).
     pub offload: bool,
     /// Waits until all clones of the job of this name have ended before it begins (`wait_for`).
     pub wait_for: Option<String>,
@@ -50,6 +53,8 @@ pub struct Rules {
     pub priority: Priority,
     /// NUMA nodes whose processors its workers may use; empty for any.
     pub numa_cpu_nodes: Vec<u32>,
+    /// NUMA nodes the memory of its workers comes from; `None` leaves that to the kernel (`numa_mem_policy`).
+    pub memory: Option<MemoryPolicy>,
     /// Each worker has one of the job's processors to itself (`cpus_allowed_policy=split`).
     pub split_cpus: bool,
     /// Keeps I/Os to the same bytes from being in flight at once (`serialize_overlap`).
@@ -85,6 +90,54 @@ impl Logs {
     pub fn any(&self) -> bool {
         self.samples || self.histogram.is_some()
     }
+}
+
+/// How sizes of I/Os are drawn, beyond their blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SizeRules {
+    /// Draws sizes of a range to the byte rather than in multiples of the smallest (`bs_unaligned`).
+    pub unaligned: bool,
+    /// Size of the I/Os of a random job that follow one another, where it differs (`bs_is_seq_rand`).
+    pub in_line: Option<BlockSize>,
+}
+
+/// Which nodes memory comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryPolicy {
+    /// How the nodes are used.
+    pub mode: MemoryMode,
+    /// The nodes; none where the mode needs none.
+    pub nodes: Vec<u32>,
+}
+
+/// How NUMA nodes are used for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryMode {
+    /// As the system does.
+    Default,
+    /// From this node, or from another where it has none left.
+    Prefer,
+    /// From these nodes only.
+    Bind,
+    /// From each of these nodes in turn.
+    Interleave,
+    /// From the node the worker runs on.
+    Local,
+}
+
+/// When and how ranges that were written are handed to the device (`sync_file_range`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RangeSync {
+    /// After so many writes; at least 1.
+    pub every: u32,
+    /// Waits for what is being written already.
+    pub wait_before: bool,
+    /// Begins to write what is dirty.
+    pub write: bool,
+    /// Waits until all is written.
+    pub wait_after: bool,
 }
 
 /// The share of a job among those of its flow.
@@ -242,7 +295,7 @@ pub struct FileRules {
     pub append: bool,
     /// Writes until there is no space left, and calls that the end (`fill_device`).
     pub fill_device: bool,
-    /// Removes and lays out the files anew in each loop (`unlink_each_loop`).
+    /// Removes the files after each loop but the last, so that the next makes them anew (`unlink_each_loop`).
     pub unlink_each_loop: bool,
     /// What the kernel is told of the order of I/O.
     pub advice: AccessAdvice,
@@ -250,6 +303,27 @@ pub struct FileRules {
     pub atomic: bool,
     /// The time of closing the files counts.
     pub time_close: bool,
+    /// How long the kernel is told that what is written will live (`write_hint`).
+    pub lifetime: Lifetime,
+}
+
+/// How long data is expected to live.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifetime {
+    /// Nobody says.
+    #[default]
+    Untold,
+    /// Nothing in particular, whatever was said before.
+    None,
+    /// Short.
+    Short,
+    /// Longer.
+    Medium,
+    /// Long.
+    Long,
+    /// As long as can be.
+    Extreme,
 }
 
 /// What the kernel is told of the order of I/O (`fadvise_hint`).

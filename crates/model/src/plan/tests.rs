@@ -195,3 +195,49 @@ proptest::proptest! {
         proptest::prop_assert_eq!(Plan::resolve(&s, &facts), Plan::resolve(&s, &facts));
     }
 }
+
+#[test]
+fn sizes_of_files_are_drawn_from_their_range() {
+    let mut drawn = job(Op::Write);
+    let names: Vec<PathBuf> = (0..40).map(|i| PathBuf::from(format!("f{i}"))).collect();
+    drawn.target = Target::Paths(names.clone());
+    (drawn.extent.filesize, drawn.extent.filesize_max) = (Some(Bytes(5000)), Some(Bytes(1 << 20)));
+    drawn.extent.size = None;
+    let known: Vec<TargetFacts> =
+        names.iter().map(|name| facts(name.to_str().unwrap(), TargetKind::Absent, 0)).collect();
+    let sizes = |job: &Job| {
+        let plan = resolve(job.clone(), &known).unwrap();
+        plan.phases[0].files.iter().map(|file| file.size.0).collect::<Vec<_>>()
+    };
+    let free = sizes(&drawn);
+    assert!(free.iter().all(|size| (4096..=1 << 20).contains(size) && size.is_multiple_of(4096)), "{free:?}");
+    assert!(free.iter().collect::<std::collections::BTreeSet<_>>().len() > 30, "{free:?}");
+    assert_eq!(free, sizes(&drawn), "the same plan each time");
+    drawn.extent.size = Some(SizeSpec::Bytes(Bytes(3 << 20)));
+    let bound = sizes(&drawn);
+    assert_eq!(bound.iter().sum::<u64>(), 3 << 20);
+    assert!(bound.len() < 40);
+}
+
+#[test]
+fn an_offset_in_hundredths_is_rounded_up_to_what_was_asked_for() {
+    let known = [facts("f", TargetKind::File, 10 << 20)];
+    let begins = |align| {
+        let mut job = job(Op::Read);
+        (job.extent.offset, job.extent.offset_align) = (SizeSpec::Percent(33), align);
+        resolve(job, &known).unwrap().phases[0].workers[0].stream.regions[0].offset
+    };
+    let exact = (10 << 20) * 33 / 100;
+    assert_eq!(begins(0), 4096 * (exact as u64).div_ceil(4096));
+    assert_eq!(begins(1 << 20), 4 << 20);
+}
+
+#[test]
+fn bytes_of_any_number_do_not_go_with_direct_io() {
+    let mut odd = job(Op::Read);
+    odd.rules.sizes.unaligned = true;
+    assert!(resolve(odd.clone(), &[facts("f", TargetKind::File, 1 << 20)]).is_ok());
+    odd.files.direct = true;
+    let error = resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).unwrap_err().to_string();
+    assert!(error.contains("bs_unaligned=1") && error.contains("direct=0"), "{error}");
+}

@@ -5,7 +5,7 @@ use super::skew::Skew;
 use super::strided::Strided;
 use super::turns::Turns;
 use super::{Region, Request, StreamPlan, next_in_line};
-use crate::job::rules::{Course, Zones};
+use crate::job::rules::{Course, SizeRules, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 
@@ -48,6 +48,7 @@ pub(super) struct GeneralStream {
     /// The size, when there is only one.
     single_len: Option<u32>,
     percent_random: Option<PerOp<u32>>,
+    sizes: SizeRules,
     smallest: u64,
     rng: Rng,
     bytes_left: u64,
@@ -114,7 +115,8 @@ impl Walk {
 impl GeneralStream {
     pub(super) fn new(plan: &StreamPlan, single_op: Option<Op>, single_len: Option<u32>) -> GeneralStream {
         let used = Op::ALL.into_iter().filter(|&op| plan.access.does(op));
-        let smallest = used.map(|op| plan.block[op].min().0).min().unwrap_or(1).max(1);
+        let in_line = plan.sizes.in_line.iter().map(|block| block.min().0);
+        let smallest = used.map(|op| plan.block[op].min().0).chain(in_line).min().unwrap_or(1).max(1);
         let align = plan.align.max(1);
         let place = |(i, &region): (usize, &Region)| {
             let slots = region.len.checked_sub(smallest).map_or(1, |room| room / align + 1);
@@ -131,6 +133,7 @@ impl GeneralStream {
             single_op,
             single_len,
             percent_random: plan.percent_random.filter(|_| plan.access.random),
+            sizes: plan.sizes.clone(),
             smallest,
             rng: Rng::fork(plan.seed, 0),
             bytes_left: plan.limit_bytes.unwrap_or(u64::MAX),
@@ -166,15 +169,31 @@ impl GeneralStream {
         }
     }
 
-    fn draw_len(&mut self, op: Op) -> u32 {
-        if let Some(len) = self.single_len {
-            return len;
+    /// Whether an I/O goes on where the one before ended, though the job is random.
+    fn draw_in_line(&mut self, op: Op) -> bool {
+        if self.run.left > 0 {
+            return true;
         }
-        let bytes = match &self.block[op] {
+        match &self.percent_random {
+            None => false,
+            Some(percent) => self.rng.below(100) as u32 >= percent[op],
+        }
+    }
+
+    fn draw_len(&mut self, op: Op, in_line: bool) -> u32 {
+        let block = match &self.sizes.in_line {
+            Some(block) if in_line => block,
+            _ => match self.single_len {
+                Some(len) => return len,
+                None => &self.block[op],
+            },
+        };
+        let step = if self.sizes.unaligned { 1 } else { self.align };
+        let bytes = match block {
             BlockSize::Fixed(bytes) => return bytes.0 as u32,
             BlockSize::Range { min, max } => {
-                let steps = (max.0 - min.0) / self.align + 1;
-                min.0 + self.rng.below(steps) * self.align
+                let steps = (max.0 - min.0) / step + 1;
+                min.0 + self.rng.below(steps) * step
             }
             BlockSize::Split(parts) => {
                 let die = self.rng.below(100) as u32;
@@ -187,7 +206,7 @@ impl GeneralStream {
             }
         };
         // The last of blocks that differ in size is cut so that the sum is right.
-        let left = self.bytes_left.checked_next_multiple_of(self.align).unwrap_or(u64::MAX);
+        let left = self.bytes_left.checked_next_multiple_of(step).unwrap_or(u64::MAX);
         bytes.min(left) as u32
     }
 
@@ -198,10 +217,8 @@ impl GeneralStream {
         }
     }
 
-    fn next_offset(&mut self, place: usize, op: Op, len: u64) -> u64 {
-        if let Some(percent) = &self.percent_random
-            && self.rng.below(100) as u32 >= percent[op]
-        {
+    fn next_offset(&mut self, place: usize, op: Op, len: u64, in_line: bool) -> u64 {
+        if in_line {
             let Place { region, behind, .. } = &mut self.places[place];
             return next_in_line(&mut behind[op], *region, len, 0);
         }
@@ -222,10 +239,10 @@ impl GeneralStream {
     }
 
     /// Goes on from an offset drawn before, for `run_length` I/Os.
-    fn next_of_run(&mut self, op: Op, len: u64) -> (usize, u64) {
+    fn next_of_run(&mut self, op: Op, len: u64, in_line: bool) -> (usize, u64) {
         if self.run.left == 0 {
             let place = self.draw_place();
-            let offset = self.next_offset(place, op, len);
+            let offset = self.next_offset(place, op, len, in_line);
             self.run = Run { left: self.access.run_length, place, offset };
         }
         self.run.left -= 1;
@@ -252,12 +269,13 @@ impl GeneralStream {
             return Some(write);
         }
         let op = steer(self.draw_op());
-        let len = self.draw_len(op);
+        let in_line = self.draw_in_line(op);
+        let len = self.draw_len(op, in_line);
         let (place, offset) = if self.access.random && self.access.run_length > 1 {
-            self.next_of_run(op, u64::from(len))
+            self.next_of_run(op, u64::from(len), in_line)
         } else {
             let place = self.draw_place();
-            (place, self.next_offset(place, op, u64::from(len)))
+            (place, self.next_offset(place, op, u64::from(len), in_line))
         };
         let Place { region, behind, .. } = &mut self.places[place];
         // A large block drawn near the end is cut to what is left there.

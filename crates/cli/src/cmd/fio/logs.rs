@@ -124,7 +124,7 @@ impl LogFiles {
 
 impl WorkerLogs {
     fn of(job: &Job, extras: &JobExtras, number: u32) -> WorkerLogs {
-        let LogPlan { bw, iops, lat, hist, offset, prio, per_job, unix_epoch, .. } = &extras.logs;
+        let LogPlan { bw, iops, lat, hist, offset, prio, issued, per_job, unix_epoch, .. } = &extras.logs;
         let kinds = [
             (bw, LogKind::Bw),
             (iops, LogKind::Iops),
@@ -140,7 +140,7 @@ impl WorkerLogs {
         let files = kinds.into_iter().filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind)))).collect();
         let priority = &job.rules.priority;
         let (class, level) = (priority.io_class.unwrap_or(0), priority.io_level.unwrap_or(0));
-        let columns = LogColumns { offset: *offset, prio: *prio };
+        let columns = LogColumns { offset: *offset, prio: *prio, issued: *issued };
         WorkerLogs { files, columns, prio: (class << 13 | level) as u16, unix_epoch: *unix_epoch }
     }
 
@@ -166,9 +166,10 @@ impl WorkerLogs {
             return chunk.histograms.iter().map(line).collect();
         }
         let entry = |sample: &LogSample| {
-            let LogSample { at, op, len, offset, .. } = *sample;
+            let LogSample { at, op, len, offset, issued, .. } = *sample;
             let value = value(kind, sample)?;
-            Some(LogEntry { msec: epoch + at.as_millis(), value, op, bs: len.into(), offset, prio: self.prio })
+            let (msec, bs, prio, issued_ns) = (epoch + at.as_millis(), len.into(), self.prio, issued.0);
+            Some(LogEntry { msec, value, op, bs, offset, prio, issued_ns })
         };
         let entries: Vec<LogEntry> = chunk.samples.iter().filter_map(entry).collect();
         log_text(&entries, self.columns)

@@ -28,12 +28,10 @@ pub(super) const TABLE: &[Opt] = &[
         .works(put!(|job, value| job.align = value.ints())),
     opt("bs_unaligned", Kind::Flag, "Draws sizes that are no multiples of the smallest")
         .alias(&["blocksize_unaligned"])
-        .harmless(&["0"])
-        .refused("sizes are multiples of the smallest", "list the sizes in bssplit"),
+        .works(put!(|job, value| job.job.rules.sizes.unaligned = value.flag())),
     opt("bs_is_seq_rand", Kind::Bool, "Takes sizes of reads and writes as those of sequential and random I/O")
         .default("0")
-        .harmless(&["0"])
-        .refused("sizes go by reads, writes and trims", "give a sequential and a random job"),
+        .works(put!(|job, value| job.bs_by_order = value.flag())),
     opt("zero_buffers", Kind::Flag, "Writes zeroes").works(put!(|job, value| {
         match (value.flag(), &job.job.buffers.fill) {
             (true, _) => job.job.buffers.fill = Fill::Zero,
@@ -75,8 +73,7 @@ pub(super) const TABLE: &[Opt] = &[
         .with("dedupe_percentage", put!(|job, value| job.dedupe.1 = value.u32())),
     opt("dedupe_global", Kind::Bool, "Shares that set among jobs")
         .default("0")
-        .harmless(&["0"])
-        .refused("each clone has a set of its own", "write with one clone"),
+        .with("dedupe_percentage", put!(|job, value| job.dedupe_global = value.flag())),
     opt("mem", MEMORY, "Where buffers come from")
         .alias(&["iomem"])
         .default("malloc")

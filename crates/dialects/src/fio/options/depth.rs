@@ -6,7 +6,6 @@ use super::{Opt, Value, opt, put};
 use crate::fio::spec::JobSpec;
 use crate::fio::values::TimeUnit::{Micros, Seconds};
 
-const NOT_YET: &str = "the engine does not obey it yet";
 const AMOUNT: Kind = Kind::PerOpInt { min: 0, max: u64::MAX };
 
 pub(super) const TABLE: &[Opt] = &[
@@ -46,12 +45,7 @@ pub(super) const TABLE: &[Opt] = &[
         "Who submits I/Os",
     )
     .default("inline")
-    .harmless(&["inline"])
-    .planned(
-        NOT_YET,
-        "use rate_iops with rate_process=poisson, whose latency begins at the intended time",
-        put!(|job, value| job.job.rules.offload = value.word() == "offload"),
-    ),
+    .works(put!(|job, value| job.job.rules.offload = value.word() == "offload")),
     opt("rate", AMOUNT, "Bytes per second at most: for all, or for reads, writes and trims")
         .works(put!(|job, value| job.job.rate.bytes_per_s = value.ints().map(some))),
     opt("rate_iops", AMOUNT, "I/Os per second at most: for all, or for reads, writes and trims")

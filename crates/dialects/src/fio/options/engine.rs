@@ -122,9 +122,11 @@ pub(super) const TABLE: &[Opt] = &[
     opt("nowait", Kind::Bool, "Lets I/Os fail that would wait (RWF_NOWAIT)")
         .engines(&["io_uring", "libaio", "pvsync2"])
         .works(put!(|job, value| job.job.engine.nowait = value.flag())),
-    opt("sqthread_poll_cpu", int(0), "Processor that thread runs on")
-        .engines(URING)
-        .refused("the kernel chooses the processor", "leave it out"),
+    opt("sqthread_poll_cpu", int(0), "Processor that thread runs on").engines(URING).works(put!(|job, value| job
+        .job
+        .engine
+        .sqthread_poll_cpu =
+        Some(value.u32()))),
     opt("nonvectored", Kind::Int { min: -1, max: 1 }, "Uses commands without vectors; -1 where the kernel has them")
         .default("-1")
         .engines(URING)
@@ -140,18 +142,18 @@ pub(super) const TABLE: &[Opt] = &[
             }
         })),
     opt("force_async", int(0), "Has each so many-th I/O done by a thread of the kernel")
+        .default("0")
         .engines(URING)
-        .harmless(&["0"])
-        .refused("I/Os are not forced out of line", "leave it out"),
+        .works(put!(|job, value| job.job.engine.force_async = value.u32())),
     opt("uncached", Kind::Int { min: 0, max: 1 }, "Leaves nothing in the page cache")
         .alias(&["dontcache"])
         .engines(&["io_uring", "pvsync2"])
         .harmless(&["0"])
         .refused("RWF_DONTCACHE is not used", "use direct=1"),
     opt("hipri_percentage", PERCENT, "Hundredths of the I/Os that are polled for")
+        .default("100")
         .engines(&["pvsync2"])
-        .harmless(&["0", "100"])
-        .refused("all or none are polled for", "use hipri"),
+        .works(put!(|job, value| job.job.engine.hipri_percentage = Some(value.u32()).filter(|percent| *percent < 100))),
     opt("userspace_reap", Kind::Flag, "Fetches completions without a system call")
         .engines(&["libaio"])
         .harmless(&["0"])

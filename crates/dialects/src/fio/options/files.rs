@@ -2,192 +2,191 @@
 
 use super::kind::{Kind, int};
 use super::{Opt, opt, put};
-use hakaru_model::job::rules::{AccessAdvice, FileOrder};
+use hakaru_model::job::rules::{AccessAdvice, FileOrder, Lifetime};
 use hakaru_model::job::{Fallocate, SizeSpec};
 use hakaru_model::units::Bytes;
 
-const NOT_YET: &str = "the engine does not obey it yet";
 const ZONED: &str = "zoned block devices are not supported";
 
-pub(super) const TABLE: &[Opt] =
-    &[
-        opt("filename", Kind::Paths, "Files or devices to work on, separated by colons; clones share them")
-            .works(put!(|job, value| job.filenames = value.paths())),
-        opt("directory", Kind::Paths, "Folders in front of the file names; clones take turns")
-            .works(put!(|job, value| job.directories = value.paths())),
-        opt("filename_format", Kind::Text("$jobname.$jobnum.$filenum"), "How file names are made up")
-            .default("$jobname.$jobnum.$filenum")
-            .works(put!(|job, value| job.format = value.text().trim().to_owned())),
-        opt("unique_filename", Kind::Bool, "Puts the address of a remote client in front of file names")
-            .default("1")
-            .accepted("there are no remote clients"),
-        opt("opendir", Kind::Text("/srv/data"), "Works on all files below a folder")
-            .refused("folders are not searched for files", "list the files in filename"),
-        opt("lockfile", LOCKS, "Locks files around each I/O")
-            .default("none")
-            .harmless(&["none"])
-            .refused("files are not locked", "give each job a file of its own"),
-        opt("nrfiles", Kind::Int { min: 0, max: 1_000_000 }, "Files of each clone, where filename is not given")
-            .alias(&["nr_files"])
-            .default("1")
-            .works(put!(|job, value| job.nrfiles = value.u32().max(1))),
-        opt("openfiles", int(0), "Files that are worked on at the same time; the next has its turn when one is done")
-            .works(put!(|job, value| job.job.rules.turns.open_files = Some(value.u32()).filter(|n| *n > 0))),
-        opt("file_service_type", ORDERS, "Which file comes next").default("roundrobin").works(turns),
-        opt("create_serialize", Kind::Bool, "Makes the files of several jobs one after another")
-            .default("1")
-            .accepted("files are made one after another always"),
-        opt("create_fsync", Kind::Bool, "Syncs files when they are made")
-            .default("1")
-            .accepted("files are synced when they are made always"),
-        opt("create_on_open", Kind::Bool, "Makes files only when they are opened")
-            .default("0")
-            .works(put!(|job, value| job.job.rules.files.create_on_open = value.flag())),
-        opt("create_only", Kind::Bool, "Makes the files and does nothing else")
-            .default("0")
-            .works(put!(|job, value| job.extras.create_only = value.flag())),
-        opt("allow_file_create", Kind::Bool, "Whether files that are missing may be made")
-            .default("1")
-            .works(put!(|job, value| job.job.files.allow_create = value.flag())),
-        opt("allow_mounted_write", Kind::Bool, "Writes to devices that are mounted")
-            .default("0")
-            .harmless(&["0"])
-            .refused("a mounted device is never written to", "unmount it first"),
-        opt("pre_read", Kind::Bool, "Reads files in full before the job").default("0").works(put!(|job, value| job
-            .job
-            .files
-            .pre_read =
-            value.flag())),
-        opt("unlink", Kind::Bool, "Removes files when the job has ended").default("0").works(put!(|job, value| job
-            .job
-            .files
-            .unlink =
-            value.flag())),
-        opt("unlink_each_loop", Kind::Bool, "Removes and makes files anew in each loop")
-            .default("0")
-            .harmless(&["0"])
-            .planned(
-                NOT_YET,
-                "use unlink=1, and repeat the call rather than loops",
-                put!(|job, value| job.job.rules.files.unlink_each_loop = value.flag()),
-            ),
-        opt("fallocate", FALLOCATE, "How space is reserved when a file is made").default("native").works(put!(
-            |job, value| {
-                job.job.files.fallocate = match value.word() {
-                    "none" | "0" => Fallocate::None,
-                    "keep" => Fallocate::Keep,
-                    "truncate" => Fallocate::Truncate,
-                    _ => Fallocate::Native,
-                }
-            }
-        )),
-        opt("fadvise_hint", ADVICE, "What the kernel is told of the order of I/O").default("1").works(put!(
-            |job, value| job.job.rules.files.advice = match value.word() {
-                "0" => AccessAdvice::None,
-                "random" => AccessAdvice::Random,
-                "sequential" => AccessAdvice::Sequential,
-                _ => AccessAdvice::AsJob,
-            }
-        )),
-        opt("write_hint", HINTS, "How long the data is expected to live")
-            .harmless(&["none"])
-            .refused("the kernel is told nothing of the life of data", "leave it out"),
-        opt("size", Kind::SizeOrPercent, "Bytes each clone works on, over all its files")
-            .works(put!(|job, value| job.job.extent.size = some_size(value.size_spec()))),
-        opt("filesize", Kind::SizeOrRange, "Size of each file").works(|job, value| match value.size_range() {
-            (min, max) if min == max => {
-                job.job.extent.filesize = Some(Bytes(min));
-                Ok(())
-            }
-            _ => Err("file sizes drawn from a range are not supported: give one size".to_owned()),
-        }),
-        opt("io_size", Kind::SizeOrPercent, "Bytes each clone transfers, where it is not as much as size")
-            .alias(&["io_limit"])
-            .works(put!(|job, value| job.job.extent.io_size = some_size(value.size_spec()))),
-        opt("fill_device", Kind::Bool, "Writes until there is no space left")
-            .alias(&["fill_fs"])
-            .default("0")
-            .works(put!(|job, value| job.job.rules.files.fill_device = value.flag())),
-        opt("file_append", Kind::Bool, "Begins at the end of each file").default("0").works(put!(|job, value| job
-            .job
-            .rules
-            .files
-            .append =
-            value.flag())),
-        opt("offset", Kind::SizeOrPercent, "Where in each file to begin")
-            .alias(&["fileoffset"])
-            .default("0")
-            .works(put!(|job, value| job.job.extent.offset = value.size_spec())),
-        opt("offset_increment", Kind::SizeOrPercent, "How much further each clone begins than the one before")
-            .default("0")
-            .works(put!(|job, value| job.job.extent.offset_increment = value.size_spec())),
-        opt("offset_align", int(0), "What an offset in hundredths is rounded to")
-            .default("0")
-            .harmless(&["0"])
-            .refused("offsets in hundredths are rounded to the block", "give offset= in bytes"),
-        opt("number_ios", Kind::Int { min: 0, max: i64::MAX }, "Ends the job after so many I/Os")
-            .default("0")
-            .works(put!(|job, value| job.job.extent.number_ios = Some(value.u64()).filter(|n| *n > 0))),
-        opt("zonemode", ZONES, "Whether I/O keeps to zones; none and strided work")
-            .default("none")
-            .harmless(&["none", "strided"])
-            .planned(
-                "zones of zoned block devices are not obeyed yet",
-                "use zonemode=strided",
-                put!(|job, value| job.zones.mode = value.word()),
-            ),
-        opt("zonesize", Kind::Size { min: 0 }, "Bytes transferred in a zone")
-            .default("0")
-            .with("zonemode", put!(|job, value| job.zones.size = value.bytes())),
-        opt("zonerange", Kind::Size { min: 0 }, "Bytes of a zone")
-            .default("0")
-            .with("zonemode", put!(|job, value| job.zones.range = value.bytes())),
-        opt("zonecapacity", Kind::Size { min: 0 }, "Bytes of a zone that can be written")
-            .default("0")
-            .with("zonemode", put!(|job, value| job.zones.capacity = value.bytes())),
-        opt("zoneskip", Kind::Size { min: 0 }, "Bytes left out between zones")
-            .default("0")
-            .with("zonemode", put!(|job, value| job.zones.skip = value.bytes())),
-        opt("read_beyond_wp", Kind::Bool, "Reads zones also where nothing was written")
-            .default("0")
-            .with("zonemode", put!(|job, value| job.zones.read_beyond = value.flag())),
-        opt("max_open_zones", Kind::Int { min: 0, max: 4096 }, "Zones that are written at the same time")
-            .default("0")
-            .with("zonemode", put!(|job, value| job.zones.max_open = value.u32())),
-        opt("job_max_open_zones", Kind::Int { min: 0, max: 4096 }, "Zones that one worker writes at the same time")
-            .default("0")
-            .with("zonemode", put!(|job, value| job.zones.max_open_each = value.u32())),
-        opt("ignore_zone_limits", Kind::Bool, "Ignores how many zones the device can have open")
-            .default("0")
-            .harmless(&["0"])
-            .refused(ZONED, "leave it out"),
-        opt("zone_reset_threshold", FRACTION, "Share of written blocks from which zones are reset")
-            .refused(ZONED, "leave it out"),
-        opt("zone_reset_frequency", FRACTION, "How often zones are reset then").refused(ZONED, "leave it out"),
-        opt("recover_zbd_write_error", Kind::Bool, "Goes on after errors of zones")
-            .default("0")
-            .harmless(&["0"])
-            .refused(ZONED, "leave it out"),
-        opt("fdp", Kind::Bool, "Places writes by the data placement of NVMe")
-            .harmless(&["0"])
-            .refused("data placement is not supported", "leave it out"),
-        opt(
-            "dataplacement",
-            Kind::Choice(&[("none", "none"), ("fdp", "flexible"), ("streams", "streams")]),
-            "Places writes",
-        )
+pub(super) const TABLE: &[Opt] = &[
+    opt("filename", Kind::Paths, "Files or devices to work on, separated by colons; clones share them")
+        .works(put!(|job, value| job.filenames = value.paths())),
+    opt("directory", Kind::Paths, "Folders in front of the file names; clones take turns")
+        .works(put!(|job, value| job.directories = value.paths())),
+    opt("filename_format", Kind::Text("$jobname.$jobnum.$filenum"), "How file names are made up")
+        .default("$jobname.$jobnum.$filenum")
+        .works(put!(|job, value| job.format = value.text().trim().to_owned())),
+    opt("unique_filename", Kind::Bool, "Puts the address of a remote client in front of file names")
+        .default("1")
+        .accepted("there are no remote clients"),
+    opt("opendir", Kind::Text("/srv/data"), "Works on all files below a folder")
+        .refused("folders are not searched for files", "list the files in filename"),
+    opt("lockfile", LOCKS, "Locks files around each I/O")
+        .default("none")
         .harmless(&["none"])
+        .refused("files are not locked", "give each job a file of its own"),
+    opt("nrfiles", Kind::Int { min: 0, max: 1_000_000 }, "Files of each clone, where filename is not given")
+        .alias(&["nr_files"])
+        .default("1")
+        .works(put!(|job, value| job.nrfiles = value.u32().max(1))),
+    opt("openfiles", int(0), "Files that are worked on at the same time; the next has its turn when one is done")
+        .works(put!(|job, value| job.job.rules.turns.open_files = Some(value.u32()).filter(|n| *n > 0))),
+    opt("file_service_type", ORDERS, "Which file comes next").default("roundrobin").works(turns),
+    opt("create_serialize", Kind::Bool, "Makes the files of several jobs one after another")
+        .default("1")
+        .accepted("files are made one after another always"),
+    opt("create_fsync", Kind::Bool, "Syncs files when they are made")
+        .default("1")
+        .accepted("files are synced when they are made always"),
+    opt("create_on_open", Kind::Bool, "Makes files only when they are opened")
+        .default("0")
+        .works(put!(|job, value| job.job.rules.files.create_on_open = value.flag())),
+    opt("create_only", Kind::Bool, "Makes the files and does nothing else")
+        .default("0")
+        .works(put!(|job, value| job.extras.create_only = value.flag())),
+    opt("allow_file_create", Kind::Bool, "Whether files that are missing may be made")
+        .default("1")
+        .works(put!(|job, value| job.job.files.allow_create = value.flag())),
+    opt("allow_mounted_write", Kind::Bool, "Writes to devices that are mounted")
+        .default("0")
+        .harmless(&["0"])
+        .refused("a mounted device is never written to", "unmount it first"),
+    opt("pre_read", Kind::Bool, "Reads files in full before the job").default("0").works(put!(|job, value| job
+        .job
+        .files
+        .pre_read =
+        value.flag())),
+    opt("unlink", Kind::Bool, "Removes files when the job has ended").default("0").works(put!(|job, value| job
+        .job
+        .files
+        .unlink =
+        value.flag())),
+    opt("unlink_each_loop", Kind::Bool, "Removes files between loops, and makes them anew")
+        .default("0")
+        .works(put!(|job, value| job.job.rules.files.unlink_each_loop = value.flag())),
+    opt("fallocate", FALLOCATE, "How space is reserved when a file is made").default("native").works(put!(
+        |job, value| {
+            job.job.files.fallocate = match value.word() {
+                "none" | "0" => Fallocate::None,
+                "keep" => Fallocate::Keep,
+                "truncate" => Fallocate::Truncate,
+                _ => Fallocate::Native,
+            }
+        }
+    )),
+    opt("fadvise_hint", ADVICE, "What the kernel is told of the order of I/O").default("1").works(put!(
+        |job, value| job.job.rules.files.advice = match value.word() {
+            "0" => AccessAdvice::None,
+            "random" => AccessAdvice::Random,
+            "sequential" => AccessAdvice::Sequential,
+            _ => AccessAdvice::AsJob,
+        }
+    )),
+    opt("write_hint", HINTS, "How long the kernel is told that the data will live").works(put!(|job, value| {
+        job.job.rules.files.lifetime = match value.word() {
+            "short" => Lifetime::Short,
+            "medium" => Lifetime::Medium,
+            "long" => Lifetime::Long,
+            "extreme" => Lifetime::Extreme,
+            _ => Lifetime::None,
+        }
+    })),
+    opt("size", Kind::SizeOrPercent, "Bytes each clone works on, over all its files").works(put!(|job, value| job
+        .job
+        .extent
+        .size =
+        some_size(value.size_spec()))),
+    opt("filesize", Kind::SizeOrRange, "Size of each file, or a range each is drawn from").works(put!(|job, value| {
+        let (min, max) = value.size_range();
+        job.job.extent.filesize = Some(Bytes(min));
+        job.job.extent.filesize_max = Some(Bytes(max)).filter(|max| max.0 > min);
+    })),
+    opt("io_size", Kind::SizeOrPercent, "Bytes each clone transfers, where it is not as much as size")
+        .alias(&["io_limit"])
+        .works(put!(|job, value| job.job.extent.io_size = some_size(value.size_spec()))),
+    opt("fill_device", Kind::Bool, "Writes until there is no space left")
+        .alias(&["fill_fs"])
+        .default("0")
+        .works(put!(|job, value| job.job.rules.files.fill_device = value.flag())),
+    opt("file_append", Kind::Bool, "Begins at the end of each file").default("0").works(put!(|job, value| job
+        .job
+        .rules
+        .files
+        .append =
+        value.flag())),
+    opt("offset", Kind::SizeOrPercent, "Where in each file to begin")
+        .alias(&["fileoffset"])
+        .default("0")
+        .works(put!(|job, value| job.job.extent.offset = value.size_spec())),
+    opt("offset_increment", Kind::SizeOrPercent, "How much further each clone begins than the one before")
+        .default("0")
+        .works(put!(|job, value| job.job.extent.offset_increment = value.size_spec())),
+    opt("offset_align", int(0), "What an offset in hundredths is rounded to")
+        .default("0")
+        .works(put!(|job, value| job.job.extent.offset_align = value.u64())),
+    opt("number_ios", Kind::Int { min: 0, max: i64::MAX }, "Ends the job after so many I/Os")
+        .default("0")
+        .works(put!(|job, value| job.job.extent.number_ios = Some(value.u64()).filter(|n| *n > 0))),
+    opt("zonemode", ZONES, "Whether I/O keeps to zones; none and strided work")
+        .default("none")
+        .harmless(&["none", "strided"])
+        .planned(
+            "zones of zoned block devices are not obeyed yet",
+            "use zonemode=strided",
+            put!(|job, value| job.zones.mode = value.word()),
+        ),
+    opt("zonesize", Kind::Size { min: 0 }, "Bytes transferred in a zone")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.size = value.bytes())),
+    opt("zonerange", Kind::Size { min: 0 }, "Bytes of a zone")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.range = value.bytes())),
+    opt("zonecapacity", Kind::Size { min: 0 }, "Bytes of a zone that can be written")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.capacity = value.bytes())),
+    opt("zoneskip", Kind::Size { min: 0 }, "Bytes left out between zones")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.skip = value.bytes())),
+    opt("read_beyond_wp", Kind::Bool, "Reads zones also where nothing was written")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.read_beyond = value.flag())),
+    opt("max_open_zones", Kind::Int { min: 0, max: 4096 }, "Zones that are written at the same time")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.max_open = value.u32())),
+    opt("job_max_open_zones", Kind::Int { min: 0, max: 4096 }, "Zones that one worker writes at the same time")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.max_open_each = value.u32())),
+    opt("ignore_zone_limits", Kind::Bool, "Ignores how many zones the device can have open")
+        .default("0")
+        .harmless(&["0"])
+        .refused(ZONED, "leave it out"),
+    opt("zone_reset_threshold", FRACTION, "Share of written blocks from which zones are reset")
+        .refused(ZONED, "leave it out"),
+    opt("zone_reset_frequency", FRACTION, "How often zones are reset then").refused(ZONED, "leave it out"),
+    opt("recover_zbd_write_error", Kind::Bool, "Goes on after errors of zones")
+        .default("0")
+        .harmless(&["0"])
+        .refused(ZONED, "leave it out"),
+    opt("fdp", Kind::Bool, "Places writes by the data placement of NVMe")
+        .harmless(&["0"])
         .refused("data placement is not supported", "leave it out"),
-        opt("plids", Kind::Text("1,2"), "Identifiers data is placed under")
-            .alias(&["fdp_pli"])
-            .refused("data placement is not supported", "leave it out"),
-        opt("plid_select", Kind::Text("roundrobin"), "Which of these identifiers comes next")
-            .alias(&["fdp_pli_select"])
-            .refused("data placement is not supported", "leave it out"),
-        opt("plid_scheme", Kind::Text("file"), "File of identifiers by offset")
-            .alias(&["dp_scheme"])
-            .refused("data placement is not supported", "leave it out"),
-    ];
+    opt(
+        "dataplacement",
+        Kind::Choice(&[("none", "none"), ("fdp", "flexible"), ("streams", "streams")]),
+        "Places writes",
+    )
+    .harmless(&["none"])
+    .refused("data placement is not supported", "leave it out"),
+    opt("plids", Kind::Text("1,2"), "Identifiers data is placed under")
+        .alias(&["fdp_pli"])
+        .refused("data placement is not supported", "leave it out"),
+    opt("plid_select", Kind::Text("roundrobin"), "Which of these identifiers comes next")
+        .alias(&["fdp_pli_select"])
+        .refused("data placement is not supported", "leave it out"),
+    opt("plid_scheme", Kind::Text("file"), "File of identifiers by offset")
+        .alias(&["dp_scheme"])
+        .refused("data placement is not supported", "leave it out"),
+];
 
 const FRACTION: Kind = Kind::Floats { min: 0.0, max: 1.0, most: 1 };
 const LOCKS: Kind =
@@ -213,7 +212,7 @@ const FALLOCATE: Kind = Kind::Choice(&[
 const ADVICE: Kind =
     Kind::Choice(&[("0", "nothing"), ("1", "what the job does"), ("random", "random"), ("sequential", "sequential")]);
 const HINTS: Kind = Kind::Choice(&[
-    ("none", "nothing is said"),
+    ("none", "no particular time"),
     ("short", "short"),
     ("medium", "medium"),
     ("long", "long"),

@@ -1,9 +1,11 @@
 //! Options of jobs as a whole: names, clones, groups, when they run and where.
 
 use super::kind::{Kind, int};
-use super::{Opt, opt, put};
+use super::{Opt, Value, opt, put};
+use crate::fio::lists::indices;
+use crate::fio::spec::JobSpec;
 use crate::fio::values::TimeUnit::Seconds;
-use hakaru_model::job::rules::ExitScope;
+use hakaru_model::job::rules::{ExitScope, MemoryMode, MemoryPolicy};
 use hakaru_model::units::Nanos;
 
 pub(super) const TABLE: &[Opt] = &[
@@ -98,9 +100,7 @@ pub(super) const TABLE: &[Opt] = &[
         .works(put!(|job, value| job.job.rules.split_cpus = value.word() == "split")),
     opt("numa_cpu_nodes", Kind::Indices, "NUMA nodes whose processors the workers may use")
         .works(put!(|job, value| job.job.rules.numa_cpu_nodes = value.indices())),
-    opt("numa_mem_policy", Kind::Text("bind:0"), "NUMA nodes memory is taken from")
-        .harmless(&["default", "local"])
-        .refused("memory is taken where the kernel finds it", "start fio itself with numactl"),
+    opt("numa_mem_policy", MEMORY, "NUMA nodes memory is taken from").works(memory),
     opt("lockmem", Kind::Size { min: 0 }, "Locks so much memory, as if the host had less")
         .default("0")
         .harmless(&["0"])
@@ -155,5 +155,34 @@ const CLOCKS: Kind = Kind::Choice(&[
     ("cpu", "the processor's counter"),
     ("gettimeofday", "the wall clock"),
 ]);
+const MEMORY: Kind = Kind::Tagged(&[
+    ("default", "as the system does"),
+    ("prefer", "from this node while it has any"),
+    ("bind", "from these nodes only"),
+    ("interleave", "from each of these nodes in turn"),
+    ("local", "from the node the worker runs on"),
+]);
 const POLICIES: Kind = Kind::Choice(&[("shared", "all use all of them"), ("split", "each has one of its own")]);
 const UNITS: Kind = Kind::Choice(&[("0", "bytes"), ("8", "bytes"), ("1", "bits")]);
+
+fn memory(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+    let mode = match value.word() {
+        "prefer" => MemoryMode::Prefer,
+        "bind" => MemoryMode::Bind,
+        "interleave" => MemoryMode::Interleave,
+        "local" => MemoryMode::Local,
+        _ => MemoryMode::Default,
+    };
+    let needs = matches!(mode, MemoryMode::Prefer | MemoryMode::Bind | MemoryMode::Interleave);
+    let nodes = match value.tag().filter(|tag| !tag.is_empty()) {
+        None if needs => return Err("a node is missing: write for example bind:0".to_owned()),
+        Some(_) if !needs => return Err(format!("{} takes no nodes", value.word())),
+        None => Vec::new(),
+        Some(tag) => indices(tag)?,
+    };
+    if mode == MemoryMode::Prefer && nodes.len() != 1 {
+        return Err("prefer takes one node".to_owned());
+    }
+    job.job.rules.memory = Some(MemoryPolicy { mode, nodes });
+    Ok(())
+}

@@ -200,7 +200,7 @@ impl Kind {
             Kind::Choice(words) => format!("one of {}", list(words)),
             Kind::Tagged(words) => format!("one of {}, some with `:` and a value", list(words)),
             Kind::Numbered(words) => format!("one of {}, perhaps with `:` and a number", list(words)),
-            Kind::SizeOrRange => "a size such as 64m".to_owned(),
+            Kind::SizeOrRange => "a size such as 64m, or a range such as 4k-1m".to_owned(),
             Kind::TimeOrRange => "a time such as 30s, in seconds without a unit".to_owned(),
             Kind::Splits => "sizes with percentages such as 4k/10:64k/90".to_owned(),
             Kind::Ranges => "up to three ranges such as 4k-16k, for reads, writes and trims".to_owned(),

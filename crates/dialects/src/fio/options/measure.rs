@@ -96,8 +96,7 @@ pub(super) const TABLE: &[Opt] =
             .with("write_bw_log", put!(|job, value| job.extras.logs.prio = value.flag())),
         opt("log_issue_time", Kind::Bool, "Logs when each I/O was issued")
             .default("0")
-            .harmless(&["0"])
-            .refused("logs tell when I/Os completed", "leave it out"),
+            .with("write_lat_log", put!(|job, value| job.extras.logs.issued = value.flag())),
         opt("per_job_logs", Kind::Bool, "Puts the number of the job into the names of logs")
             .default("1")
             .with("write_bw_log", put!(|job, value| job.extras.logs.per_job = value.flag())),

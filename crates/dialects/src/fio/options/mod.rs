@@ -321,6 +321,36 @@ mod tests {
         }
     }
 
+    /// The options that public job files use most, but for those of engines that are not built in.
+    const USED_MOST: &str = "rw bs ioengine direct iodepth runtime size numjobs filename name time_based group_reporting \
+        directory randrepeat ramp_time verify stonewall filesize invalidate thread nrfiles rwmixread \
+        norandommap end_fsync fallocate create_on_open log_avg_msec write_lat_log gtod_reduce write_bw_log \
+        loops bsrange io_size filename_format fsync_on_close percentile_list sync verify_fatal buffered \
+        random_distribution startdelay buffer_compress_percentage rate_iops fsync refill_buffers do_verify \
+        write_iops_log verify_dump offset openfiles rwmixwrite file_service_type exitall bssplit \
+        buffer_pattern disable_slat offset_increment rate clocksource write_hist_log iodepth_batch \
+        verify_state_save verify_backlog new_group verify_async ignore_error continue_on_error fadvise_hint \
+        disable_clat verify_only fdatasync clat_percentiles random_generator create_serialize verify_pattern \
+        lat_percentiles log_hist_msec log_alternate_epoch unlink exit_what \
+        description atomic verify_write_sequence mem overwrite sqthread_poll registerfiles cpumask \
+        iodepth_batch_complete_min steadystate disable_lat error_dump fill_device numa_cpu_nodes hipri \
+        kb_base create_only disable_bw_measurement fixedbufs latency_percentile latency_target \
+        latency_window exitall_on_error serialize_overlap verifysort";
+
+    #[test]
+    fn what_is_used_most_works() {
+        let refuses = |state: &State| matches!(state, State::Refused { .. } | State::Planned { .. });
+        for name in USED_MOST.split_whitespace() {
+            let opt = find(name).unwrap_or_else(|| panic!("{name} is not known"));
+            assert!(!refuses(&opt.state), "{name}: {:?}", opt.state);
+            let mut state = opt.state;
+            while let State::With(other) = state {
+                state = find(other).expect("each row is complete").state;
+            }
+            assert!(!refuses(&state), "{name} has an effect only with an option that is refused: {state:?}");
+        }
+    }
+
     #[test]
     fn defaults_are_values() {
         let reading = Reading { ctx: context(), kb_base: 1024 };

@@ -4,6 +4,7 @@ use super::kind::{Kind, int};
 use super::{Opt, Value, opt, put};
 use crate::fio::lists::floats;
 use crate::fio::spec::JobSpec;
+use hakaru_model::job::rules::RangeSync;
 use hakaru_model::job::{Distribution, Zone};
 
 pub(super) const TABLE: &[Opt] =
@@ -65,8 +66,7 @@ pub(super) const TABLE: &[Opt] =
         opt("fsync_on_close", Kind::Bool, "Calls fsync when a file is closed")
             .default("0")
             .works(put!(|job, value| job.job.durability.fsync_on_close = value.flag())),
-        opt("sync_file_range", Kind::Text("write:8"), "Calls sync_file_range after so many writes")
-            .refused("it makes nothing durable and is not called", "use fdatasync"),
+        opt("sync_file_range", Kind::Text("write:8"), "Calls sync_file_range after so many writes").works(range_sync),
         opt("write_barrier", int(0), "Makes each so many-th write a barrier")
             .alias(&["barrier"])
             .default("0")
@@ -162,6 +162,24 @@ const UNIFIED: Kind = Kind::Choice(&[
     ("1", "as mixed"),
     ("2", "as both"),
 ]);
+
+/// `wait_before,write:8`: what the call does, and after how many writes.
+fn range_sync(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+    let text = value.text().trim();
+    let (words, every) = text.rsplit_once(':').ok_or("a number is missing: write for example write:8")?;
+    let every = every.trim().parse().map_err(|_| format!("`{every}` is not a number of writes"))?;
+    let mut sync = RangeSync { every, wait_before: false, write: false, wait_after: false };
+    for word in words.split([',', ':']) {
+        match word.trim() {
+            "wait_before" => sync.wait_before = true,
+            "write" => sync.write = true,
+            "wait_after" => sync.wait_after = true,
+            other => return Err(format!("`{other}` is none of wait_before, write and wait_after")),
+        }
+    }
+    job.job.durability.range_sync = Some(sync).filter(|sync| sync.every > 0);
+    Ok(())
+}
 
 fn distribution(job: &mut JobSpec, value: &Value) -> Result<(), String> {
     let number = |default: f64, max: f64| match value.tag() {

@@ -20,6 +20,8 @@ pub struct LogEntry {
     pub offset: u64,
     /// Priority of the I/O.
     pub prio: u16,
+    /// When it was issued, nanoseconds since the start; 0 in logs that average.
+    pub issued_ns: u64,
 }
 
 /// What a log is of.
@@ -64,20 +66,26 @@ pub struct LogColumns {
     pub offset: bool,
     /// The priority in full (`log_prio`); otherwise only whether it is a high one.
     pub prio: bool,
+    /// When each I/O was issued (`log_issue_time`).
+    pub issued: bool,
 }
 
-/// The lines of a log: `msec, value, direction, block size[, offset], priority`.
+/// The lines of a log: `msec, value, direction, block size[, offset], priority[, issue time]`.
 pub fn log_text(entries: &[LogEntry], columns: LogColumns) -> String {
     let mut text = String::new();
-    for LogEntry { msec, value, op, bs, offset, prio } in entries {
+    for LogEntry { msec, value, op, bs, offset, prio, issued_ns } in entries {
         let _ = write!(text, "{msec}, {value}, {}, {bs}", *op as u8);
         if columns.offset {
             let _ = write!(text, ", {offset}");
         }
         let _ = match columns.prio {
-            true => writeln!(text, ", 0x{prio:04x}"),
-            false => writeln!(text, ", {}", u8::from(is_high(*prio))),
+            true => write!(text, ", 0x{prio:04x}"),
+            false => write!(text, ", {}", u8::from(is_high(*prio))),
         };
+        if columns.issued {
+            let _ = write!(text, ", {issued_ns}");
+        }
+        text.push('\n');
     }
     text
 }
@@ -104,12 +112,12 @@ mod tests {
     #[test]
     fn lines_with_and_without_their_optional_columns() {
         let entries = [
-            LogEntry { msec: 0, value: 18_965, op: Op::Read, bs: 4096, offset: 8192, prio: 0 },
-            LogEntry { msec: 20, value: 140, op: Op::Write, bs: 0, offset: 0, prio: 1 << 13 | 4 },
+            LogEntry { msec: 0, value: 18_965, op: Op::Read, bs: 4096, offset: 8192, prio: 0, issued_ns: 77 },
+            LogEntry { msec: 20, value: 140, op: Op::Write, bs: 0, offset: 0, prio: 1 << 13 | 4, issued_ns: 0 },
         ];
         assert_eq!(log_text(&entries, LogColumns::default()), "0, 18965, 0, 4096, 0\n20, 140, 1, 0, 1\n");
-        let all = LogColumns { offset: true, prio: true };
-        assert_eq!(log_text(&entries, all), "0, 18965, 0, 4096, 8192, 0x0000\n20, 140, 1, 0, 0, 0x2004\n");
+        let all = LogColumns { offset: true, prio: true, issued: true };
+        assert_eq!(log_text(&entries, all), "0, 18965, 0, 4096, 8192, 0x0000, 77\n20, 140, 1, 0, 0, 0x2004, 0\n");
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn searching_for_a_state() {
 fn files_and_zones() {
     assert!(obeyed("--create_on_open=1").files.create_on_open);
     assert!(obeyed("--fill_device=1 --rw=write").files.fill_device);
-    assert!(obeyed("--file_append=1").files.append && rules("--unlink_each_loop=1").files.unlink_each_loop);
+    assert!(obeyed("--file_append=1").files.append && obeyed("--unlink_each_loop=1").files.unlink_each_loop);
     assert_eq!(obeyed("--fadvise_hint=random").files.advice, AccessAdvice::Random);
     let turns = obeyed("--file_service_type=random:8 --openfiles=4").turns;
     assert_eq!(turns, FileTurns { order: FileOrder::Random, run_length: 8, open_files: Some(4) });
@@ -131,10 +131,10 @@ fn files_and_zones() {
 fn workload_priority_and_replay() {
     assert_eq!(obeyed("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
     let repeats = |options: &str| job(&format!("--name=a --rw=write {options}")).buffers.repeats;
-    assert_eq!(repeats("--dedupe_percentage=30"), Repeats { percent: 30, working_set_percent: None });
+    assert_eq!(repeats("--dedupe_percentage=30"), Repeats { percent: 30, ..Repeats::default() });
     let set = repeats("--dedupe_percentage=30 --dedupe_mode=working_set --dedupe_working_set_percentage=9");
-    assert_eq!(set, Repeats { percent: 30, working_set_percent: Some(9) });
-    assert!(rules("--io_submit_mode=offload").offload);
+    assert_eq!(set, Repeats { percent: 30, working_set_percent: Some(9), ..Repeats::default() });
+    assert!(obeyed("--io_submit_mode=offload").offload);
     assert!(obeyed("--atomic=1 --ioengine=pvsync2 --direct=1").files.atomic);
     assert!(fails("--name=a --atomic=1").contains("pvsync2"));
     let priority = obeyed("--nice=5 --prio=3 --prioclass=2").priority;
@@ -202,4 +202,38 @@ fn pauses_delays_and_flows() {
     assert_eq!((commands.before.as_deref(), commands.after.as_deref()), (Some("sync"), Some("date")));
     assert!(obeyed("--cpus_allowed=0-1 --cpus_allowed_policy=split").split_cpus);
     assert!(obeyed("--serialize_overlap=1").serialize_overlap);
+}
+
+#[test]
+fn sizes_memory_and_what_the_kernel_is_told() {
+    use hakaru_model::job::{BlockSize, SizeSpec};
+    let of = |options: &str| job(&format!("--name=a {options}"));
+    assert!(of("--bsrange=1k-8k --bs_unaligned").rules.sizes.unaligned);
+    let (small, large) = (BlockSize::Fixed(Bytes(4096)), BlockSize::Fixed(Bytes(16384)));
+    let random = of("--rw=randrw --bs=16k,4k --bs_is_seq_rand=1");
+    assert_eq!((random.block, random.rules.sizes.in_line), (PerOp::all(small), Some(large.clone())));
+    let in_line = of("--rw=rw --bs=16k,4k --bs_is_seq_rand=1");
+    assert_eq!((in_line.block, in_line.rules.sizes.in_line), (PerOp::all(large), None));
+    let extent = of("--filesize=1k-4k --offset=33% --offset_align=1m --size=1m").extent;
+    assert_eq!((extent.filesize, extent.filesize_max), (Some(Bytes(1024)), Some(Bytes(4096))));
+    assert_eq!((extent.offset, extent.offset_align), (SizeSpec::Percent(33), 1 << 20));
+    let sync = of("--rw=write --sync_file_range=wait_before,write:8").durability.range_sync;
+    assert_eq!(sync, Some(RangeSync { every: 8, wait_before: true, write: true, wait_after: false }));
+    assert!(fails("--name=a --sync_file_range=write").contains("write:8"));
+    assert!(fails("--name=a --sync_file_range=rite:8").contains("`rite`"));
+    assert_eq!(of("--write_hint=long").rules.files.lifetime, Lifetime::Long);
+    let engine = of("--ioengine=io_uring --sqthread_poll --sqthread_poll_cpu=1 --force_async=4").engine;
+    assert_eq!((engine.sqthread_poll_cpu, engine.force_async), (Some(1), 4));
+    assert_eq!(of("--ioengine=pvsync2 --hipri --hipri_percentage=30").engine.hipri_percentage, Some(30));
+    let memory = |text: &str| of(&format!("--numa_mem_policy={text}")).rules.memory.unwrap();
+    assert_eq!(memory("interleave:0-1"), MemoryPolicy { mode: MemoryMode::Interleave, nodes: vec![0, 1] });
+    assert_eq!(memory("local"), MemoryPolicy { mode: MemoryMode::Local, nodes: vec![] });
+    assert!(fails("--name=a --numa_mem_policy=bind").contains("bind:0"));
+    assert!(fails("--name=a --numa_mem_policy=prefer:0-1").contains("one node"));
+    let set = "--rw=write --dedupe_percentage=30 --dedupe_global=1";
+    assert!(of(&format!("{set} --dedupe_mode=working_set")).buffers.repeats.shared);
+    assert!(fails(&format!("--name=a {set}")).contains("working_set"));
+    assert!(fails("--name=a --log_issue_time=1 --write_lat_log=x").contains("log_offset"));
+    let parsed = super::run("--name=a --log_issue_time=1 --write_lat_log=x --log_offset=1").unwrap();
+    assert!(parsed.extras[0][0].logs.issued);
 }

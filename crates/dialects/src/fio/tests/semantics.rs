@@ -276,7 +276,7 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--name=a --size=",
         "--name=a --lockfile=exclusive",
         "--name=a --cpuload=50",
-        "--name=a --filesize=1k-4k",
+        "--name=a --filesize=1k-4x",
         "--name=a --rwmixread=101",
         "--name=a --runtime=5w",
         "--name=a --client=host",

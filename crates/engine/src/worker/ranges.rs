@@ -1,0 +1,75 @@
+//! `sync_file_range`: hands what was written since the last time to the device, every so many writes.
+
+use super::Worker;
+use crate::backend::{Backend, SyncKind};
+use crate::clock::Clock;
+use hakaru_model::job::Op;
+use hakaru_model::job::rules::RangeSync;
+use hakaru_model::plan::WorkerPlan;
+use hakaru_model::stream::Request;
+use hakaru_sys::file::RangeCall;
+
+/// What was written and not handed over, for each file: from and to.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    rule: RangeSync,
+    written: u32,
+    dirty: Box<[(u64, u64)]>,
+}
+
+/// A file of which nothing is to be handed over.
+const CLEAN: (u64, u64) = (u64::MAX, 0);
+
+impl Ranges {
+    pub(super) fn new(plan: &WorkerPlan) -> Option<Box<Ranges>> {
+        let rule = plan.durability.range_sync?;
+        Some(Box::new(Ranges { rule, written: 0, dirty: vec![CLEAN; plan.stream.regions.len()].into() }))
+    }
+
+    /// Counts a write. Returns the range to hand over, when it is time.
+    fn note(&mut self, request: &Request) -> Option<SyncKind> {
+        let (from, to) = self.dirty.get_mut(request.region as usize)?;
+        *from = request.offset.min(*from);
+        *to = (request.offset + u64::from(request.len)).max(*to);
+        self.written += 1;
+        if self.written < self.rule.every {
+            return None;
+        }
+        let (offset, len) = (*from, *to - *from);
+        (*from, *to) = CLEAN;
+        self.written = 0;
+        let RangeSync { wait_before, write, wait_after, .. } = self.rule;
+        Some(SyncKind::Range(offset, len, RangeCall { wait_before, write, wait_after }))
+    }
+}
+
+impl<B: Backend, C: Clock> Worker<'_, B, C> {
+    /// Hands over what was written when it is time; a `last` write that has no next is not followed by it, as in fio.
+    /// Returns the moment it is then.
+    pub(super) fn sync_range_if_due(&mut self, request: &Request, now: u64, last: bool) -> u64 {
+        let Some(ranges) = self.ranges.as_mut().filter(|_| request.op == Op::Write) else { return now };
+        match ranges.note(request) {
+            Some(kind) if !(last && self.stream.is_over()) => self.sync(request.region, kind),
+            _ => now,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_covers_what_was_written_since_the_last() {
+        let rule = RangeSync { every: 3, wait_before: true, write: true, wait_after: false };
+        let mut ranges = Ranges { rule, written: 0, dirty: vec![CLEAN; 2].into() };
+        let write = |region, offset| Request { op: Op::Write, region, offset, len: 4096 };
+        assert_eq!(ranges.note(&write(0, 8192)), None);
+        assert_eq!(ranges.note(&write(1, 0)), None);
+        let call = RangeCall { wait_before: true, write: true, wait_after: false };
+        assert_eq!(ranges.note(&write(0, 0)), Some(SyncKind::Range(0, 12_288, call)));
+        assert_eq!(ranges.note(&write(0, 4096)), None);
+        assert_eq!(ranges.note(&write(0, 0)), None);
+        assert_eq!(ranges.note(&write(0, 0)), Some(SyncKind::Range(0, 8192, call)));
+    }
+}

@@ -1,0 +1,108 @@
+//! Options that change how I/O is issued and what is done between: threads that submit, files that are renewed, ranges
+//! that are handed over.
+
+mod common;
+
+use common::{MIB, go, on_file, only, scenario, write_seq};
+use hakaru_model::job::rules::{Lifetime, RangeSync};
+use hakaru_model::job::{Access, IoEngine, Job, Op};
+use hakaru_model::record::StopReason;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+fn offloaded(path: &Path, engine: IoEngine, op: Op) -> Job {
+    let mut job = on_file(path, engine, Access::only(op, true), 4096, MIB);
+    job.rules.offload = true;
+    job.queue.iodepth = 4;
+    job.queue.batch_submit = 1;
+    job
+}
+
+#[test]
+fn threads_submit_for_every_engine_that_moves_data_by_one_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let engines = IoEngine::ALL.into_iter().filter(|engine| engine.can_offload());
+    for engine in engines.filter(|e| !matches!(e, IoEngine::Null | IoEngine::Falloc | IoEngine::Ftruncate)) {
+        let path = dir.path().join(engine.name());
+        for op in [Op::Write, Op::Read] {
+            let report = go(&scenario(vec![offloaded(&path, engine, op)]));
+            if let Some(error) = &report.error {
+                eprintln!("SKIPPED: {engine:?}: {error}");
+                break;
+            }
+            let worker = only(&report);
+            assert_eq!((worker.ops[op].ios, worker.ops[op].bytes), (256, MIB), "{engine:?} {op:?}");
+            assert_eq!(worker.stop, StopReason::Done);
+            assert_eq!(worker.depth.iodepth, 4, "a queue of threads is as deep as was asked, whatever the engine");
+        }
+        let content = std::fs::read(&path).unwrap_or_default();
+        assert!(content.chunks(4096).all(|block| block.iter().any(|&b| b != 0)), "{engine:?} left a hole");
+    }
+}
+
+/// What cannot keep up with its rate waits in the queue, and that is latency: the last I/O was intended for long ago.
+#[test]
+fn latencies_of_offloaded_ios_count_from_their_intended_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = offloaded(&dir.path().join("f"), IoEngine::Psync, Op::Write);
+    job.queue.iodepth = 1;
+    job.rate.iops.write = Some(100_000_000);
+    let report = go(&scenario(vec![job]));
+    let worker = only(&report);
+    assert_eq!(worker.ops.write.ios, 256);
+    let (longest, runtime) = (worker.ops.write.lat.stat.max, worker.runtime.0);
+    assert!(longest > runtime / 2, "{longest} of {runtime} ns");
+}
+
+#[test]
+fn files_are_made_anew_between_loops() {
+    let dir = tempfile::tempdir().unwrap();
+    let engines = IoEngine::ALL.into_iter().filter(|engine| engine.can_renew_files() && *engine != IoEngine::Null);
+    for engine in engines {
+        for registered in [false, true] {
+            let (path, kept) = (dir.path().join(engine.name()), dir.path().join("kept"));
+            std::fs::write(&path, vec![0; 64 << 10]).unwrap();
+            std::fs::hard_link(&path, &kept).unwrap();
+            let mut job = on_file(&path, engine, Access::only(Op::Write, true), 4096, 64 << 10);
+            job.rules.files.unlink_each_loop = true;
+            job.rules.files.lifetime = Lifetime::Short;
+            job.extent.loops = 3;
+            (job.queue.iodepth, job.engine.registerfiles) = (8, registered);
+            let report = go(&scenario(vec![job]));
+            let worker = only(&report);
+            assert_eq!((worker.ops.write.ios, worker.errors.total), (48, 0), "{engine:?}");
+            let (old, new) = (kept.metadata().unwrap(), path.metadata().unwrap());
+            assert_ne!(old.ino(), new.ino(), "{engine:?} wrote the old file again");
+            assert_eq!(new.len(), 64 << 10);
+            for file in [&path, &kept] {
+                let content = std::fs::read(file).unwrap();
+                assert!(content.chunks(4096).all(|block| block.iter().any(|&b| b != 0)), "{engine:?} left a hole");
+                std::fs::remove_file(file).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reader_finds_nothing_where_files_are_removed_between_loops() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, Access::only(Op::Read, false), 4096, 64 << 10);
+    job.rules.files.unlink_each_loop = true;
+    job.extent.loops = 2;
+    let report = go(&scenario(vec![job]));
+    let worker = only(&report);
+    assert_eq!((worker.ops.read.ios, worker.stop), (16, StopReason::Error));
+    assert_eq!(worker.errors.first[0].errno, 2);
+}
+
+#[test]
+fn ranges_are_handed_over_every_so_many_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    for engine in [IoEngine::Psync, IoEngine::Libaio] {
+        let mut job = on_file(&dir.path().join("f"), engine, write_seq(), 4096, 64 << 10);
+        job.durability.range_sync = Some(RangeSync { every: 4, wait_before: true, write: true, wait_after: true });
+        let report = go(&scenario(vec![job]));
+        let worker = only(&report);
+        assert_eq!((worker.ops.write.ios, worker.sync.stat.count), (16, 3), "{engine:?}");
+    }
+}
