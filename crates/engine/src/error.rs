@@ -35,6 +35,9 @@ pub enum RunError {
     /// A priority that may not be had.
     #[error("failed to run {job} with {what}: {errno}{}", hint(*errno))]
     Priority { job: String, what: String, errno: Errno },
+    /// Zones that are not as the job has them.
+    #[error("failed to keep to the zones of {path}: {because}")]
+    Zones { path: PathBuf, because: String },
     /// No thread could be made.
     #[error("failed to start a thread for {job}: {reason}")]
     Thread { job: String, reason: String },

@@ -25,6 +25,7 @@ mod steady;
 mod tally;
 mod verify;
 mod worker;
+mod zones;
 
 pub use clock::{ClockChoice, ClockMark, CounterRate};
 pub use error::RunError;

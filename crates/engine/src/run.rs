@@ -369,7 +369,7 @@ impl Seat<'_> {
         let Seat { phase, index, plan, files, shared, chunks, wall_clock } = self;
         let mut caveats = Vec::new();
         let waits_for = waits_for(phase, plan);
-        let (check, record, reopener) = (None, None, None);
+        let (check, record, reopener, zones) = (None, None, None, None);
         let around = Surroundings {
             index,
             plan,
@@ -382,6 +382,7 @@ impl Seat<'_> {
             check,
             record,
             reopener,
+            zones,
         };
         let guard = PanicGuard { job: &plan.name, messages };
         let _leaver = Leaver { shared, index };

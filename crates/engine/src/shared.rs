@@ -2,6 +2,7 @@
 
 use crate::iolog::LogChunk;
 use crate::worker::Flows;
+use crate::zones::Boards;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{Interval, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     groups: Vec<u32>,
     pub(crate) flows: Flows,
     pub(crate) done: DoneBoard,
+    /// Zones of the files that are kept to.
+    pub(crate) boards: Boards,
 }
 
 impl Shared {
@@ -42,7 +45,7 @@ impl Shared {
         let done = DoneBoard { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
         let (stop, gate) = (AtomicBool::new(false), Gate::default());
         let groups = workers.iter().map(|worker| worker.group).collect();
-        Shared { stop, progress, gate, groups, flows: Flows::new(workers), done }
+        Shared { stop, progress, gate, groups, flows: Flows::new(workers), done, boards: Boards::default() }
     }
 
     /// Ends workers: those of one group, or all.

@@ -24,11 +24,14 @@ use crate::shared::Message;
 use crate::sim::seat::{Seat, World};
 use crate::verify::Checker;
 use crate::worker::{Surroundings, Worker};
+use crate::zones;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
+use hakaru_model::job::rules::Zones;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::rng::Rng;
+use hakaru_model::stream::StreamPlan;
 use hakaru_sys::Errno;
 use hakaru_sys::aio::AioQueue;
 use hakaru_sys::buffer::Slots;
@@ -69,6 +72,9 @@ pub(crate) fn run_worker<'a>(
         return run_on_names(around, starter);
     }
     around.reopener = Some(Reopener { plan, files: starter.files, direct_fallback: starter.direct_fallback });
+    if let Zones::Device { .. } = plan.stream.zones {
+        around.zones = Some(seat(&around, starter)?);
+    }
     if plan.rules.offload {
         return offload::run(around, starter, caveats);
     }
@@ -86,6 +92,19 @@ pub(crate) fn run_worker<'a>(
         IoEngine::Mmap => run_mmap(around, starter, opened, caveats),
         _ => plain(around, opened, starter.clock),
     }
+}
+
+/// The place of a worker at the zones of its files.
+fn seat(around: &Surroundings<'_>, starter: &Starter<'_>) -> Result<(zones::Seat, StreamPlan), RunError> {
+    let plan = around.plan;
+    let files = || plan.stream.regions.iter().filter_map(|r| Some((r.file, starter.files.get(r.file as usize)?)));
+    let board =
+        |(index, file)| around.shared.boards.board(index, file, &plan.stream.zones, plan.direct || !plan.writes);
+    let boards = files().map(board).collect::<Result<Vec<_>, _>>()?;
+    zones::Seat::new(around.index, plan, boards).map_err(|region| RunError::Zones {
+        path: files().nth(region).map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
+        because: "what the job uses of it holds no whole zone; use a larger size, or another offset".to_owned(),
+    })
 }
 
 /// One buffer for each I/O in flight.

@@ -11,6 +11,7 @@ mod renew;
 mod replay;
 mod ruled;
 mod turn;
+mod zoned;
 
 pub(crate) use self::turn::Flows;
 
@@ -31,7 +32,7 @@ use crate::verify::Checker;
 use hakaru_model::job::{Fill, Op};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{CpuUsage, DepthRecord, DepthSteps, ErrorRecord, IoError, StopReason, WorkerRecord};
-use hakaru_model::stream::{Request, RequestStream};
+use hakaru_model::stream::{Request, RequestStream, StreamPlan};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 use hakaru_sys::thread::Usage;
@@ -136,6 +137,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) record: Option<Recorder>,
     /// How it opens its files anew.
     pub(crate) reopener: Option<Reopener<'a>>,
+    /// Its place at the zones it keeps to, and its requests with whole zones.
+    pub(crate) zones: Option<(crate::zones::Seat, StreamPlan)>,
 }
 
 /// A worker at work.
@@ -163,6 +166,7 @@ pub(crate) struct Worker<'a, B, C> {
     writes_since_fdatasync: u32,
     ranges: Option<Box<Ranges>>,
     renewal: Option<Box<Renewal<'a>>>,
+    zones: Option<Box<crate::zones::Seat>>,
     begun: u64,
     measuring_since: u64,
     in_ramp: bool,
@@ -198,13 +202,15 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let syncs = d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some();
         let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
         let check = around.check.take();
+        let (seat, zoned) = around.zones.take().unzip();
         let fills = check.as_ref().is_some_and(|check| check.fills());
         let mut worker = Worker {
             check,
             plan,
             backend,
             clock,
-            stream: plan.stream.requests(),
+            stream: zoned.as_ref().unwrap_or(&plan.stream).requests(),
+            zones: seat.map(Box::new),
             pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed).map(|p| p.open_loop(plan.rules.offload)),
             held: None,
             tally: Tally::new(&plan.measure, used, syncs, expected as usize),
@@ -244,7 +250,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             around,
         };
         worker.ruled = worker.looks_at_each();
-        let asks = worker.pacer.is_some() || worker.flow.is_some() || worker.renewal.is_some();
+        let asks =
+            worker.pacer.is_some() || worker.flow.is_some() || worker.renewal.is_some() || worker.zones.is_some();
         worker.careful = plan.replay.is_some() || plan.rules.serialize_overlap || asks;
         if plan.writes {
             worker.content.fill_all(worker.backend.buffers());
@@ -500,6 +507,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn settle(&mut self, q: &mut InFlight, now: u64) {
         while let Some((slot, errno)) = q.refused.pop() {
             let request = q.flights[slot as usize].request;
+            self.zone_landed(&request, false);
             // What failed is not looked at as something done.
             q.flights[slot as usize].request.len = 0;
             if let Break(stop) = self.refuse(&request, errno, now) {

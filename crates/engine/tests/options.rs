@@ -4,9 +4,10 @@
 mod common;
 
 use common::{MIB, go, on_file, only, scenario, write_seq};
-use hakaru_model::job::rules::{Lifetime, RangeSync};
+use hakaru_model::job::rules::{Lifetime, RangeSync, Zones};
 use hakaru_model::job::{Access, IoEngine, Job, Op};
 use hakaru_model::record::StopReason;
+use hakaru_model::units::Bytes;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -105,4 +106,52 @@ fn ranges_are_handed_over_every_so_many_writes() {
         let worker = only(&report);
         assert_eq!((worker.ops.write.ios, worker.sync.stat.count), (16, 3), "{engine:?}");
     }
+}
+
+fn zones(size: u64, max_open: u32) -> Zones {
+    Zones::Device {
+        size: Some(Bytes(size)),
+        capacity: None,
+        skip: Bytes(0),
+        max_open,
+        max_open_each: 0,
+        read_beyond_write_pointer: false,
+        ignore_limits: false,
+        resets: None,
+    }
+}
+
+#[test]
+fn workers_share_the_zones_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    for engine in [IoEngine::Psync, IoEngine::Libaio, IoEngine::IoUring] {
+        for access in [Access::only(Op::Write, true), Access::only(Op::Write, false), Access::mixed(50, true)] {
+            let path = dir.path().join("zoned");
+            let mut job = on_file(&path, engine, access, 4096, MIB);
+            job.rules.zones = zones(64 << 10, 3);
+            (job.numjobs, job.queue.iodepth, job.queue.batch_submit) = (3, 4, 1);
+            let report = go(&scenario(vec![job]));
+            assert_eq!(report.error, None);
+            for worker in &report.phases[0].workers {
+                let ios = worker.ops.read.ios + worker.ops.write.ios;
+                assert_eq!((ios, worker.errors.total, worker.stop), (256, 0, StopReason::Done), "{engine:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn zones_that_cannot_be_kept_to_are_refused_with_the_cure() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |zones: Zones| {
+        let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 4096, MIB);
+        job.rules.zones = zones;
+        go(&scenario(vec![job])).error.expect("it is refused").to_string()
+    };
+    let mut unsized_zones = zones(0, 0);
+    if let Zones::Device { size, .. } = &mut unsized_zones {
+        *size = None;
+    }
+    assert!(refused(unsized_zones).contains("give zonesize="));
+    assert!(refused(zones(2 * MIB, 0)).contains("no whole zone"));
 }

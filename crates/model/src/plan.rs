@@ -10,7 +10,7 @@ pub use self::verify::VerifyPlan;
 
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{ExitRules, IgnoredErrors, Rules};
+use crate::job::rules::{ExitRules, IgnoredErrors, Rules, Zones};
 use crate::job::{
     Buffers, Durability, EngineOptions, ErrorPolicy, Extent, Fallocate, IoEngine, Job, Measure, Op, PerOp, Phase,
     Queue, Rate, Scenario, SizeSpec, Target,
@@ -611,16 +611,17 @@ fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {
         TargetKind::Other => Err(PlanError::NotMeasurable { job: name, path, what: "socket, pipe or the like" }),
         TargetKind::Absent if !job.files.allow_create => Err(PlanError::Missing { job: name, path }),
         _ if job.access.destroys() && !facts.writable => Err(PlanError::ReadOnly { job: name, path }),
-        TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) && !trims_files(job.ioengine) => {
+        TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) && !trims_files(job) => {
             Err(PlanError::TrimOnFile { job: name, path })
         }
         _ => Ok(()),
     }
 }
 
-/// Whether what the engine does for a trim works on files.
-fn trims_files(ioengine: IoEngine) -> bool {
-    ioengine == IoEngine::Falloc || ioengine.works_on_names()
+/// Whether what is done for a trim works on files. A zone is emptied where one is thought to be, too.
+fn trims_files(job: &Job) -> bool {
+    let zoned = matches!(job.rules.zones, Zones::Device { .. });
+    zoned || job.ioengine == IoEngine::Falloc || job.ioengine.works_on_names()
 }
 
 /// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
@@ -717,6 +718,10 @@ fn check(job: &Job) -> Result<(), PlanError> {
     }
     if job.timing.time_based && job.timing.runtime.is_none() {
         return Err(PlanError::Endless { job: job.name.clone() });
+    }
+    if matches!(job.rules.zones, Zones::Device { .. }) && (job.rules.verify.is_some() || job.rules.replay.any()) {
+        let why = "zones are emptied and written elsewhere than asked; leave out verify and read_iolog";
+        return bad("zonemode", "zbd".to_owned(), why);
     }
     if let Some(verify) = &job.rules.verify {
         verify::check(job, verify)?;

@@ -15,5 +15,6 @@ pub mod pipe;
 pub mod ring;
 pub mod thread;
 pub mod vector;
+pub mod zoned;
 
 pub use rustix::io::Errno;

@@ -7,7 +7,7 @@ use super::invocation::{Action, IdleProf, Invocation, JobExtras, ParseContext, S
 use super::iolog;
 use super::jobfile::{self, Entry};
 use super::lower::lower;
-use super::options::{self, Gate, Opt};
+use super::options::{self, Opt};
 use super::spec::JobSpec;
 use super::values::Reading;
 use super::{help, showcmd};
@@ -24,10 +24,9 @@ const HOME: &str = "~/";
 pub(crate) fn assemble(
     tokens: &[Token],
     ctx: &ParseContext<'_>,
-    gate: Gate,
     warnings: Vec<String>,
 ) -> Result<Invocation, FioError> {
-    let mut whole = Assembler::new(ctx, gate, warnings);
+    let mut whole = Assembler::new(ctx, warnings);
     for token in tokens {
         whole.token(token).map_err(|kind| FioError::at(kind, token.at.clone()))?;
     }
@@ -51,7 +50,6 @@ pub(crate) fn assemble(
 /// Everything read so far.
 struct Assembler<'a> {
     ctx: &'a ParseContext<'a>,
-    gate: Gate,
     /// Options before the first job: what each job begins with.
     base: JobSpec,
     /// The job that is being told, on the command line.
@@ -69,10 +67,9 @@ struct Assembler<'a> {
 }
 
 impl<'a> Assembler<'a> {
-    fn new(ctx: &'a ParseContext<'a>, gate: Gate, warnings: Vec<String>) -> Assembler<'a> {
+    fn new(ctx: &'a ParseContext<'a>, warnings: Vec<String>) -> Assembler<'a> {
         Assembler {
             ctx,
-            gate,
             base: JobSpec::default(),
             current: None,
             jobs: Vec::new(),
@@ -94,7 +91,7 @@ impl<'a> Assembler<'a> {
             Typed::Job { opt, value } => {
                 let mut spec = self.current.take();
                 let target = spec.as_mut().unwrap_or(&mut self.base);
-                let result = apply(opt, value.as_deref(), target, self.ctx, self.gate, &mut self.warnings);
+                let result = apply(opt, value.as_deref(), target, self.ctx, &mut self.warnings);
                 self.current = spec;
                 result?;
             }
@@ -130,7 +127,7 @@ impl<'a> Assembler<'a> {
             return Ok(());
         }
         let mut job = inherit(&self.base);
-        apply(name, value, &mut job, self.ctx, self.gate, &mut self.warnings)?;
+        apply(name, value, &mut job, self.ctx, &mut self.warnings)?;
         self.current = Some(job);
         Ok(())
     }
@@ -170,7 +167,7 @@ impl<'a> Assembler<'a> {
                 let Entry::Option(name, value) = &line.what else { continue };
                 let result = match options::find(name) {
                     None => Err(unknown(name, options::all().flat_map(Opt::names))),
-                    Some(opt) => apply(opt, value.as_deref(), spec, self.ctx, self.gate, &mut self.warnings),
+                    Some(opt) => apply(opt, value.as_deref(), spec, self.ctx, &mut self.warnings),
                 };
                 result.map_err(|kind| FioError::at(kind, line.at.clone()))?;
             }
@@ -309,13 +306,12 @@ fn apply(
     value: Option<&str>,
     spec: &mut JobSpec,
     ctx: &ParseContext<'_>,
-    gate: Gate,
     warnings: &mut Vec<String>,
 ) -> Result<(), FioErrorKind> {
     let reading = Reading { ctx, kb_base: spec.extras.kb_base };
     let homeless = value.filter(|text| opt.kind == options::Kind::Paths && text.contains(HOME));
-    let Some(text) = homeless else { return opt.apply(value, spec, &reading, gate) };
-    opt.apply(Some(text), spec, &reading, gate)?;
+    let Some(text) = homeless else { return opt.apply(value, spec, &reading) };
+    opt.apply(Some(text), spec, &reading)?;
     let Some(home) = (ctx.env)("HOME").map(PathBuf::from) else { return Ok(()) };
     for path in spec.filenames.iter_mut().chain(&mut spec.directories) {
         if let Ok(rest) = path.strip_prefix("~") {

@@ -86,7 +86,6 @@ fn told(state: State) -> (&'static str, String) {
         State::Works => ("works", String::new()),
         State::Accepted(because) => ("accepted", because.to_owned()),
         State::With(other) => ("with another", format!("has an effect only with `{other}`, and its state")),
-        State::Planned { reason, instead } => ("planned", format!("refused so far, because {reason}; {instead}")),
         State::Refused { reason, instead } => ("refused", format!("{reason}; {instead}")),
     }
 }
@@ -129,11 +128,10 @@ pub fn compatibility_markdown() -> String {
         - **works**: does what it does in fio.\n\
         - **accepted**: has no effect, because what it asks for is so anyway.\n\
         - **with another**: has an effect only together with another option, whose state is its own.\n\
-        - **planned**: understood, but refused so far, because nothing obeys it yet.\n\
         - **refused**: an error that says why, and what to use instead. Values that ask for nothing (`0`, `none`) are fine.\n\n",
     );
     let count = |wanted: &str| options::all().filter(|opt| told(opt.state).0 == wanted).count();
-    let states = ["works", "accepted", "with another", "planned", "refused"];
+    let states = ["works", "accepted", "with another", "refused"];
     let counts: Vec<String> = states.iter().map(|state| format!("{} {state}", count(state))).collect();
     let _ = writeln!(text, "{} options: {}.", options::all().count(), counts.join(", "));
     for (title, rows) in SECTIONS {

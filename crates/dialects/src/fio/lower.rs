@@ -5,7 +5,7 @@ use super::invocation::JobExtras;
 use super::options::State;
 use super::output::VERIFY_NOTES;
 use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneSpec};
-use hakaru_model::job::rules::{FlowShare, LatencyTarget, Logs, SteadyState, Verify, VerifyMethod, Zones};
+use hakaru_model::job::rules::{FlowShare, LatencyTarget, Logs, SteadyState, Verify, VerifyMethod, ZoneResets, Zones};
 use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Repeats, Target};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
@@ -301,6 +301,11 @@ fn zones(spec: &ZoneSpec) -> Result<Zones, String> {
             max_open: spec.max_open,
             max_open_each: spec.max_open_each,
             read_beyond_write_pointer: spec.read_beyond,
+            ignore_limits: spec.ignore_limits,
+            resets: (spec.reset_frequency > 0.0).then(|| ZoneResets {
+                threshold_millionths: (spec.reset_threshold * 1e6) as u32,
+                every: (1.0 / spec.reset_frequency).round().clamp(1.0, 1e9) as u32,
+            }),
         }),
         _ => Ok(Zones::None),
     }

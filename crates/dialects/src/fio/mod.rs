@@ -36,7 +36,6 @@ pub use invocation::{
 };
 pub use values::TimeUnit;
 
-use options::Gate;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -48,13 +47,9 @@ pub const VERSION: &str = "fio-3.39";
 /// # Errors
 /// A [`FioError`] that names the option and its value, the cause and the cure, and where the word stands.
 pub fn parse(args: &[OsString], ctx: &ParseContext<'_>) -> Result<Invocation, FioError> {
-    parse_through(args, ctx, Gate::Closed)
-}
-
-fn parse_through(args: &[OsString], ctx: &ParseContext<'_>, gate: Gate) -> Result<Invocation, FioError> {
     let mut warnings = Vec::new();
     let tokens = argv::lex(args, &|path| (ctx.path_exists)(Path::new(path)), &mut warnings)?;
-    assemble::assemble(&tokens, ctx, gate, warnings)
+    assemble::assemble(&tokens, ctx, warnings)
 }
 
 #[cfg(test)]

@@ -116,6 +116,10 @@ pub(crate) struct ZoneSpec {
     pub max_open: u32,
     pub max_open_each: u32,
     pub read_beyond: bool,
+    pub ignore_limits: bool,
+    /// `zone_reset_threshold` and `zone_reset_frequency`.
+    pub reset_threshold: f64,
+    pub reset_frequency: f64,
 }
 
 /// Options of verification; `rules.method` is not the one in force before `method` is set.
@@ -172,6 +176,9 @@ impl Default for JobSpec {
                 max_open: 0,
                 max_open_each: 0,
                 read_beyond: false,
+                ignore_limits: false,
+                reset_threshold: 0.0,
+                reset_frequency: 0.0,
             },
             verify: VerifySpec { method: "0", pattern: Vec::new(), rules: Verify::by(VerifyMethod::Header) },
             engine_options: Vec::new(),

@@ -16,7 +16,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn follows(&self) -> bool {
         let durability = &self.plan.durability;
         let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.ranges.is_some();
-        syncs || self.check.is_some() || self.record.is_some()
+        syncs || self.check.is_some() || self.record.is_some() || self.zones.is_some()
     }
 
     /// Does all there is to do.
@@ -132,6 +132,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         last: bool,
     ) -> Result<u64, StopReason> {
         let request = &flight.request;
+        self.zone_landed(request, result == Ok(request.len));
         if !B::QUEUED && self.record.is_some() {
             self.note_issue(request, flight.issued);
         }

@@ -2,6 +2,7 @@
 //!
 //! Only jobs that were asked for any of these come here.
 
+use super::zoned::Spot;
 use super::{Due, Flight, InFlight, Surroundings, Worker};
 use crate::backend::Backend;
 use crate::clock::Clock;
@@ -82,6 +83,17 @@ impl FlowSeat {
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// The next request of an engine that answers at once, when it may go, with the moment its latency counts from.
     pub(super) fn wait_for_turn(&mut self) -> Result<Option<(Request, u64)>, StopReason> {
+        loop {
+            let Some((request, at)) = self.wait_for_request()? else { return Ok(None) };
+            match self.find_place(&request, at, true)? {
+                Spot::Go(request) => return Ok(Some((request, at))),
+                Spot::Nowhere => return Ok(None),
+                Spot::Done | Spot::Later => {}
+            }
+        }
+    }
+
+    fn wait_for_request(&mut self) -> Result<Option<(Request, u64)>, StopReason> {
         if let Some(pause) = self.pause_due()
             && let Some(stop) = self.rest(pause)
         {
@@ -140,7 +152,18 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             }
         };
         if now >= due.at && !(self.plan.rules.serialize_overlap && overlaps(q, &request)) {
-            return Turn::Go(request, if due.open_loop { due.at } else { now });
+            let at = if due.open_loop { due.at } else { now };
+            match self.find_place(&request, at, !others_in_flight) {
+                Ok(Spot::Go(request)) => return Turn::Go(request, at),
+                Ok(Spot::Done) => return Turn::Later,
+                Ok(Spot::Nowhere) if !others_in_flight => return Turn::End(None),
+                // What is in flight may make a place for it.
+                Ok(Spot::Nowhere | Spot::Later) => {
+                    self.held = Some((request, due));
+                    return Turn::Later;
+                }
+                Err(stop) => return Turn::End(Some(stop)),
+            }
         }
         self.held = Some((request, due));
         if others_in_flight {

@@ -388,7 +388,23 @@ pub enum Zones {
         max_open_each: u32,
         /// Reads also where nothing was written (`read_beyond_wp`).
         read_beyond_write_pointer: bool,
+        /// Lets more zones be open than the device says (`ignore_zone_limits`).
+        #[serde(default)]
+        ignore_limits: bool,
+        /// Empties zones while it writes; `None` empties those that are full only.
+        #[serde(default)]
+        resets: Option<ZoneResets>,
     },
+}
+
+/// Zones that are emptied while a job writes, as one that collects garbage would (`zone_reset_threshold`,
+/// `zone_reset_frequency`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZoneResets {
+    /// Share of the blocks with data from which on that is done, in millionths.
+    pub threshold_millionths: u32,
+    /// After so many writes each.
+    pub every: u32,
 }
 
 /// Numbers of errors that count for nothing (`ignore_error`).
@@ -441,6 +457,11 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// Whether anything is replayed.
+    pub fn any(&self) -> bool {
+        !self.read.is_empty() || !self.traces.is_empty()
+    }
+
     /// What a clone replays, if anything.
     pub fn trace_of(&self, clone: u32) -> Option<&Arc<Trace>> {
         self.traces.get((clone as usize).checked_rem(self.traces.len())?)

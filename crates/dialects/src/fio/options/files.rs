@@ -6,8 +6,6 @@ use hakaru_model::job::rules::{AccessAdvice, FileOrder, Lifetime};
 use hakaru_model::job::{Fallocate, SizeSpec};
 use hakaru_model::units::Bytes;
 
-const ZONED: &str = "zoned block devices are not supported";
-
 pub(super) const TABLE: &[Opt] = &[
     opt("filename", Kind::Paths, "Files or devices to work on, separated by colons; clones share them")
         .works(put!(|job, value| job.filenames = value.paths())),
@@ -127,14 +125,9 @@ pub(super) const TABLE: &[Opt] = &[
     opt("number_ios", Kind::Int { min: 0, max: i64::MAX }, "Ends the job after so many I/Os")
         .default("0")
         .works(put!(|job, value| job.job.extent.number_ios = Some(value.u64()).filter(|n| *n > 0))),
-    opt("zonemode", ZONES, "Whether I/O keeps to zones; none and strided work")
+    opt("zonemode", ZONES, "Whether I/O keeps to zones")
         .default("none")
-        .harmless(&["none", "strided"])
-        .planned(
-            "zones of zoned block devices are not obeyed yet",
-            "use zonemode=strided",
-            put!(|job, value| job.zones.mode = value.word()),
-        ),
+        .works(put!(|job, value| job.zones.mode = value.word())),
     opt("zonesize", Kind::Size { min: 0 }, "Bytes transferred in a zone")
         .default("0")
         .with("zonemode", put!(|job, value| job.zones.size = value.bytes())),
@@ -156,36 +149,37 @@ pub(super) const TABLE: &[Opt] = &[
     opt("job_max_open_zones", Kind::Int { min: 0, max: 4096 }, "Zones that one worker writes at the same time")
         .default("0")
         .with("zonemode", put!(|job, value| job.zones.max_open_each = value.u32())),
-    opt("ignore_zone_limits", Kind::Bool, "Ignores how many zones the device can have open")
+    opt("ignore_zone_limits", Kind::Bool, "Lets more zones be open than the device says")
         .default("0")
-        .harmless(&["0"])
-        .refused(ZONED, "leave it out"),
-    opt("zone_reset_threshold", FRACTION, "Share of written blocks from which zones are reset")
-        .refused(ZONED, "leave it out"),
-    opt("zone_reset_frequency", FRACTION, "How often zones are reset then").refused(ZONED, "leave it out"),
-    opt("recover_zbd_write_error", Kind::Bool, "Goes on after errors of zones")
+        .with("zonemode", put!(|job, value| job.zones.ignore_limits = value.flag())),
+    opt("zone_reset_threshold", FRACTION, "Share of written blocks from which zones are emptied")
         .default("0")
-        .harmless(&["0"])
-        .refused(ZONED, "leave it out"),
+        .with("zonemode", put!(|job, value| job.zones.reset_threshold = value.floats()[0])),
+    opt("zone_reset_frequency", FRACTION, "How often a zone is emptied then, counted in writes")
+        .default("0")
+        .with("zonemode", put!(|job, value| job.zones.reset_frequency = value.floats()[0])),
+    opt("recover_zbd_write_error", Kind::Bool, "Asks the device for its write pointer after an error")
+        .default("0")
+        .accepted("the device is asked for its write pointer after each error"),
     opt("fdp", Kind::Bool, "Places writes by the data placement of NVMe")
         .harmless(&["0"])
-        .refused("data placement is not supported", "leave it out"),
+        .refused("it belongs to the engine io_uring_cmd, which is not built in", "leave it out"),
     opt(
         "dataplacement",
         Kind::Choice(&[("none", "none"), ("fdp", "flexible"), ("streams", "streams")]),
         "Places writes",
     )
     .harmless(&["none"])
-    .refused("data placement is not supported", "leave it out"),
+    .refused("it belongs to the engine io_uring_cmd, which is not built in", "leave it out"),
     opt("plids", Kind::Text("1,2"), "Identifiers data is placed under")
         .alias(&["fdp_pli"])
-        .refused("data placement is not supported", "leave it out"),
+        .refused("it belongs to the engine io_uring_cmd, which is not built in", "leave it out"),
     opt("plid_select", Kind::Text("roundrobin"), "Which of these identifiers comes next")
         .alias(&["fdp_pli_select"])
-        .refused("data placement is not supported", "leave it out"),
+        .refused("it belongs to the engine io_uring_cmd, which is not built in", "leave it out"),
     opt("plid_scheme", Kind::Text("file"), "File of identifiers by offset")
         .alias(&["dp_scheme"])
-        .refused("data placement is not supported", "leave it out"),
+        .refused("it belongs to the engine io_uring_cmd, which is not built in", "leave it out"),
 ];
 
 const FRACTION: Kind = Kind::Floats { min: 0.0, max: 1.0, most: 1 };

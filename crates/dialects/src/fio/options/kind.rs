@@ -277,7 +277,7 @@ fn percentless(text: &str) -> &str {
 fn size_or_percent(text: &str, reading: &Reading<'_>) -> Result<SizeSpec, String> {
     let text = text.trim();
     if text.ends_with(['z', 'Z']) {
-        return Err("sizes in zones are for zoned block devices, which are not supported: give bytes".to_owned());
+        return Err("sizes are not counted in zones: give bytes".to_owned());
     }
     match text.strip_suffix('%') {
         None => Ok(SizeSpec::Bytes(Bytes(reading.size(text)?))),

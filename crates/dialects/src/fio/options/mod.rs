@@ -56,13 +56,6 @@ pub enum State {
     Accepted(&'static str),
     /// It has an effect only together with another option, whose state is its own.
     With(&'static str),
-    /// It is understood, but nothing obeys it yet, so it is refused.
-    Planned {
-        /// Why.
-        reason: &'static str,
-        /// What to do without it.
-        instead: &'static str,
-    },
     /// It is refused.
     Refused {
         /// Why.
@@ -70,16 +63,6 @@ pub enum State {
         /// What to use in its place.
         instead: &'static str,
     },
-}
-
-/// Whether options that nothing obeys yet are let through: only the tests of their translation do that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gate {
-    /// They are refused.
-    Closed,
-    /// They are translated.
-    #[cfg_attr(not(test), expect(dead_code, reason = "opened by tests only"))]
-    Open,
 }
 
 /// Begins a row.
@@ -136,11 +119,6 @@ impl Opt {
         self
     }
 
-    const fn planned(mut self, reason: &'static str, instead: &'static str, set: Setter) -> Opt {
-        (self.state, self.set) = (State::Planned { reason, instead }, Some(set));
-        self
-    }
-
     const fn refused(mut self, reason: &'static str, instead: &'static str) -> Opt {
         self.state = State::Refused { reason, instead };
         self
@@ -162,7 +140,6 @@ impl Opt {
         typed: Option<&str>,
         spec: &mut JobSpec,
         reading: &Reading<'_>,
-        gate: Gate,
     ) -> Result<(), FioErrorKind> {
         let harmless = typed.is_some_and(|text| self.harmless.contains(&text.trim()));
         match self.state {
@@ -170,9 +147,6 @@ impl Opt {
                 return self.note(typed, spec);
             }
             State::Refused { reason, instead } => return Err(self.refuse(reason, instead)),
-            State::Planned { reason, instead } if !harmless && gate == Gate::Closed => {
-                return Err(self.refuse(reason, instead));
-            }
             _ => {}
         }
         let bad = |reason: String| FioErrorKind::BadValue {
@@ -299,7 +273,7 @@ mod tests {
             if let State::With(other) = opt.state {
                 assert!(find(other).is_some(), "{} goes with {other}, which is unknown", opt.name);
             }
-            if let State::Refused { reason, instead } | State::Planned { reason, instead } = opt.state {
+            if let State::Refused { reason, instead } = opt.state {
                 assert!(!reason.is_empty() && !instead.is_empty() && !instead.ends_with('.'), "{}", opt.name);
             }
         }
@@ -313,10 +287,10 @@ mod tests {
             let mut spec = JobSpec::default();
             let samples: Vec<String> = opt.kind.samples().into_iter().chain(Some(opt.default.to_owned())).collect();
             for sample in samples.iter().filter(|s| !s.is_empty()) {
-                let _ = opt.apply(Some(sample), &mut spec, &reading, Gate::Open);
+                let _ = opt.apply(Some(sample), &mut spec, &reading);
             }
             if opt.kind.may_stand_alone() {
-                let _ = opt.apply(None, &mut spec, &reading, Gate::Open);
+                let _ = opt.apply(None, &mut spec, &reading);
             }
         }
     }
@@ -326,7 +300,7 @@ mod tests {
         directory randrepeat ramp_time verify stonewall filesize invalidate thread nrfiles rwmixread \
         norandommap end_fsync fallocate create_on_open log_avg_msec write_lat_log gtod_reduce write_bw_log \
         loops bsrange io_size filename_format fsync_on_close percentile_list sync verify_fatal buffered \
-        random_distribution startdelay buffer_compress_percentage rate_iops fsync refill_buffers do_verify \
+        random_distribution zonemode zonesize max_open_zones startdelay buffer_compress_percentage rate_iops fsync refill_buffers do_verify \
         write_iops_log verify_dump offset openfiles rwmixwrite file_service_type exitall bssplit \
         buffer_pattern disable_slat offset_increment rate clocksource write_hist_log iodepth_batch \
         verify_state_save verify_backlog new_group verify_async ignore_error continue_on_error fadvise_hint \
@@ -339,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_is_used_most_works() {
-        let refuses = |state: &State| matches!(state, State::Refused { .. } | State::Planned { .. });
+        let refuses = |state: &State| matches!(state, State::Refused { .. });
         for name in USED_MOST.split_whitespace() {
             let opt = find(name).unwrap_or_else(|| panic!("{name} is not known"));
             assert!(!refuses(&opt.state), "{name}: {:?}", opt.state);

@@ -43,11 +43,6 @@ fn run_file(options: &str, text: &str) -> Result<Invocation, FioError> {
     with_files(&[("job.fio", text)], |ctx| parse(&words(&format!("fio {options} job.fio")), ctx))
 }
 
-/// Parses a command with what nothing obeys yet let through.
-fn run_open(command: &str) -> Result<Invocation, FioError> {
-    parse_through(&words(command), context(), Gate::Open)
-}
-
 /// The jobs of a command that is understood without a warning.
 fn jobs(command: &str) -> Vec<Job> {
     let invocation = run(command).unwrap_or_else(|e| panic!("{command}: {e}"));

@@ -38,7 +38,6 @@ proptest! {
     fn no_command_line_panics(words in prop::collection::vec(word(), 0..8)) {
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         let _ = parse(&words, context());
-        let _ = parse_through(&words, context(), Gate::Open);
     }
 
     #[test]

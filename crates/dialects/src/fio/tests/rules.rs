@@ -1,19 +1,10 @@
-//! What the rules of a job mean. Options that nothing obeys yet are refused, and their meaning is known all the same.
+//! What the rules of a job mean.
 
 use super::*;
 use hakaru_model::job::rules::*;
 use hakaru_model::job::{PerOp, Repeats};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
-
-/// The rules of a command with the gate open; with the gate closed it is refused.
-fn rules(options: &str) -> Rules {
-    let command = format!("--name=a {options}");
-    let refused = fails(&command);
-    assert!(refused.contains("cannot be used here"), "{command}: {refused}");
-    let invocation = run_open(&command).unwrap_or_else(|e| panic!("{command}: {e}"));
-    flat(&invocation.scenario).remove(0).rules
-}
 
 /// The rules of a command that is obeyed.
 fn obeyed(options: &str) -> Rules {
@@ -65,7 +56,7 @@ fn verification() {
     assert!(verify("--verify=xxhash --verify_only").only);
     insta::assert_snapshot!(fails("--name=a --verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
     insta::assert_snapshot!(fails("--name=a --verify_only"), @"job `a`: verify_only needs verify");
-    let warnings = |options: &str| run_open(&format!("--name=a --rw=write --verify=md5 {options}")).unwrap().warnings;
+    let warnings = |options: &str| run(&format!("--name=a --rw=write --verify=md5 {options}")).unwrap().warnings;
     assert_eq!(warnings(""), [""; 0]);
     assert!(warnings("--time_based --runtime=1")[0].contains("will never start"));
     assert!(warnings("--numjobs=2 --filename=f")[0].contains("multiple writers"));
@@ -123,8 +114,12 @@ fn files_and_zones() {
     assert_eq!(obeyed("--file_service_type=zipf:1.3").turns.order, FileOrder::Zipf(1.3));
     let strided = obeyed("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m").zones;
     assert_eq!(strided, Zones::Strided { range: Bytes(4 << 20), size: Bytes(1 << 20), skip: Bytes(2 << 20) });
-    let device = rules("--zonemode=zbd --max_open_zones=8").zones;
-    assert!(matches!(device, Zones::Device { size: None, max_open: 8, .. }), "{device:?}");
+    let device = obeyed("--zonemode=zbd --max_open_zones=8 --ignore_zone_limits=1").zones;
+    let ignores = matches!(device, Zones::Device { size: None, max_open: 8, ignore_limits: true, resets: None, .. });
+    assert!(ignores, "{device:?}");
+    let device = obeyed("--zonemode=zbd --zone_reset_threshold=0.5 --zone_reset_frequency=0.1").zones;
+    let wanted = ZoneResets { threshold_millionths: 500_000, every: 10 };
+    assert!(matches!(device, Zones::Device { resets: Some(resets), .. } if resets == wanted), "{device:?}");
 }
 
 #[test]
@@ -159,7 +154,7 @@ fn workload_priority_and_replay() {
 fn logs() {
     let command = "--name=a --write_bw_log --write_lat_log=lat --log_avg_msec=100 --per_job_logs=0 --log_offset=1 \
         --write_hist_log=h --log_hist_msec=1000 --log_hist_coarseness=2 --log_unix_epoch=1";
-    let invocation = run_open(command).unwrap();
+    let invocation = run(command).unwrap();
     let wanted = LogPlan {
         bw: Some(String::new()),
         lat: Some("lat".to_owned()),
@@ -234,6 +229,6 @@ fn sizes_memory_and_what_the_kernel_is_told() {
     assert!(of(&format!("{set} --dedupe_mode=working_set")).buffers.repeats.shared);
     assert!(fails(&format!("--name=a {set}")).contains("working_set"));
     assert!(fails("--name=a --log_issue_time=1 --write_lat_log=x").contains("log_offset"));
-    let parsed = super::run("--name=a --log_issue_time=1 --write_lat_log=x --log_offset=1").unwrap();
+    let parsed = run("--name=a --log_issue_time=1 --write_lat_log=x --log_offset=1").unwrap();
     assert!(parsed.extras[0][0].logs.issued);
 }

@@ -1,0 +1,254 @@
+//! The zones of one file or device.
+
+use crate::error::RunError;
+use hakaru_model::job::rules::Zones;
+use hakaru_model::plan::FilePlan;
+use hakaru_sys::{Errno, zoned};
+use rustix::fd::OwnedFd;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a worker waits for another to be done with a zone before it looks whether the run ends.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// One zone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zone {
+    pub(super) start: u64,
+    /// End of what can be written.
+    pub(super) end: u64,
+    /// Where the next write goes.
+    pub(super) write_pointer: u64,
+    /// What can be read reaches to here: behind it writes are on their way, or nothing is.
+    pub(super) written: u64,
+    pub(super) sequential: bool,
+    pub(super) usable: bool,
+    /// Whether it counts among those that are open.
+    pub(super) open: bool,
+    /// Writes on their way, all of one worker.
+    pub(super) writes: u32,
+    pub(super) writer: usize,
+}
+
+impl Zone {
+    fn of(zone: &zoned::Zone) -> Zone {
+        let zoned::Zone { start, len, capacity, write_pointer, sequential, begun, usable } = *zone;
+        let end = start + capacity.min(len);
+        let write_pointer = if sequential { write_pointer.clamp(start, end) } else { end };
+        Zone {
+            start,
+            end,
+            write_pointer,
+            written: write_pointer,
+            sequential,
+            usable,
+            open: begun,
+            writes: 0,
+            writer: 0,
+        }
+    }
+
+    pub(super) fn room(&self) -> u64 {
+        self.end - self.write_pointer
+    }
+
+    /// Whether only another worker may go on writing it now.
+    pub(super) fn is_held_from(&self, worker: usize) -> bool {
+        self.writes > 0 && self.writer != worker
+    }
+}
+
+/// The zones, and how many of them are open.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) zones: Vec<Zone>,
+    pub(super) open: usize,
+}
+
+impl State {
+    /// Bytes with data among some zones.
+    pub(super) fn valid(&self, from: usize, to: usize) -> u64 {
+        self.zones[from..to].iter().map(|zone| zone.write_pointer - zone.start).sum()
+    }
+
+    pub(super) fn set_open(&mut self, index: usize, open: bool) {
+        let zone = &mut self.zones[index];
+        if zone.open != open {
+            zone.open = open;
+            self.open = if open { self.open + 1 } else { self.open - 1 };
+        }
+    }
+}
+
+/// The zones of one file or device, for all workers of a phase.
+#[derive(Debug)]
+pub(crate) struct Board {
+    /// Bytes from the start of a zone to the start of the next.
+    pub(super) zone_len: u64,
+    /// Zones that may be open; `usize::MAX` for any number.
+    pub(super) most_open: usize,
+    /// A zoned device; what has no zones of its own is only thought to have them.
+    device: Option<OwnedFd>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Board {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits a little for others to be done with their zones.
+    pub(super) fn wait(&self) {
+        let state = self.lock();
+        drop(self.changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(super) fn tell(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Empties a zone in which no write is on its way.
+    pub(super) fn reset(&self, state: &mut State, index: usize) -> Result<(), Errno> {
+        let zone = &mut state.zones[index];
+        if let Some(device) = &self.device {
+            zoned::reset(device, zone.start, self.zone_len)?;
+        }
+        (zone.write_pointer, zone.written) = (zone.start, zone.start);
+        state.set_open(index, false);
+        Ok(())
+    }
+
+    /// Closes a zone that has no room for another block.
+    pub(super) fn close(&self, state: &mut State, index: usize) {
+        let zone = state.zones[index];
+        if let Some(device) = self.device.as_ref().filter(|_| zone.room() > 0) {
+            // A zone that cannot be finished stays open on the device, which will tell when it has too many.
+            let _ = zoned::finish(device, zone.start, self.zone_len);
+        }
+        state.set_open(index, false);
+    }
+
+    /// A write failed: where it ended only the device knows.
+    pub(super) fn ask_again(&self, state: &mut State, index: usize) {
+        let Some(device) = &self.device else { return };
+        let zone = &mut state.zones[index];
+        if let Some(now) = zoned::zones(device, zone.start, 1).ok().and_then(|found| found.first().map(Zone::of)) {
+            (zone.write_pointer, zone.written, zone.usable) = (now.write_pointer, now.written, now.usable);
+        }
+    }
+
+    /// Zones of the same length from the start of a file.
+    pub(super) fn emulated(zone_len: u64, capacity: u64, size: u64, most_open: usize) -> Board {
+        let zone = |index: u64| {
+            let start = index * zone_len;
+            let whole = zoned::Zone {
+                start,
+                len: zone_len,
+                capacity,
+                write_pointer: start,
+                sequential: true,
+                begun: false,
+                usable: true,
+            };
+            Zone::of(&whole)
+        };
+        let zones = (0..size / zone_len).map(zone).collect();
+        Board::new(zone_len, most_open, None, zones)
+    }
+
+    fn new(zone_len: u64, most_open: usize, device: Option<OwnedFd>, zones: Vec<Zone>) -> Board {
+        let open = zones.iter().filter(|zone| zone.open).count();
+        let state = Mutex::new(State { zones, open });
+        Board { zone_len, most_open, device, state, changed: Condvar::new() }
+    }
+}
+
+/// The boards of a phase, by the number of their file; made by whichever worker comes first.
+#[derive(Debug, Default)]
+pub(crate) struct Boards(Mutex<BTreeMap<u32, Arc<Board>>>);
+
+impl Boards {
+    /// The board of a file.
+    ///
+    /// # Errors
+    /// When its zones cannot be known, or are not as the job says.
+    pub(crate) fn board(
+        &self,
+        index: u32,
+        file: &FilePlan,
+        rules: &Zones,
+        direct: bool,
+    ) -> Result<Arc<Board>, RunError> {
+        let mut boards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(board) = boards.get(&index) {
+            return Ok(Arc::clone(board));
+        }
+        let board = Arc::new(make(file, rules, direct)?);
+        boards.insert(index, Arc::clone(&board));
+        Ok(board)
+    }
+}
+
+fn make(file: &FilePlan, rules: &Zones, direct: bool) -> Result<Board, RunError> {
+    let Zones::Device { size, capacity, max_open, ignore_limits, .. } = rules else {
+        return Err(refuse(file, "the job keeps to no zones".to_owned()));
+    };
+    let opened = rustix::fs::open(&file.path, rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC, 0.into());
+    let device_zone = opened.as_ref().map_or(0, |fd| zoned::zone_size(fd).unwrap_or(0));
+    let wanted = if *max_open == 0 { usize::MAX } else { *max_open as usize };
+    if device_zone == 0 {
+        let zone = size.map_or(0, |size| size.0);
+        if zone < 512 {
+            let why = "it has no zones of its own; give zonesize= of at least 512 bytes to divide it into zones";
+            return Err(refuse(file, why.to_owned()));
+        }
+        let capacity = capacity.map_or(zone, |capacity| capacity.0);
+        if capacity > zone {
+            return Err(refuse(file, format!("zonecapacity={capacity} is more than zonesize={zone}")));
+        }
+        return Ok(Board::emulated(zone, capacity, file.size.0, wanted));
+    }
+    let device = opened.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "its zones", errno })?;
+    if let Some(size) = size.filter(|size| size.0 != device_zone) {
+        let (size, path) = (size.0, &file.path);
+        return Err(refuse(
+            file,
+            format!("zonesize={size} is not that of {}, {device_zone}; leave it out", path.display()),
+        ));
+    }
+    if !direct {
+        return Err(refuse(file, "zones are written past the page cache only; give direct=1".to_owned()));
+    }
+    let limit = limit_of(&device).filter(|_| !ignore_limits).unwrap_or(usize::MAX);
+    if wanted != usize::MAX && wanted > limit {
+        let cure = "give less, or ignore_zone_limits=1";
+        return Err(refuse(file, format!("max_open_zones={wanted} is more than the {limit} it can have open; {cure}")));
+    }
+    let zones = zoned::zones(&device, 0, usize::MAX);
+    let zones =
+        zones.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "a report of its zones", errno })?;
+    let board = Board::new(device_zone, wanted.min(limit), Some(device), zones.iter().map(Zone::of).collect());
+    let (open, most) = (board.lock().open, board.most_open);
+    if open > most {
+        let cure = "reset or finish some (blkzone reset), or allow more";
+        return Err(refuse(file, format!("{open} of its zones are written in part, and {most} may be open; {cure}")));
+    }
+    Ok(board)
+}
+
+fn refuse(file: &FilePlan, because: String) -> RunError {
+    RunError::Zones { path: file.path.clone(), because }
+}
+
+/// Zones that a device can have open or written in part, as sysfs tells it; `None` for any number.
+fn limit_of(device: &OwnedFd) -> Option<usize> {
+    let number = rustix::fs::fstat(device).ok()?.st_rdev;
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/queue/{name}")).ok()?;
+        text.trim().parse::<usize>().ok().filter(|&limit| limit > 0)
+    };
+    [read("max_open_zones"), read("max_active_zones")].into_iter().flatten().min()
+}

@@ -1,0 +1,202 @@
+//! The rules of zones, on files that are divided into them.
+
+use super::*;
+use hakaru_model::facts::{TargetFacts, TargetKind};
+use hakaru_model::job::rules::{ZoneResets, Zones};
+use hakaru_model::job::{Access, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::plan::{Plan, WorkerPlan};
+use hakaru_model::stream::{Request, StreamPlan};
+use hakaru_model::units::Bytes;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const KIB: u64 = 1024;
+/// Eight zones of this many bytes, of which a quarter cannot be written.
+const ZONE: u64 = 16 * KIB;
+const CAPACITY: u64 = 12 * KIB;
+
+fn worker(access: Access, change: impl FnOnce(&mut Job)) -> WorkerPlan {
+    let mut job = Job::new("j", Target::Paths(vec!["f".into()]), access);
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(8 * ZONE)));
+    job.rules.zones = Zones::Device {
+        size: Some(Bytes(ZONE)),
+        capacity: Some(Bytes(CAPACITY)),
+        skip: Bytes(0),
+        max_open: 0,
+        max_open_each: 0,
+        read_beyond_write_pointer: false,
+        ignore_limits: false,
+        resets: None,
+    };
+    change(&mut job);
+    let facts = TargetFacts {
+        path: "f".into(),
+        kind: TargetKind::File,
+        size: Bytes(8 * ZONE),
+        free: Some(Bytes(1 << 30)),
+        logical_block: 512,
+        direct_io: None,
+        writable: true,
+    };
+    let scenario = Scenario { name: "t".into(), seed: 1, phases: vec![Phase { name: "t".into(), jobs: vec![job] }] };
+    let plan = Plan::resolve(&scenario, &BTreeMap::from([("f".into(), facts)])).unwrap();
+    plan.phases[0].workers[0].clone()
+}
+
+fn board(most_open: usize) -> Arc<Board> {
+    Arc::new(Board::emulated(ZONE, CAPACITY, 8 * ZONE, most_open))
+}
+
+fn seat(number: usize, plan: &WorkerPlan, board: &Arc<Board>) -> (Seat, StreamPlan) {
+    Seat::new(number, plan, vec![Arc::clone(board)]).unwrap()
+}
+
+/// Does a whole stream, one I/O after another. Returns zone and offset within it, in KiB, of each.
+fn all(seat: &mut Seat, stream: &StreamPlan) -> Vec<(Op, u64, u64)> {
+    let mut done = Vec::new();
+    for request in stream.requests() {
+        match seat.place(&request) {
+            Placed::Go(request) => {
+                done.push((request.op, request.offset / ZONE, request.offset % ZONE / KIB));
+                seat.landed(&request, true);
+            }
+            Placed::Emptied(request) => done.push((request.op, request.offset / ZONE, request.offset % ZONE / KIB)),
+            Placed::Nothing => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    done
+}
+
+fn only(op: Op, random: bool) -> Access {
+    Access::only(op, random)
+}
+
+#[test]
+fn sequential_writes_fill_zone_after_zone_up_to_its_capacity() {
+    let board = board(usize::MAX);
+    let plan = worker(only(Op::Write, false), |_| {});
+    let (mut seat, stream) = seat(0, &plan, &board);
+    let done = all(&mut seat, &stream);
+    assert_eq!(
+        done[..5],
+        [(Op::Write, 0, 0), (Op::Write, 0, 4), (Op::Write, 0, 8), (Op::Write, 1, 0), (Op::Write, 1, 4)]
+    );
+    assert_eq!(done.len(), 32, "as many bytes as the region has");
+    assert_eq!(done[24], (Op::Write, 0, 0), "a full zone is emptied when its turn comes again");
+}
+
+#[test]
+fn a_zone_that_was_begun_is_gone_on_with() {
+    let board = board(usize::MAX);
+    let mut plan = worker(only(Op::Write, false), |job| job.extent.number_ios = Some(2));
+    let (mut first, stream) = seat(0, &plan, &board);
+    assert_eq!(all(&mut first, &stream), [(Op::Write, 0, 0), (Op::Write, 0, 4)]);
+    plan.stream.limit_ios = Some(3);
+    let (mut second, stream) = seat(1, &plan, &board);
+    assert_eq!(all(&mut second, &stream), [(Op::Write, 0, 8), (Op::Write, 1, 0), (Op::Write, 1, 4)]);
+}
+
+#[test]
+fn random_writes_go_to_the_write_pointer_and_open_no_more_zones_than_allowed() {
+    for most in [1, 3, usize::MAX] {
+        let board = board(most);
+        let plan = worker(only(Op::Write, true), |job| job.extent.loops = 20);
+        let (mut seat, stream) = seat(0, &plan, &board);
+        let mut next = [0; 8];
+        for (_, zone, at) in all(&mut seat, &stream) {
+            let next = &mut next[zone as usize];
+            assert!(at == *next || at == 0 && *next == 12, "zone {zone} at {at} KiB after {next}");
+            *next = at + 4;
+            assert!(board.lock().open <= most);
+        }
+        assert!(next.iter().all(|&at| at > 0), "every zone has its turn with {most} open");
+    }
+}
+
+#[test]
+fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
+    let board = board(usize::MAX);
+    let nothing = worker(only(Op::Read, true), |_| {});
+    let (mut reader, stream) = seat(0, &nothing, &board);
+    assert_eq!(all(&mut reader, &stream), [], "nothing is written yet");
+    let five = worker(only(Op::Write, false), |job| job.extent.number_ios = Some(5));
+    let (mut writer, writes) = seat(1, &five, &board);
+    all(&mut writer, &writes);
+    let random = all(&mut reader, &stream);
+    assert_eq!(random.len(), 32);
+    assert!(random.iter().all(|&(_, zone, at)| zone == 0 || zone == 1 && at < 8), "{random:?}");
+    let in_line = worker(only(Op::Read, false), |_| {});
+    let (mut reader, stream) = seat(2, &in_line, &board);
+    let read: Vec<u64> = all(&mut reader, &stream).iter().map(|&(_, zone, at)| zone * 16 + at).collect();
+    assert_eq!(read, [0, 4, 8, 16, 20], "once through what is written");
+    let beyond = worker(only(Op::Read, false), |job| {
+        if let Zones::Device { read_beyond_write_pointer, .. } = &mut job.rules.zones {
+            *read_beyond_write_pointer = true;
+        }
+    });
+    let (mut reader, stream) = seat(3, &beyond, &board);
+    assert_eq!(all(&mut reader, &stream).len(), 24, "all that can be written, once");
+}
+
+#[test]
+fn a_trim_empties_a_zone_that_holds_something() {
+    let board = board(usize::MAX);
+    let (mut writer, writes) = seat(0, &worker(only(Op::Write, false), |job| job.extent.number_ios = Some(7)), &board);
+    all(&mut writer, &writes);
+    let trims = worker(only(Op::Trim, false), |job| job.rules.zones = job.rules.zones.clone());
+    let (mut trimmer, stream) = seat(1, &trims, &board);
+    assert_eq!(all(&mut trimmer, &stream), [(Op::Trim, 0, 0), (Op::Trim, 1, 0), (Op::Trim, 2, 0)]);
+    assert!(board.lock().zones.iter().all(|zone| zone.write_pointer == zone.start && !zone.open));
+}
+
+#[test]
+fn zones_are_emptied_as_often_as_was_asked_for() {
+    let board = board(usize::MAX);
+    let plan = worker(only(Op::Write, true), |job| {
+        if let Zones::Device { resets, .. } = &mut job.rules.zones {
+            *resets = Some(ZoneResets { threshold_millionths: 300_000, every: 4 });
+        }
+        job.extent.loops = 50;
+    });
+    let (mut seat, stream) = seat(0, &plan, &board);
+    all(&mut seat, &stream);
+    let valid = board.lock().valid(0, 8);
+    assert!(valid < 8 * CAPACITY * 6 / 10, "{valid} of {} bytes are full", 8 * CAPACITY);
+}
+
+#[test]
+fn a_zone_belongs_to_one_worker_while_writes_are_on_their_way() {
+    let board = board(1);
+    let plan = worker(only(Op::Write, true), |_| {});
+    let ((mut one, _), (mut two, _)) = (seat(0, &plan, &board), seat(1, &plan, &board));
+    let write = Request { op: Op::Write, region: 0, offset: 0, len: 4096 };
+    let Placed::Go(first) = one.place(&write) else { panic!("the first goes") };
+    let Placed::Go(second) = one.place(&write) else { panic!("its own next may follow") };
+    assert_eq!((first.offset, second.offset), (0, 4096));
+    assert_eq!(two.place(&write), Placed::Wait);
+    assert_eq!(two.place(&Request { offset: 5 * ZONE, ..write }), Placed::Wait, "no other zone may be opened");
+    one.landed(&first, true);
+    assert_eq!(two.place(&write), Placed::Wait);
+    one.landed(&second, true);
+    let Placed::Go(third) = two.place(&Request { offset: 5 * ZONE, ..write }) else { panic!("now it goes") };
+    assert_eq!(third.offset, 8192, "to the zone that is open");
+    drop(two);
+    assert!(matches!(one.place(&write), Placed::Wait | Placed::Go(_)));
+}
+
+#[test]
+fn offset_and_size_are_rounded_inwards_to_whole_zones() {
+    let plan = worker(only(Op::Write, false), |job| {
+        job.extent.offset = SizeSpec::Bytes(Bytes(ZONE + 4096));
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(3 * ZONE)));
+    });
+    let (_, stream) = seat(0, &plan, &board(usize::MAX));
+    assert_eq!((stream.regions[0].offset, stream.regions[0].len), (2 * ZONE, 2 * ZONE));
+    assert_eq!(stream.limit_bytes, Some(2 * ZONE));
+    let plan = worker(only(Op::Write, false), |job| {
+        job.extent.offset = SizeSpec::Bytes(Bytes(4096));
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(ZONE)));
+    });
+    assert_eq!(Seat::new(0, &plan, vec![board(usize::MAX)]).err(), Some(0), "no whole zone is left");
+}
