@@ -21,6 +21,11 @@ pub fn import(sources: &[Source<'_>]) -> Found {
                 let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
                 log_files.entry(format!("{folder}/{prefix}")).or_default().push(file);
             }
+            None if logs::is_of_histograms(source.name) => {
+                let why = "logs of histograms are not read: json+ of fio holds the same over the whole run".to_owned();
+                let text = super::Shorten::shortened(source.text.lines().next().unwrap_or_default(), 60);
+                found.unread.push((index, Unread { line: 1, text, why }));
+            }
             None => {
                 let mut scanner = Scanner::new(index, source, &mut found);
                 scanner.scan();

@@ -224,3 +224,25 @@ fn versions_before_3_have_their_own_words() {
     }
     insta::assert_snapshot!(text);
 }
+
+#[test]
+fn states_in_between_are_not_runs() {
+    let (head, results) = LOGS[12].1.split_once("\nfile1: (groupid").unwrap();
+    let state = |mib: u32| {
+        let results = format!("file1: (groupid{results}");
+        results.replace("(1024MiB/", &format!("({mib}MiB/"))
+    };
+    let text = format!("{head}\n{}\n{}\n{}", state(300), state(700), state(1024));
+    let run = only("status-interval.txt", &text);
+    assert_eq!(run.reported, only("sdio-1bit.txt", LOGS[12].1).reported);
+    assert_eq!((run.path, run.unread.len()), (Some("/mnt/sdcard/test1g".into()), 1));
+    // Another process is another run.
+    let other = format!("{text}\n{}", state(1024).replace("pid=", "pid=9"));
+    assert_eq!(read("two.txt", &other).runs.len(), 2);
+}
+
+#[test]
+fn logs_of_histograms_are_told() {
+    let found = read("x_clat_hist.1.log", "1000, 0, 4096, 0, 0, 7, 0\n2000, 0, 4096, 0, 1, 7, 0\n");
+    assert!(found.runs.is_empty() && found.unread[0].1.why.contains("histogram"), "{found:?}");
+}

@@ -260,6 +260,38 @@ fn the_table_to_the_column() {
     assert_eq!(row.len(), 143);
 }
 
+/// Rows as iozone 3.49 printed them, found in public repositories with their blanks at the end.
+#[test]
+fn rows_are_those_that_iozone_prints() {
+    let row = |size_kb, record_kb, values: &[(Kind, u64)]| {
+        let (mut text, mut row) = Row::begin(Cell { children: 1, size_kb, record_kb });
+        values.iter().for_each(|&(kind, value)| text += &row.value(kind, value));
+        text + &row.end()
+    };
+    let blanks = " ".repeat(64);
+    let all: Vec<Kind> = Kind::all().collect();
+    let values = [1_196_302, 1_346_933, 3_014_114, 3_743_865, 3_303_309, 1_642_308];
+    let first_six: Vec<(Kind, u64)> = all.iter().copied().zip(values).collect();
+    assert_eq!(
+        row(4096, 4, &first_six),
+        format!("            4096       4  1196302  1346933  3014114  3743865  3303309  1642308{blanks}\n")
+    );
+    let left_out =
+        [(Kind::Write, 360_823), (Kind::Rewrite, 362_512), (Kind::RandomRead, 378_122), (Kind::RandomWrite, 364_339)];
+    assert_eq!(
+        row(102_400, 1024, &left_out),
+        format!("          102400    1024   360823   362512                     378122   364339{blanks}\n")
+    );
+    let values =
+        [55907, 68813, 43361, 42502, 34044, 64746, 33578, 61774, 30137, 235_263, 233_180, 3_905_668, 3_824_589];
+    let full: Vec<(Kind, u64)> = all.into_iter().zip(values).collect();
+    assert_eq!(
+        row(16384, 4, &full).trim_end(),
+        "           16384       4    55907    68813    43361    42502    34044    64746    33578     61774     30137   \
+         235263   233180  3905668  3824589"
+    );
+}
+
 #[test]
 fn clients_that_cut_columns_or_words_find_them() {
     let text = whole("-a -e -I -i 0 -i 1 -i 2 -s 8M -r 4k");

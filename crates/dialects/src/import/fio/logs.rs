@@ -42,6 +42,13 @@ pub(in super::super) fn name(file: &str) -> Option<(String, u32, Kind)> {
     Some((prefix.to_owned(), job, kind))
 }
 
+/// Whether a file is called like a log of histograms: `x_clat_hist.1.log`.
+pub(in super::super) fn is_of_histograms(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let bare = name.strip_suffix(".log").map(|name| name.trim_end_matches(|c: char| c == '.' || c.is_ascii_digit()));
+    bare.is_some_and(|name| name.ends_with("_hist"))
+}
+
 /// Intervals of a worker at most.
 const MAX_INTERVALS: usize = 8192;
 

@@ -56,3 +56,13 @@ fn spreadsheet_reports_are_read_once() {
     let both = "\tChildren see throughput for 5 re-readers \t= 2055142.27 KB/sec\n\n\"Throughput report Y-axis is type of test X-axis is number of processes\"\n\"Record size = 4 Kbytes \"\n\"Output is in Kbytes/sec\"\n\n\"        Re-read \" 2055142.27 \n";
     assert_eq!(rates(both), [("reread".to_owned(), 2_055_142.0)]);
 }
+
+#[test]
+fn children_are_read_one_by_one() {
+    let text = "\tChildren see throughput for  2 initial writers \t=   20.00 kB/sec\n\tMin xfer \t\t\t\t\t=    4.00 kB\n\tChild[0] xfer count =       4.00 kB, Throughput =      12.00 kB/sec\n\tChild[1] xfer count =       8.00 kB, Throughput =       8.00 kB/sec\n\nPurge Mode On\n\niozone test complete.\n";
+    let (run, _) = read(&lines(text), None).unwrap();
+    let block = &run.reported.blocks[0];
+    assert_eq!(block.get("child 1 xfer").unwrap().to_string(), "8.00kB");
+    assert_eq!(block.get("child 0 rate").unwrap().to_string(), "12.00kB/sec");
+    assert_eq!(run.unread.len(), 1, "{:?}", run.unread);
+}
