@@ -147,7 +147,8 @@ fn writes_without_sync(phase: &PhaseSummary) -> bool {
 fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
     let name = || phase.phase.clone();
     let measured = phase.detail.measured;
-    if measured < SHORT {
+    // Of rates that were stated, nobody knows how long they were measured.
+    if measured > Nanos(0) && measured < SHORT {
         list.add(Caveat::Short { phase: name(), measured, wanted: SHORT });
     }
     few_samples(phase, list);

@@ -36,7 +36,11 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let names = (names.0.as_str(), names.1.as_str());
     let phases = common_phases(&a, &b);
     if phases.is_empty() {
-        bail!("{} and {} have no workload in common, so there is nothing to compare", names.0, names.1);
+        bail!(
+            "{} and {} have no workload in common, so there is nothing to compare; `hakaru show` tells what each did",
+            names.0,
+            names.1
+        );
     }
     let comparisons = hakaru_analysis::compare_summaries(&a, &b);
     let mut text = String::new();
@@ -85,7 +89,7 @@ fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
             of_thing(&store, name)?.map_or_else(|| super::report::find(&store, name, true), Ok)?
         };
         if found.is_empty() {
-            bail!("no results were found in {name}");
+            bail!("no results were found in {name}; `hakaru import --dry-run {name}` tells what was not read, and why");
         }
         for record in found {
             if records.iter().all(|known| known.id != record.id) {
@@ -95,7 +99,7 @@ fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
     }
     records = select::narrow(records, &terms)?;
     if records.is_empty() {
-        bail!("`{names}` names nothing to compare");
+        bail!("`{names}` names nothing to compare: name runs, things or files, or what they have in common (card=…)");
     }
     let pooled = pooled(&records);
     tell_apart(&mut records);

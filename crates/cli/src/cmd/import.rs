@@ -2,7 +2,7 @@
 //!
 //! What was read, what was not and why is shown. The same text twice is stored once.
 
-use super::print;
+use super::{figures, print};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::{Context, Result};
@@ -200,10 +200,11 @@ fn find(texts: &[Text], own: &BTreeSet<usize>, mapping: Option<&csv::Mapping>) -
 /// What was read, what was not, and why.
 fn tell(texts: &[Text], found: &Found, told: &mut String) {
     for one in &found.runs {
-        let ImportedRun { format, program, scenario, lines, figures, unread, caveats, .. } = &one.run;
+        let ImportedRun { format, program, scenario, lines, unread, caveats, .. } = &one.run;
         let name = &texts[one.source].name;
         let range = if lines.0 == lines.1 { lines.0.to_string() } else { format!("{}-{}", lines.0, lines.1) };
-        *told += &format!("{name}:{range}: {} of {program}, {}: {figures} figures\n", format.name(), scenario.name);
+        let (format, scenario, figures) = (format.name(), &scenario.name, figures(one.run.figures));
+        *told += &format!("{name}:{range}: {format} of {program}, {scenario}: {figures}\n");
         for unread in unread {
             let text = if unread.text.is_empty() { String::new() } else { format!(" ({})", unread.text) };
             *told += &format!("  line {}: {}{text}\n", unread.line, unread.why);
@@ -265,11 +266,11 @@ fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>) -> RunRecord {
 
 /// An id that follows from what was read, so that the same result is stored once (UUID version 8, RFC 9562).
 fn id_of(run: &ImportedRun, label: Option<&str>) -> String {
-    let content = serde_json::json!([label, run.program, run.scenario, run.phases, run.reported, run.started_unix_ms]);
-    let bytes = content.to_string();
-    // FNV-1a twice, from two starts: names of results, not a defence against forgers.
-    let hash = |start: u64| bytes.bytes().fold(start, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
-    let (a, b) = (hash(0xcbf2_9ce4_8422_2325), hash(0x9ae1_6a3b_2f90_404f));
+    let mut name = Name::default();
+    let content = (label, &run.program, &run.scenario, &run.phases, &run.reported, run.started_unix_ms);
+    // What was read from text can be written as text, and sums refuse no bytes.
+    let _ = serde_json::to_writer(&mut name, &content);
+    let Name(a, b) = name;
     format!(
         "{:08x}-{:04x}-8{:03x}-{:04x}-{:012x}",
         a >> 32,
@@ -278,6 +279,29 @@ fn id_of(run: &ImportedRun, label: Option<&str>) -> String {
         0x8000 | (b >> 48) & 0x3fff,
         b & 0xffff_ffff_ffff
     )
+}
+
+/// FNV-1a twice, from two starts: for names of results, not a defence against forgers.
+struct Name(u64, u64);
+
+impl Default for Name {
+    fn default() -> Name {
+        Name(0xcbf2_9ce4_8422_2325, 0x9ae1_6a3b_2f90_404f)
+    }
+}
+
+impl std::io::Write for Name {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            self.1 = (self.1 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Runs of one thing and one scenario repeat one another: they join the series that is there, or begin one.

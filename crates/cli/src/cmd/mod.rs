@@ -32,6 +32,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// `1 figure`, `12 figures`.
+pub(crate) fn figures(count: usize) -> String {
+    format!("{count} figure{}", if count == 1 { "" } else { "s" })
+}
+
 /// A size that was typed, such as `4GiB`.
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     parse_size(text, SizeRules::Iec).map_err(|error| error.to_string())

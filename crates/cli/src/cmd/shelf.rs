@@ -1,6 +1,6 @@
 //! `hakaru shelf`: published figures, and one's own, that results are put beside.
 
-use super::print;
+use super::{figures, print};
 use crate::exit::{Exit, complain};
 use crate::place;
 use anyhow::{Context, Result, bail};
@@ -97,7 +97,10 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     }
     let entries = hakaru_analysis::shelf::entries(&summary, OWN, name);
     if entries.is_empty() {
-        bail!("run {run} says too little of what was done, or of what it was done on, to stand beside others");
+        bail!(
+            "run {run} says too little to stand beside others: its operation, block size and order have to be known, \
+             and whether a file system was in between"
+        );
     }
     if shelf.sources.is_empty() {
         shelf.sources.push(Source { id: OWN.into(), title: "your shelf".into(), note: String::new() });
@@ -118,10 +121,6 @@ fn remove(store: &Store, name: &str) -> Result<()> {
     }
     save(store, &shelf)?;
     print(&format!("{} of {name} taken off the shelf\n", figures(gone)))
-}
-
-fn figures(count: usize) -> String {
-    format!("{count} figure{}", if count == 1 { "" } else { "s" })
 }
 
 /// Source by source, a line a figure.
