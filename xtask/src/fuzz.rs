@@ -140,6 +140,7 @@ fn contents(folder: &str) -> Result<Vec<Vec<u8>>> {
 fn printed_results() -> Result<Vec<Vec<u8>>> {
     let named = |text: Vec<u8>| [b"result.txt\n".as_slice(), &text].concat();
     let mut all: Vec<Vec<u8>> = contents("crates/dialects/tests/logs")?.into_iter().map(named).collect();
+    all.extend(contents("crates/dialects/tests/pasted")?.into_iter().map(named));
     all.extend(contents("testdata/published")?.into_iter().map(named));
     all.push(b"out_bw.1.log\n0, 1024, 0, 4096, 0\n500, 2048, 0, 4096, 4096\n".to_vec());
     all.push(b"out_clat.1.log\n1, 98123, 0, 4096\n2, 110022, 1, 4096\n".to_vec());
