@@ -32,7 +32,7 @@ fn a_good_device_is_verified_stored_and_reported() {
     assert_eq!(out.status.code(), Some(0), "{errors}");
     assert!(said.contains("Good: all 24 MiB came back as written") && said.contains("Reading"), "{said}");
     let found = &stored(&home)[0];
-    assert!(found.completed && found.verdict.is_good() && found.scope == Scope::Whole);
+    assert!(found.completed && found.verdict.is_good() && found.scope == Scope::Whole { restored: false });
     let page = said.lines().rfind(|line| line.starts_with("Report: ")).unwrap().trim_start_matches("Report: ");
     assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
     // The store alone shows it again.
@@ -44,13 +44,32 @@ fn a_good_device_is_verified_stored_and_reported() {
     assert!(text(&rows.stdout).lines().count() > 2, "{}", text(&rows.stdout));
     let page = hakaru(&home).args(["report", "latest", "--output=-"]).output().unwrap();
     assert!(text(&page.stdout).contains("Speed map"));
-    let no_form = hakaru(&home).args(["report", &found.id, "--format=markdown"]).output().unwrap();
-    assert!(!no_form.status.success() && text(&no_form.stderr).contains("html or csv"));
+    let pasted = hakaru(&home).args(["report", &found.id, "--format=markdown"]).output().unwrap();
+    let pasted = text(&pasted.stdout);
+    assert!(pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("| writing | "), "{pasted}");
     // As JSON it is the record itself.
     let out = verify(&home, &[disk.device(), &erase(&home), "--json", "--quiet"]);
     let json: Verification = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((&json, text(&out.stderr).as_str()), (&stored(&home)[0], ""));
     assert_ne!(json.seed, stored(&home)[1].seed);
+    // Another store takes them over, each once.
+    let lines = home.work().join("all.jsonl");
+    assert!(hakaru(&home).args(["export", "--output"]).arg(&lines).output().unwrap().status.success());
+    let other = Home::new();
+    for told in ["0 run(s) and 2 verification(s) imported.", "0 run(s) imported, 2 were there already."] {
+        let out = hakaru(&other).arg("import").arg(&lines).output().unwrap();
+        assert!(text(&out.stdout).contains(told), "{}{}", text(&out.stdout), text(&out.stderr));
+    }
+    assert_eq!(stored(&other), stored(&home));
+}
+
+#[test]
+fn a_path_that_is_not_there_says_what_to_name() {
+    let home = Home::new();
+    let out = verify(&home, &["/tmp/no-such-file"]);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains("there is no /tmp/no-such-file: name a device"), "{said}");
 }
 
 #[test]

@@ -42,7 +42,11 @@ pub struct Verification {
 #[serde(rename_all = "snake_case", tag = "scope")]
 pub enum Scope {
     /// Every byte of a device.
-    Whole,
+    Whole {
+        /// Whether what was there before was put back afterwards.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        restored: bool,
+    },
     /// Every byte of a part of a device.
     Range {
         /// Where it begins.

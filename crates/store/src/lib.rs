@@ -25,6 +25,7 @@ pub use find::FindError;
 pub use open::{Journal, OpenError, Store, default_path};
 pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
+pub use verified::{export_verification, import_verification};
 
 /// The database could not be read or written while it was in use.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,11 @@
 //! Verifications: appended, listed and found again like runs, and like them never changed.
 
-use crate::append::check_id;
+use crate::append::{Appended, check_id};
 use crate::{AppendError, ExportError, FindError, Store};
 use hakaru_model::facts::Fact;
 use hakaru_model::integrity::{FORMAT, Scope, Verification};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
+use serde::de::IgnoredAny;
 use std::path::PathBuf;
 
 /// A body has at least this of its form, whatever build wrote it.
@@ -13,8 +14,20 @@ struct Head {
     format: u32,
 }
 
-/// The JSON text of a verification. Odd bytes of paths are replaced, because JSON cannot carry them.
-fn text(verification: &Verification) -> Result<String, ExportError> {
+/// What tells a verification from a record.
+#[derive(serde::Deserialize)]
+struct Kind {
+    #[serde(rename = "verdict")]
+    _verdict: IgnoredAny,
+    id: String,
+}
+
+/// Writes a verification as one line of JSON, without a line break at the end. Odd bytes of paths are replaced, because
+/// JSON cannot carry them.
+///
+/// # Errors
+/// [`ExportError`] when a value has no JSON form.
+pub fn export_verification(verification: &Verification) -> Result<String, ExportError> {
     if let Ok(text) = serde_json::to_string(verification) {
         return Ok(text);
     }
@@ -33,6 +46,15 @@ fn text(verification: &Verification) -> Result<String, ExportError> {
     serde_json::to_string(&printable).map_err(|source| ExportError { id: verification.id.clone(), source })
 }
 
+/// Reads a line of JSON that is a verification; `None` when it is something else, such as the record of a run.
+///
+/// # Errors
+/// [`FindError`]: of a newer format, or damaged.
+pub fn import_verification(text: &str) -> Option<Result<Verification, FindError>> {
+    let kind: Kind = serde_json::from_str(text).ok()?;
+    Some(parse(&kind.id, text))
+}
+
 fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
     let damaged = |source| FindError::Damaged { id: id.to_owned(), source };
     let head: Head = serde_json::from_str(body).map_err(damaged)?;
@@ -43,18 +65,29 @@ fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
 }
 
 impl Store {
-    /// Appends a verification. When this returns, it survives a power cut.
+    /// Appends a verification. When this returns, it survives a power cut. The same one again is harmless.
     ///
     /// # Errors
-    /// [`AppendError`]; nothing is stored then. An id that is there already is refused by the database.
-    pub fn append_verification(&mut self, verification: &Verification) -> Result<(), AppendError> {
-        check_id(&verification.id)?;
-        let body = text(verification)?;
+    /// [`AppendError`]; nothing is stored then.
+    pub fn append_verification(&mut self, verification: &Verification) -> Result<Appended, AppendError> {
+        let id = &verification.id;
+        check_id(id)?;
+        let body = export_verification(verification)?;
+        if let Some(stored) = self.verification_body(id).map_err(self.failed("look for a verification"))? {
+            let same = stored == body || parse(id, &stored).is_ok_and(|stored| stored == *verification);
+            let conflict = || AppendError::Conflict { id: id.clone(), path: self.path().to_owned() };
+            return if same { Ok(Appended::AlreadyThere) } else { Err(conflict()) };
+        }
         let sql = "INSERT INTO verification (id, format, body) VALUES (?1, ?2, ?3)";
-        let appended = self.connection.execute(sql, params![verification.id, verification.format, body]);
+        let appended = self.connection.execute(sql, params![id, verification.format, body]);
         appended.map_err(self.failed("store a verification"))?;
         self.settle();
-        Ok(())
+        Ok(Appended::Stored)
+    }
+
+    fn verification_body(&self, id: &str) -> rusqlite::Result<Option<String>> {
+        let sql = "SELECT body FROM verification WHERE id = ?1";
+        self.connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()
     }
 
     /// The verification with that id, or the only one whose id begins so.

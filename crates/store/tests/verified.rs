@@ -6,7 +6,7 @@ mod support;
 
 use hakaru_model::integrity::*;
 use hakaru_model::units::{Bytes, Nanos};
-use hakaru_store::{FindError, Store};
+use hakaru_store::{AppendError, Appended, FindError, Store};
 use support::{fixtures, id, record};
 
 fn verification(n: u64) -> Verification {
@@ -34,7 +34,11 @@ fn verification(n: u64) -> Verification {
         elapsed: Nanos::from_secs(3600),
         target: run.target,
         environment: run.environment,
-        scope: if n.is_multiple_of(2) { Scope::Whole } else { Scope::FreeSpace { folder: "/mnt/card".into() } },
+        scope: if n.is_multiple_of(2) {
+            Scope::Whole { restored: false }
+        } else {
+            Scope::FreeSpace { folder: "/mnt/card".into() }
+        },
         seed: u64::MAX - n,
         completed: true,
         verdict,
@@ -57,7 +61,9 @@ fn what_is_appended_is_found_and_stays() {
     assert!(matches!(store.verification(&id(2)[..8]), Err(FindError::Ambiguous { count: 3, .. })));
     assert!(matches!(store.verification(""), Err(FindError::NotFound { .. })));
     // The same id again, and an id that nobody could type.
-    assert!(store.append_verification(&verification(2)).is_err());
+    assert_eq!(store.append_verification(&verification(2)).unwrap(), Appended::AlreadyThere);
+    let other = Verification { seed: 99, ..verification(2) };
+    assert!(matches!(store.append_verification(&other), Err(AppendError::Conflict { .. })));
     assert!(store.append_verification(&Verification { id: "a b".to_owned(), ..verification(4) }).is_err());
     drop(store);
     assert_eq!(Store::open(&path).unwrap().verifications(9).unwrap().len(), 3);

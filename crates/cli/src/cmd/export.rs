@@ -1,4 +1,4 @@
-//! `hakaru export`: stored records as lines of JSON, for another store or another program.
+//! `hakaru export`: stored records and verifications as lines of JSON, for another store or another program.
 
 use super::print;
 use crate::exit::Exit;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Which records, and where to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Ids of runs (or enough of their beginnings); `latest` for the newest [default: all]
+    /// Ids of runs and verifications (or enough of their beginnings); `latest` for the newest run [default: all]
     runs: Vec<String>,
     /// All repeats of the series of each run
     #[arg(long)]
@@ -23,18 +23,34 @@ pub(crate) struct Args {
 /// Writes them, one a line.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let store = place::open(db)?;
-    let names: Vec<String> = match args.runs.as_slice() {
-        [] => store.runs(&Filter::default())?.into_iter().rev().map(|row| row.id).collect(),
-        named => named.to_vec(),
+    let (names, mut verifications) = match args.runs.as_slice() {
+        [] => {
+            let runs = store.runs(&Filter::default())?.into_iter().rev().map(|row| row.id);
+            (runs.collect(), store.verifications(u32::MAX)?)
+        }
+        named => (named.to_vec(), Vec::new()),
     };
     let mut text = String::new();
     let mut seen = std::collections::BTreeSet::new();
     for name in &names {
+        if !args.runs.is_empty()
+            && let Some(verification) = place::verification(&store, name)?
+        {
+            verifications.insert(0, verification);
+            continue;
+        }
         for record in super::report::find(&store, name, args.series)? {
             if seen.insert(record.id.clone()) {
                 text += &hakaru_store::export(&record)?;
                 text.push('\n');
             }
+        }
+    }
+    // The oldest first, as the runs.
+    for verification in verifications.iter().rev() {
+        if seen.insert(verification.id.clone()) {
+            text += &hakaru_store::export_verification(verification)?;
+            text.push('\n');
         }
     }
     match &args.output {

@@ -7,9 +7,10 @@ use crate::exit::Exit;
 use crate::place;
 use anyhow::{Context, Result};
 use hakaru_dialects::import::{Found, ImportedRun, Source, Unread, csv, import, unknown_environment};
+use hakaru_model::integrity::Verification;
 use hakaru_model::job::{Job, Scenario};
 use hakaru_model::record::{FORMAT, Origin, RunRecord};
-use hakaru_store::{Filter, Store};
+use hakaru_store::{Appended, Filter, Store};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -43,34 +44,42 @@ struct Text {
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let texts = read_all(&args.files)?;
     let mapping = args.map.as_deref().map(read_mapping).transpose()?;
-    let (mut records, mut told) = (Vec::new(), String::new());
-    let own = own_records(&texts, &mut records, &mut told);
+    let (Own { texts: own, mut records, verifications }, mut told) = own_results(&texts);
     let found = find(&texts, &own, mapping.as_ref());
     tell(&texts, &found, &mut told);
     let foreign = records_of(&texts, &found, args.label.as_deref());
     if args.dry_run {
-        print(&format!("{told}{} run(s) found; nothing was stored.\n", records.len() + foreign.len()))?;
+        let verified = and_verified(verifications.len());
+        print(&format!("{told}{} run(s){verified} found; nothing was stored.\n", records.len() + foreign.len()))?;
         return Ok(Exit::Ok);
     }
     let total = records.len() + foreign.len();
-    if total == 0 {
+    if total + verifications.len() == 0 {
         print(&format!("{told}No results were found.\n"))?;
         return Ok(Exit::Failed);
     }
     let mut store = place::open(db)?;
     records.extend(joined_to_series(&store, foreign)?);
     let new = store.append_all(&records)?;
-    let there = total as u64 - new;
+    let mut verified = 0;
+    for verification in &verifications {
+        verified += usize::from(store.append_verification(verification)? == Appended::Stored);
+    }
+    let there = (total + verifications.len() - verified) as u64 - new;
     let rest = if there > 0 { format!(", {there} were there already") } else { String::new() };
-    print(&format!("{told}{new} run(s) imported{rest}.\n"))?;
+    print(&format!("{told}{new} run(s){} imported{rest}.\n", and_verified(verified)))?;
     Ok(Exit::Ok)
+}
+
+/// Verifications are rare, and not told of where there are none.
+fn and_verified(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" and {count} verification(s)") }
 }
 
 /// Runs in files, as records that are not stored: for comparing at once.
 pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
     let texts = read_all(&[path.to_owned()])?;
-    let mut records = Vec::new();
-    let own = own_records(&texts, &mut records, &mut String::new());
+    let (Own { texts: own, mut records, .. }, _) = own_results(&texts);
     let found = find(&texts, &own, None);
     records.extend(records_of(&texts, &found, None));
     Ok(records)
@@ -133,28 +142,50 @@ pub(crate) fn read_mapping(path: &Path) -> Result<csv::Mapping> {
     toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
 }
 
-/// Records as `hakaru export` and `hakaru show --json` write them. Returns the places of the texts that hold them.
-fn own_records(texts: &[Text], records: &mut Vec<RunRecord>, told: &mut String) -> BTreeSet<usize> {
-    let mut own = BTreeSet::new();
+/// Results of our own.
+#[derive(Default)]
+struct Own {
+    /// Places of the texts that hold them.
+    texts: BTreeSet<usize>,
+    records: Vec<RunRecord>,
+    verifications: Vec<Verification>,
+}
+
+/// Records and verifications as `hakaru export` and `hakaru show --json` write them, and what is to be told of them.
+fn own_results(texts: &[Text]) -> (Own, String) {
+    let (mut own, mut told) = (Own::default(), String::new());
     for (index, Text { name, text, .. }) in texts.iter().enumerate() {
         let trimmed = text.trim_start();
         let lines = trimmed.starts_with("{\"format\":");
-        let pretty = trimmed.starts_with(['{', '[']) && text.contains("\"scenario\":") && text.contains("\"format\":");
+        let ours = ["\"scenario\":", "\"verdict\":"].iter().any(|key| text.contains(key));
+        let pretty = trimmed.starts_with(['{', '[']) && ours && text.contains("\"format\":");
         if !lines && !pretty {
             continue;
         }
-        own.insert(index);
-        let before = records.len();
+        own.texts.insert(index);
+        let before = (own.records.len(), own.verifications.len());
         let lines = if lines { text.clone() } else { one_a_line(trimmed) };
-        for (number, record) in hakaru_store::import_lines(&lines) {
-            match record {
-                Ok(record) => records.push(record),
-                Err(error) => *told += &format!("{name}:{number}: not read: {error}\n"),
+        for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            if let Err(why) = own.read(line) {
+                told += &format!("{name}:{}: not read: {why}\n", number + 1);
             }
         }
-        *told += &format!("{name}: {} record(s) of hakaru\n", records.len() - before);
+        let verified = and_verified(own.verifications.len() - before.1);
+        told += &format!("{name}: {} record(s){verified} of hakaru\n", own.records.len() - before.0);
     }
-    own
+    (own, told)
+}
+
+impl Own {
+    /// Reads one line of JSON; else says why not.
+    fn read(&mut self, line: &str) -> Result<(), String> {
+        match hakaru_store::import_verification(line) {
+            Some(Ok(verification)) => self.verifications.push(verification),
+            Some(Err(error)) => return Err(error.to_string()),
+            None => self.records.push(hakaru_store::import(line).map_err(|error| error.to_string())?),
+        }
+        Ok(())
+    }
 }
 
 /// Indented JSON as one object a line; what is no JSON stays as it is, for the reader of records to refuse.

@@ -124,13 +124,13 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The page of a verification, with its speed map; or the map as rows.
+/// The page of a verification, with its speed map; the same as Markdown; or the map as rows.
 fn of_verification(args: &Args, store: &Store, verification: &Verification) -> Result<Exit> {
     let form = Form::of(args.format, args.output.as_deref());
     let text = match form {
         Form::Csv => hakaru_report::verification_csv(verification),
         Form::Html => hakaru_report::verification_html(verification),
-        Form::Markdown => bail!("a verification is reported as html or csv; `hakaru show` tells it as text"),
+        Form::Markdown => hakaru_report::verification_markdown(verification),
     };
     let to_stdout = args.output.as_deref() == Some(Path::new("-"));
     if to_stdout || args.output.is_none() && form != Form::Html {

@@ -13,6 +13,7 @@ use hakaru_model::facts::Identity;
 use hakaru_model::integrity::{FORMAT, Scope, Verdict, Verification};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::Store;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -73,7 +74,22 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
             "{} is neither a device nor a directory: name the directory it is in",
             args.path.display()
         ))),
-        Err(error) => Ok(usage(format!("{} cannot be looked at: {error}", args.path.display()))),
+        Err(error) => Ok(usage(not_there(&args.path, &error))),
+    }
+}
+
+/// Why a path cannot be looked at, and what to do.
+fn not_there(path: &Path, error: &std::io::Error) -> String {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::NotFound => format!(
+            "there is no {path}: name a device, such as one that `hakaru info` lists, or a directory whose free space \
+             is to be verified"
+        ),
+        ErrorKind::PermissionDenied => {
+            format!("{path} may not be looked at: a folder on the way is closed; run as root")
+        }
+        _ => format!("{path} cannot be looked at: {error}; name a device or a directory"),
     }
 }
 
@@ -137,10 +153,10 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
     };
     let sampled = args.quick && verify::is_sampled(size, block);
     if args.dry_run {
-        return dry_run(args, &candidate, sampled.then(|| verify::keeps(size)));
+        return dry_run(args, &candidate, sampled.then(|| verify::keeps(size, block)));
     }
     if args.keep {
-        enough_memory(size, &roots)?;
+        enough_memory(verify::keeps(size, block), &roots)?;
     }
     let mut store = place::open(db)?;
     let id = args.erase.as_deref().unwrap_or_default();
@@ -149,7 +165,8 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
-    let scope = if sampled { Scope::Samples { restored: args.keep } } else { Scope::Whole };
+    let restored = args.keep;
+    let scope = if sampled { Scope::Samples { restored } } else { Scope::Whole { restored } };
     let ground = Ground::new(args, identity, scope);
     let mut walking = Walking::new(args.quiet);
     let found = preparation.verify(&erasable, extent, ground.seed, &mut |progress| walking.tell(progress));
@@ -164,8 +181,8 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
 }
 
 /// What is put back afterwards lies in memory meanwhile.
-fn enough_memory(size: Bytes, roots: &Roots) -> Result<()> {
-    let (needed, memory) = (verify::keeps(size), hakaru_device::environment(roots, CLOCK).memory);
+fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
+    let memory = hakaru_device::environment(roots, CLOCK).memory;
     if memory.0 > 0 && needed.0 > memory.0 / 2 {
         bail!(
             "--keep would hold {needed} in memory, and this host has {memory}: leave --keep out, or use a larger host"

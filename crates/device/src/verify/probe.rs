@@ -29,7 +29,7 @@ const STRETCH: u64 = 64 << 20;
 /// Samples are at most this many; each takes some milliseconds.
 const MOST_SAMPLES: u64 = 1024;
 
-/// About so many of the samples are whole chunks.
+/// So many of the samples are whole chunks, and up to twice as many where the device is not much larger.
 const WHOLE_CHUNKS: u64 = 32;
 
 /// A small sample: a page, so that no card has to read before it writes.
@@ -46,10 +46,17 @@ pub fn is_sampled(size: Bytes, block: u32) -> bool {
     size.0 >= 4 * stretch(size.0) && block <= SAMPLE && block > 0 && SAMPLE.is_multiple_of(block)
 }
 
-/// Bytes that probing a device of this size overwrites, at most.
-pub(super) fn overwrites(size: Bytes) -> Bytes {
-    let samples = (WHOLE_CHUNKS + 1) * CHUNK + MOST_SAMPLES * SAMPLE;
-    Bytes((stretch(size.0) + samples).min(size.0))
+/// Bytes that probing a device of this size and block overwrites, at most: on one that is good, all but those of the
+/// search for its end.
+pub(super) fn overwrites(size: Bytes, block: u32) -> Bytes {
+    if !is_sampled(size, block) {
+        return size;
+    }
+    let stretch = stretch(size.0);
+    let samples: u64 = samples(stretch, size.0).iter().map(|sample| sample.end - sample.start).sum();
+    // Each step of the search halves what is left.
+    let searched = u64::from((size.0 / SAMPLE).ilog2() + 1) * SAMPLE;
+    Bytes((stretch + samples + searched).min(size.0))
 }
 
 /// Finds out with samples whether a device holds what it claims. What was on it is lost.

@@ -1,10 +1,13 @@
-//! What verifying found, in words: for a terminal, as a page with its speed map, and as rows for other programs.
+//! What verifying found, in words: for a terminal, as a page with its speed map, as Markdown, and as rows for other
+//! programs.
 
 mod page;
+mod pasted;
 mod rows;
 mod terminal;
 
 pub use page::verification_html;
+pub use pasted::verification_markdown;
 pub use rows::verification_csv;
 pub use terminal::verification_terminal;
 
@@ -58,7 +61,7 @@ fn good(verification: &Verification) -> String {
     let verdict = &verification.verdict;
     let all = verdict.claimed;
     match &verification.scope {
-        Scope::Whole => format!("Good: all {all} came back as written."),
+        Scope::Whole { .. } => format!("Good: all {all} came back as written."),
         Scope::Range { start, end, .. } => format!("Good: all from {start} to {end} came back as written."),
         Scope::Samples { .. } => {
             format!("Good: it holds the {all} that it claims, going by samples of {} in all.", verdict.checked())
@@ -93,16 +96,18 @@ fn advice(verification: &Verification) -> String {
              {real} at most."
         ),
         (None, true) => "Copy what matters off it while it can be read, and replace it.".to_owned(),
-        (None, false) if verification.scope == (Scope::Samples { restored: true }) => {
-            "What was there before was put back.".to_owned()
-        }
+        (None, false) if was_restored(&verification.scope) => "What was there before was put back.".to_owned(),
         (None, false) => String::new(),
     }
 }
 
+fn was_restored(scope: &Scope) -> bool {
+    matches!(scope, Scope::Whole { restored: true } | Scope::Samples { restored: true })
+}
+
 fn limits(verification: &Verification) -> Vec<&'static str> {
     let mut limits = match &verification.scope {
-        Scope::Whole => Vec::new(),
+        Scope::Whole { .. } => Vec::new(),
         Scope::Range { .. } => vec!["nothing outside of this range was looked at"],
         Scope::Samples { .. } => vec!["bad places between the samples are not found"],
         Scope::FreeSpace { .. } => {

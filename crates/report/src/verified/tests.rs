@@ -60,21 +60,25 @@ fn shown(verification: &Verification) -> String {
 
 #[test]
 fn a_good_card() {
-    insta::assert_snapshot!(shown(&verification(Scope::Whole, Capacity::AsClaimed, Vec::new())));
+    insta::assert_snapshot!(shown(&verification(Scope::Whole { restored: false }, Capacity::AsClaimed, Vec::new())));
 }
 
 #[test]
 fn a_card_that_wraps_around() {
     let distance = Bytes(8 << 30);
     let bad = vec![span(0, 56 << 30, BlockState::Overwritten { distance })];
-    insta::assert_snapshot!(shown(&verification(Scope::Whole, Capacity::Wraps { real: distance }, bad)));
+    insta::assert_snapshot!(shown(&verification(
+        Scope::Whole { restored: false },
+        Capacity::Wraps { real: distance },
+        bad
+    )));
 }
 
 #[test]
 fn a_worn_out_card_lists_the_first_places() {
     let states = [BlockState::Lost, BlockState::Damaged, BlockState::Unreadable, BlockState::Unwritable];
     let bad = (0..12).map(|n| span(n << 30, 512, states[n as usize % 4])).collect();
-    insta::assert_snapshot!(shown(&verification(Scope::Whole, Capacity::AsClaimed, bad)));
+    insta::assert_snapshot!(shown(&verification(Scope::Whole { restored: false }, Capacity::AsClaimed, bad)));
 }
 
 /// The sentence that matters most.
@@ -88,13 +92,13 @@ fn every_scope_says_what_was_looked_at() {
     insta::assert_snapshot!(good(Scope::Samples { restored: true }), @"Good: it holds the 64 GiB that it claims, going by samples of 64 GiB in all.");
     insta::assert_snapshot!(good(Scope::FreeSpace { folder: "/mnt".into() }), @"Good: all 64 GiB of free space came back as written.");
     insta::assert_snapshot!(good(Scope::Range { start: Bytes(1 << 20), end: Bytes(64 << 30), of: Bytes(1 << 40) }), @"Good: all from 1 MiB to 64 GiB came back as written.");
-    let ends = verification(Scope::Whole, Capacity::Ends { real: Bytes(31 << 30) }, Vec::new());
+    let ends = verification(Scope::Whole { restored: false }, Capacity::Ends { real: Bytes(31 << 30) }, Vec::new());
     insta::assert_snapshot!(verdict(&ends), @"False capacity: it claims 64 GiB and holds 31 GiB. What is written beyond that is lost.");
 }
 
 #[test]
 fn what_was_ended_early_is_no_verdict() {
-    let mut early = verification(Scope::Whole, Capacity::AsClaimed, Vec::new());
+    let mut early = verification(Scope::Whole { restored: false }, Capacity::AsClaimed, Vec::new());
     early.completed = false;
     early.verdict.good = Bytes(10 << 30);
     early.verdict.read_speed.points.truncate(10);
@@ -128,7 +132,7 @@ fn the_page_has_the_map_and_no_foreign_markup() {
 
 #[test]
 fn rows_are_for_programs() {
-    let text = verification_csv(&verification(Scope::Whole, Capacity::AsClaimed, Vec::new()));
+    let text = verification_csv(&verification(Scope::Whole { restored: false }, Capacity::AsClaimed, Vec::new()));
     assert_eq!(text.lines().count(), 129);
     insta::assert_snapshot!(text.lines().take(2).collect::<Vec<_>>().join("\n"), @r"
     way,offset_bytes,length_bytes,elapsed_ns,bytes_per_s
@@ -139,7 +143,7 @@ fn rows_are_for_programs() {
 #[test]
 fn odd_sizes_do_not_panic() {
     for claimed in [0, 1, 511, u64::MAX] {
-        let mut odd = verification(Scope::Whole, Capacity::Ends { real: Bytes(1) }, vec![]);
+        let mut odd = verification(Scope::Whole { restored: false }, Capacity::Ends { real: Bytes(1) }, vec![]);
         odd.verdict.claimed = Bytes(claimed);
         odd.verdict.bad = vec![span(u64::MAX / 2, 7, BlockState::Lost)];
         for width in [0, 60, 400] {
