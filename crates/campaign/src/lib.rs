@@ -10,6 +10,7 @@ pub mod bench;
 pub mod campaign;
 mod once;
 pub mod scratch;
+mod spooling;
 pub mod suite;
 
 pub use once::{Once, OnceError, Ran, Series, inspect_all, new_id, now_unix_ms, run_once, run_point};

@@ -1,5 +1,6 @@
 //! One run, from the look at its target to the stored record.
 
+use crate::spooling::Spooling;
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{EngineReport, Observer, RunError, RunOptions};
 use hakaru_model::campaign::CampaignPoint;
@@ -86,7 +87,8 @@ pub fn inspect_all(scenario: &Scenario) -> Result<Facts, InspectError> {
     scenario.paths().into_iter().map(look).collect()
 }
 
-/// Inspects, plans, runs, and appends the record before anybody computes anything from it.
+/// Inspects, plans, runs, and appends the record before anybody computes anything from it. What is measured on the way
+/// is spooled beside the store.
 ///
 /// # Errors
 /// [`OnceError`]: nothing was measured, or what was measured could not be stored.
@@ -107,41 +109,49 @@ pub fn run_point(
     let Once { scenario, identity, series, options, overhead } = once;
     let facts = inspect_all(scenario)?;
     let plan = Plan::resolve(scenario, &facts)?;
-    let environment = hakaru_device::environment(&Roots::live(), options.clock.name());
-    let started_unix_ms = now_unix_ms();
-    let report = hakaru_engine::run(&plan, &options, observer);
-    let EngineReport { phases, mut caveats, outcome, error } = report;
-    if phases.is_empty()
-        && let Some(error) = error
-    {
-        return Err(OnceError::Run(error));
-    }
-    if identity.system_disk {
-        caveats.push(Caveat::SystemDisk);
-    }
     let id = new_id();
-    let record = RunRecord {
+    let begun = RunRecord {
         format: FORMAT,
         series: series.id.unwrap_or_else(|| id.clone()),
         id,
         repeat: series.repeat,
-        started_unix_ms,
+        started_unix_ms: now_unix_ms(),
         origin: Origin::Measured { version: env!("CARGO_PKG_VERSION").to_owned() },
         scenario: scenario.clone(),
         target: identity.clone(),
-        environment,
-        phases,
-        caveats,
-        outcome,
+        environment: hakaru_device::environment(&Roots::live(), options.clock.name()),
+        phases: Vec::new(),
+        caveats: with_circumstances(plan.caveats.clone(), identity),
+        outcome: Outcome::Interrupted,
         overhead,
         campaign,
     };
+    let mut spool = store.as_deref().and_then(|store| Spooling::begin(store, &begun));
+    let report = match &mut spool {
+        Some(spool) => hakaru_engine::run(&plan, &options, &mut spool.before(observer)),
+        None => hakaru_engine::run(&plan, &options, observer),
+    };
+    let EngineReport { phases, caveats, outcome, error } = report;
+    if phases.is_empty()
+        && let Some(error) = error
+    {
+        spool.into_iter().for_each(Spooling::remove);
+        return Err(OnceError::Run(error));
+    }
+    let record = RunRecord { phases, caveats: with_circumstances(caveats, identity), outcome, ..begun };
     if let Some(store) = store
         && let Err(source) = store.append(&record)
     {
         return Err(OnceError::Store { source, record: Box::new(record) });
     }
+    spool.into_iter().for_each(Spooling::remove);
     Ok(Ran { record, error })
+}
+
+/// The caveats of the engine, and those that follow from whose storage it is.
+fn with_circumstances(mut caveats: Vec<Caveat>, identity: &Identity) -> Vec<Caveat> {
+    caveats.extend(identity.system_disk.then_some(Caveat::SystemDisk));
+    caveats
 }
 
 /// Whether a run ended because somebody stopped it.

@@ -47,7 +47,7 @@ enum Command {
     Verify(cmd::verify::Args),
     /// Bring a device into a known state: discard, fill, partition, mkfs, mount
     Prepare(cmd::prepare::Args),
-    /// Take back what a preparation left behind, and name what was cut short
+    /// Keep what runs that were cut short had measured, and take back what a preparation left behind
     Recover(cmd::recover::Args),
     /// Run a fio command line or job file on our own engine
     #[command(disable_help_flag = true)]
@@ -90,7 +90,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Command::Info(args) => cmd::info::main(&args),
         Command::Verify(args) => cmd::verify::main(&args, db),
         Command::Prepare(args) => cmd::prepare::main(&args),
-        Command::Recover(args) => cmd::recover::main(&args),
+        Command::Recover(args) => cmd::recover::main(&args, db),
         Command::Fio { args } => Ok(cmd::fio::main(&args)),
         Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
     };

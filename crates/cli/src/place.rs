@@ -2,15 +2,20 @@
 
 use anyhow::{Context, Result};
 use hakaru_model::integrity::Verification;
-use hakaru_store::{FindError, Journal, Store};
+use hakaru_store::{CutShort, FindError, Journal, Store};
 use std::path::{Path, PathBuf};
+
+/// Where the named database is, or the user's own.
+pub(crate) fn database(db: Option<&Path>) -> Result<PathBuf> {
+    Ok(match db {
+        Some(path) => path.to_owned(),
+        None => hakaru_store::default_path()?,
+    })
+}
 
 /// Opens the named database, or the user's own.
 pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
-    let store = match db {
-        Some(path) => Store::open(path)?,
-        None => Store::open_default()?,
-    };
+    let store = Store::open(database(db)?)?;
     if store.journal() == Journal::Rollback {
         anstream::eprintln!(
             "note: the file system under {} lets no memory be shared (9p and network file systems do not), so the \
@@ -18,7 +23,15 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
             store.path().display()
         );
     }
+    let cut_short = hakaru_store::left(store.path()).iter().filter(|spool| was_cut_short(&store, spool)).count();
+    if cut_short > 0 {
+        anstream::eprintln!("note: {cut_short} run(s) were cut short: `hakaru recover` keeps what they had measured");
+    }
     Ok(store)
+}
+
+fn was_cut_short(store: &Store, spool: &Path) -> bool {
+    matches!(store.look_into(spool), Ok(CutShort::Run(_)))
 }
 
 /// The verification of that name, where no run has it; `latest` names one only where there is no run.

@@ -187,3 +187,37 @@ fn a_file_system_without_direct_io_is_a_caveat() {
     assert!(out.status.success(), "{stderr}");
     assert!(stdout.contains("O_DIRECT"), "{stdout}");
 }
+
+/// The lines that runs under way have kept so far.
+fn spooled(home: &Home) -> String {
+    let spools = std::fs::read_dir(home.path().join("hakaru.db.spool")).into_iter().flatten().flatten();
+    spools.filter_map(|spool| std::fs::read_to_string(spool.path()).ok()).collect()
+}
+
+#[test]
+fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
+    let home = Home::new();
+    let workloads =
+        ["--quick", "--repeat=1", "--only=rand-read,seq-read,rand-write,seq-write,mixed,durable", "--size=16MiB"];
+    let mut bench = hakaru(&home).arg("bench").args(workloads).arg(home.work()).stderr(Stdio::null()).spawn().unwrap();
+    support::wait_until(|| spooled(&home).contains("{\"done\""));
+    let recover = || {
+        let out = hakaru(&home).arg("recover").output().unwrap();
+        assert_eq!(out.status.code(), Some(0), "{}", support::text(&out.stderr));
+        support::text(&out.stdout) + &support::text(&out.stderr)
+    };
+    // As long as it goes on, nobody takes its spool.
+    assert!(recover().contains("goes on") && records(&home).is_empty());
+    bench.kill().unwrap();
+    bench.wait().unwrap();
+    let noted = hakaru(&home).arg("list").output().unwrap();
+    assert!(support::text(&noted.stderr).contains("`hakaru recover` keeps what they had measured"));
+    let said = recover();
+    assert!(said.contains("cut short: rand-read") && said.contains("stored as run"), "{said}");
+    let record = records(&home).remove(0);
+    assert_eq!(record.outcome, hakaru_model::record::Outcome::Interrupted);
+    let shown = hakaru(&home).args(["show", "latest"]).output().unwrap();
+    let shown = support::text(&shown.stdout);
+    assert!(shown.contains("rand-read") && shown.contains("cut short by a loss of power"), "{shown}");
+    assert!(recover().contains("Nothing was left behind"));
+}

@@ -95,6 +95,17 @@ pub enum Caveat {
         /// Time measured until then.
         measured: Nanos,
     },
+    /// The program or its host ended before the run did, and its record was put together from what it left.
+    #[error(
+        "cut short by a loss of power, a crash or a kill: {whole} of {of} phases were measured to their end, and of one \
+         that was not, percentiles are not known"
+    )]
+    CutShort {
+        /// Phases that came to their end.
+        whole: u32,
+        /// Phases that were asked for.
+        of: u32,
+    },
     /// The fast clock could not be used.
     #[error("timed with {used}, because {because}")]
     ClockFallback {

@@ -2,7 +2,7 @@
 //!
 //! What was measured lies in the table `record` as the JSON text of a [`RunRecord`]; triggers forbid to update or
 //! delete it. The tables `run` and `phase` follow from it and can be built anew at any time ([`Store::rebuild`]).
-//! Beside it, in the same way, lie verifications of whole devices.
+//! Beside it, in the same way, lie verifications of whole devices, and next to the file the spools of runs that go on.
 //! There are no statistics here: whoever wants a mean reads the records and computes it.
 //!
 //! [`RunRecord`]: hakaru_model::record::RunRecord
@@ -17,6 +17,7 @@ mod migrate;
 mod open;
 mod points;
 mod rows;
+mod spool;
 mod verified;
 
 pub use append::{AppendError, Appended};
@@ -25,6 +26,7 @@ pub use find::FindError;
 pub use open::{Journal, OpenError, Store, default_path};
 pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
+pub use spool::{CutShort, LeftError, Seat, Spool, SpoolError, left};
 pub use verified::{export_verification, import_verification};
 
 /// The database could not be read or written while it was in use.

@@ -17,7 +17,7 @@ use hakaru_engine::{ClockChoice, RunOptions};
 use hakaru_model::campaign::{CampaignPoint, Prepared};
 use hakaru_model::record::{Outcome, Overhead};
 use hakaru_model::units::Bytes;
-use hakaru_store::Store;
+use hakaru_store::{CutShort, Store};
 use rustix::fs::FlockOperation;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -50,7 +50,7 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
     let Run { campaign, store, state, stop, hands } = run;
     let _lock = lock(state, &campaign.id)?;
     let roots = Roots::live();
-    clean_up(state, &roots, hands);
+    clean_up(store, state, &roots, hands);
     let clock = ClockChoice::best();
     let host = hakaru_device::environment(&roots, clock.name()).hostname;
     let journal = Journal::read(campaign, store, &host)?;
@@ -90,8 +90,15 @@ fn lock(state: &Path, id: &str) -> Result<File, CampaignError> {
     }
 }
 
-/// Takes back what a run that was killed left behind, such as a mounted card.
-fn clean_up(state: &Path, roots: &Roots, hands: &mut dyn Hands) {
+/// Takes back what a run that was killed left behind, such as a mounted card, and keeps what it had measured.
+fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Hands) {
+    for spool in hakaru_store::left(store.path()) {
+        // One that cannot be read or stored is left to `recover`, which says why.
+        if let Ok(CutShort::Run(record)) = store.keep_cut_short(&spool) {
+            let (name, id) = (&record.scenario.name, &record.id);
+            hands.note(&format!("left by an earlier run: {name} was cut short, and is kept as run {id}"));
+        }
+    }
     for journal in prepare::pending(state) {
         // A journal that cannot be read or is in use belongs to somebody else, and is left to `recover`.
         let Ok(recovery) = prepare::recover(&journal, roots) else { continue };

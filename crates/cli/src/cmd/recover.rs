@@ -1,18 +1,24 @@
-//! `hakaru recover`: takes back what a preparation left behind, and names what was cut short and cannot be undone.
+//! `hakaru recover`: keeps what runs that were cut short had measured, takes back what a preparation left behind, and
+//! names what cannot be undone.
 
 use super::print;
 use crate::exit::{Exit, complain};
+use crate::place;
 use anyhow::{Context, Result};
 use hakaru_device::Roots;
 use hakaru_device::prepare::{self, JournalError};
+use hakaru_model::record::RunRecord;
+use hakaru_store::{CutShort, LeftError, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What to do.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Journals lie in $XDG_STATE_HOME/hakaru (~/.local/state/hakaru); each is removed once all of it \
-                        is undone. Those of programs that still run are left alone."
+    after_help = "A run keeps what it has measured so far beside the database, in DATABASE.spool; one that was cut \
+                  short by a loss of power, a crash or a kill is stored from there. Journals of preparations lie in \
+                  $XDG_STATE_HOME/hakaru (~/.local/state/hakaru); each is removed once all of it is undone. Those of \
+                  programs that still run are left alone."
 )]
 pub(crate) struct Args {
     /// Only say what was left behind, and change nothing
@@ -34,15 +40,16 @@ fn folder_from(xdg_state_home: Option<OsString>, home: Option<OsString>) -> Opti
     state.map(|folder| folder.join("hakaru"))
 }
 
-/// Goes through the journals, oldest first.
-pub(crate) fn main(args: &Args) -> Result<Exit> {
-    let folder = folder()?;
-    let journals = prepare::pending(&folder);
-    if journals.is_empty() {
-        print(&format!("Nothing was left behind: there is no journal in {}.\n", folder.display()))?;
+/// Goes through the runs that were cut short and the journals, oldest first.
+pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    let (folder, database) = (folder()?, place::database(db)?);
+    let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&folder));
+    if spools.is_empty() && journals.is_empty() {
+        let folder = folder.display();
+        print(&format!("Nothing was left behind: no run beside {}, no journal in {folder}.\n", database.display()))?;
         return Ok(Exit::Ok);
     }
-    let mut worst = Exit::Ok;
+    let mut worst = if spools.is_empty() { Exit::Ok } else { runs(&spools, &database, args.list)? };
     for journal in &journals {
         match one(journal, args.list) {
             Ok((text, complete)) => {
@@ -59,6 +66,49 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
         }
     }
     Ok(worst)
+}
+
+/// Stores what runs that were cut short had measured; or only tells of them.
+fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
+    let mut store = Store::open(database)?;
+    let mut worst = Exit::Ok;
+    for spool in spools {
+        let held = if list { store.look_into(spool) } else { store.keep_cut_short(spool) };
+        match held {
+            Ok(CutShort::Running) => anstream::eprintln!("{}: its run goes on, so it is left alone", spool.display()),
+            Ok(held) => print(&format!("{}\n  {}\n", spool.display(), run(&held, list)))?,
+            Err(error) => {
+                complain(&cause(error));
+                worst = Exit::Failed;
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// The error itself says what it is about; what it is wrapped in would say it again.
+fn cause(error: LeftError) -> anyhow::Error {
+    match error {
+        LeftError::Find(error) => error.into(),
+        LeftError::Append(error) => error.into(),
+        other => other.into(),
+    }
+}
+
+/// What one spool tells.
+fn run(held: &CutShort, list: bool) -> String {
+    let what = |record: &RunRecord| {
+        let done = record.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>().join(", ");
+        format!("{} of {}, cut short: {done}", record.scenario.name, record.target.display_name())
+    };
+    match held {
+        CutShort::Run(record) if list => format!("{}; to be stored as run {}", what(record), record.id),
+        CutShort::Run(record) => format!("{}; stored as run {} (`hakaru show {}`)", what(record), record.id, record.id),
+        CutShort::Nothing { scenario } if list => format!("{scenario}: nothing was measured yet; to be removed"),
+        CutShort::Nothing { scenario } => format!("{scenario}: nothing was measured yet; removed"),
+        CutShort::Stored { id } => format!("run {id} came to its end and is stored; removed"),
+        CutShort::Running => String::new(),
+    }
 }
 
 /// What one journal tells, and whether nothing of it is left to be tried again.
