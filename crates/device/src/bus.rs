@@ -184,10 +184,18 @@ fn pci_ceiling(link: &str) -> Option<u64> {
     Some((gigatransfers * 1e9 * lanes * coding / 8.0) as u64)
 }
 
+/// Whether a disk hangs on the kernel's ATA layer.
+pub(crate) fn is_ata(disk: &Node) -> bool {
+    ata_port(&disk.folder).is_some()
+}
+
+fn ata_port(folder: &Path) -> Option<u32> {
+    ancestors(folder).find_map(|part| name_of(part).strip_prefix("ata")?.parse().ok())
+}
+
 /// The SATA link of a disk, by the number of its port.
 fn ata_link(folder: &Path, roots: &Roots) -> Fact<String> {
-    let port = ancestors(folder).find_map(|part| name_of(part).strip_prefix("ata")?.parse::<u32>().ok());
-    let Some(port) = port else { return Fact::Unknown("it is not on a SATA port".to_owned()) };
+    let Some(port) = ata_port(folder) else { return Fact::Unknown("it is not on a SATA port".to_owned()) };
     roots::text_fact(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd")))
 }
 

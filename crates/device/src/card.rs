@@ -1,12 +1,12 @@
 //! The registers of SD and eMMC cards, decoded.
 //!
 //! Sources: SD Specifications, Part 1, Physical Layer Simplified Specification: chapter 5 (CID, CSD, SCR) and
-//! section 4.10.2 (SD status, "SSR"); JEDEC JESD84-B51 for eMMC (CID; EXT_CSD bytes 192, 267, 268, 269). What seems
+//! section 4.10.2 (SD status, "SSR"); JEDEC JESD84-B51 for eMMC (CID; EXT_CSD bytes 192, 196, 267, 268, 269). What seems
 //! odd about an identity is told by `oddities`; nothing here judges.
 
 use crate::makers;
 use crate::oddities;
-use crate::roots;
+use crate::roots::{self, Roots};
 use hakaru_model::facts::{CardRegisters, Fact};
 use hakaru_model::units::Bytes;
 use std::path::Path;
@@ -32,11 +32,13 @@ pub struct RawCard {
     pub life_time: Fact<String>,
     /// eMMC: state of the reserve, such as `0x01`.
     pub pre_eol: Fact<String>,
+    /// eMMC: the whole of its EXT_CSD register, 1024 hex digits.
+    pub ext_csd: Fact<String>,
 }
 
 impl RawCard {
     /// Reads the attributes of a card, such as those in `/sys/bus/mmc/devices/mmc0:aaaa`.
-    pub(crate) fn from_sysfs(card: &Path) -> RawCard {
+    pub(crate) fn from_sysfs(card: &Path, roots: &Roots) -> RawCard {
         let card_type = roots::text_fact(&card.join("type"));
         let mmc = card_type.known().is_some_and(|kind| kind == "MMC");
         let attribute = |name: &str| roots::text_fact(&card.join(name));
@@ -54,6 +56,7 @@ impl RawCard {
             ext_csd_rev: of_mmc("rev"),
             life_time: of_mmc("life_time"),
             pre_eol: of_mmc("pre_eol_info"),
+            ext_csd: if mmc { ext_csd(card, roots) } else { Fact::Unknown("an SD card does not tell it".to_owned()) },
         }
     }
 
@@ -70,12 +73,24 @@ impl RawCard {
             ext_csd_rev: hidden(),
             life_time: hidden(),
             pre_eol: hidden(),
+            ext_csd: hidden(),
         }
     }
 
     /// Whether it is an MMC or eMMC, whose registers differ from those of an SD card.
     fn is_mmc(&self) -> bool {
         self.card_type.known().is_some_and(|kind| kind == "MMC")
+    }
+}
+
+/// The kernel shows the whole of it in debugfs only: `mmc1/mmc1:0001/ext_csd`.
+fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
+    let device = card.canonicalize().unwrap_or_else(|_| card.to_owned());
+    let name = device.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let host = name.split(':').next().unwrap_or_default();
+    match roots::text_fact(&roots.sys.join("kernel/debug").join(host).join(&name).join("ext_csd")) {
+        Fact::Unknown(_) => Fact::Unknown("debugfs, where the kernel shows EXT_CSD, is not to be seen".to_owned()),
+        known => known,
     }
 }
 
@@ -90,6 +105,8 @@ fn decode(raw: &RawCard) -> CardRegisters {
     let mmc = raw.is_mmc();
     let cid = and_then(&raw.cid, "the CID", |text| Cid::parse(text, mmc));
     let ssr = and_then(&raw.ssr, "the SD status", Ssr::parse);
+    let ext_csd: Option<[u8; 512]> = raw.ext_csd.known().and_then(|text| hex(text));
+    let ext = ext_csd.as_ref();
     let claim = |pick: fn(&Ssr) -> Option<u32>| and_then_fact(&ssr, "the SD status has a reserved value there", pick);
     CardRegisters {
         maker: map(&cid, |cid| cid.maker()),
@@ -103,9 +120,22 @@ fn decode(raw: &RawCard) -> CardRegisters {
         video_class: claim(|ssr| Some(ssr.video_class())),
         app_class: claim(Ssr::app_class),
         allocation_unit: and_then_fact(&ssr, "the SD status does not define one", Ssr::allocation_unit),
-        spec: if mmc { emmc_spec(&raw.ext_csd_rev) } else { and_then(&raw.scr, "the SCR", sd_spec) },
-        life_time: and_then(&raw.life_time, "the life time", life_time),
-        pre_eol: and_then(&raw.pre_eol, "the pre-EOL information", pre_eol),
+        spec: if mmc {
+            emmc_spec(&or_of(&raw.ext_csd_rev, ext, |b| b[192].to_string()))
+        } else {
+            and_then(&raw.scr, "the SCR", sd_spec)
+        },
+        device_type: and_then(&raw.ext_csd, "the EXT_CSD", |text| Some(device_type(*hex::<512>(text)?.get(196)?))),
+        life_time: and_then(
+            &or_of(&raw.life_time, ext, |b| format!("0x{:02x} 0x{:02x}", b[268], b[269])),
+            "the life time",
+            life_time,
+        ),
+        pre_eol: and_then(
+            &or_of(&raw.pre_eol, ext, |b| format!("0x{:02x}", b[267])),
+            "the pre-EOL information",
+            pre_eol,
+        ),
         cid: raw.cid.clone(),
         csd: raw.csd.clone(),
         scr: raw.scr.clone(),
@@ -251,6 +281,21 @@ fn emmc_spec(rev: &Fact<String>) -> Fact<String> {
         let index: usize = usize::from(roots::parse_number::<u8>(text)?);
         Some(format!("eMMC {}", versions.get(index)?))
     })
+}
+
+/// An attribute as sysfs shows it, else as it stands in EXT_CSD.
+fn or_of(shown: &Fact<String>, ext_csd: Option<&[u8; 512]>, text: impl Fn(&[u8; 512]) -> String) -> Fact<String> {
+    match (shown, ext_csd) {
+        (Fact::Unknown(_), Some(bytes)) => Fact::Known(text(bytes)),
+        _ => shown.clone(),
+    }
+}
+
+/// EXT_CSD byte 196: the modes a device can do, one bit each, apart by voltage.
+fn device_type(byte: u8) -> String {
+    let modes = [(0b1, "HS26"), (0b10, "HS52"), (0b1100, "DDR52"), (0b11_0000, "HS200"), (0b1100_0000, "HS400")];
+    let named: Vec<&str> = modes.into_iter().filter(|(bits, _)| byte & bits != 0).map(|(_, name)| name).collect();
+    if named.is_empty() { "none of the modes that are known".to_owned() } else { named.join(", ") }
 }
 
 /// EXT_CSD bytes 268 and 269: tenths of the life time that are used up, for two kinds of memory.

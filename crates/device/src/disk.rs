@@ -3,6 +3,7 @@
 use crate::bus;
 use crate::card::{self, RawCard};
 use crate::chain::Node;
+use crate::health;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{CardRegisters, DeviceIdentity, Fact};
 use hakaru_model::units::Bytes;
@@ -13,7 +14,7 @@ pub(crate) fn describe(disk: &Node, mut chain: Vec<String>, roots: &Roots) -> De
     let queue = disk.folder.join("queue");
     let bus = bus::bus_of(disk, roots);
     let size = Bytes(roots::number::<u64>(&disk.folder.join("size")).unwrap_or(0).saturating_mul(512));
-    let card = registers(disk, size);
+    let card = registers(disk, size, roots);
     let block = |name: &str, or: u32| roots::number(&queue.join(name)).unwrap_or(or);
     let logical_block = block("logical_block_size", 512);
     let driver = bus::driver(disk);
@@ -41,6 +42,7 @@ pub(crate) fn describe(disk: &Node, mut chain: Vec<String>, roots: &Roots) -> De
         driver,
         discard_granularity: bytes(&queue.join("discard_granularity")),
         temperature_mc: temperature(disk),
+        health: health::of(disk, &bus, roots),
         kname: disk.kname.clone(),
         bus,
         card,
@@ -66,10 +68,10 @@ pub(crate) fn aliases(node: &Node, roots: &Roots) -> Vec<String> {
 }
 
 /// The registers of a card: decoded where the kernel shows them, all unknown for a card in a USB reader.
-fn registers(disk: &Node, size: Bytes) -> Option<CardRegisters> {
+fn registers(disk: &Node, size: Bytes, roots: &Roots) -> Option<CardRegisters> {
     let device = disk.folder.join("device");
     if disk.folder.components().any(|part| part.as_os_str() == "mmc_host") {
-        return Some(card::decode_card(&RawCard::from_sysfs(&device), size));
+        return Some(card::decode_card(&RawCard::from_sysfs(&device, roots), size));
     }
     let usb = bus::usb_device(&disk.folder)?;
     let names = [usb.join("product"), device.join("model")].map(|path| roots::text(&path).unwrap_or_default());

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Tells what a path leads to: the file system, the devices below it down to the disk, and what that disk is.
 ///
-/// Nothing is opened but pseudo files, so anybody may ask; what is closed to the user comes as "unknown, because …".
+/// Nothing is opened but pseudo files, and a disk that counts its own life, to ask it; so anybody may ask, and what is
+/// closed to the user comes as "unknown, because …".
 pub fn identify(path: &Path, roots: &Roots) -> Identity {
     let mounts = mounts::mounts(roots);
     let kind = kind_of(path, roots);

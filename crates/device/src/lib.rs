@@ -14,6 +14,7 @@ mod disk;
 mod environment;
 mod freespace;
 pub mod guard;
+mod health;
 mod identify;
 mod inspect;
 mod makers;

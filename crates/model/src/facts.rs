@@ -177,6 +177,9 @@ pub struct CardRegisters {
     /// Version of the specification it claims to keep: `SD 6.0`, `eMMC 5.1`.
     #[serde(default)]
     pub spec: Fact<String>,
+    /// eMMC: timing modes it can do, such as `HS52, DDR52, HS200`.
+    #[serde(default)]
+    pub device_type: Fact<String>,
     /// eMMC: life time used up, for both kinds of memory, such as `0-10 % and 10-20 %`.
     #[serde(default)]
     pub life_time: Fact<String>,
@@ -185,6 +188,41 @@ pub struct CardRegisters {
     pub pre_eol: Fact<String>,
     /// What looks odd about this identity: findings, not verdicts.
     pub oddities: Vec<String>,
+}
+
+/// What a disk has counted of its own life (SMART); `None` where its kind does not count that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// Part of its life that is used up by its own estimate, in percent; may pass 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent_used: Option<u64>,
+    /// Reserve that is left, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare_percent: Option<u64>,
+    /// Bytes that hosts have written to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Bytes>,
+    /// Bytes that hosts have read from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Bytes>,
+    /// Hours it was on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_on_hours: Option<u64>,
+    /// Losses of power without a word before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsafe_shutdowns: Option<u64>,
+    /// Errors of the medium that it could not mend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_errors: Option<u64>,
+    /// Sectors it has replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reallocated_sectors: Option<u64>,
+    /// Sectors it would like to replace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_sectors: Option<u64>,
+    /// What it warns of, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A block device: what it says of itself, and how the kernel drives it.
@@ -244,6 +282,9 @@ pub struct DeviceIdentity {
     /// Its own temperature in thousandths of a degree Celsius.
     #[serde(default)]
     pub temperature_mc: Fact<i64>,
+    /// What it says of its own wear and troubles.
+    #[serde(default)]
+    pub health: Fact<Health>,
     /// How it is attached.
     pub bus: Bus,
     /// Card registers, when it is a card on an SD or eMMC bus.

@@ -4,7 +4,7 @@
 use crate::number;
 use crate::terminal::{Ink, NARROWEST, hanging};
 use crate::text::{columns_of, plain};
-use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity};
+use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity};
 use hakaru_model::units::{Bytes, BytesPerSec};
 use std::fmt::Display;
 
@@ -263,7 +263,26 @@ fn hardware(device: &DeviceIdentity) -> Group {
     nature.extend(device.read_only.then_some("write-protected"));
     group.say("Nature", nature.join(", "));
     group.fact_as("Temperature", &device.temperature_mc, |mc| celsius(*mc));
+    group.fact_as("Health", &device.health, health);
     group
+}
+
+/// What a disk has counted of its own life.
+fn health(health: &Health) -> String {
+    let Health { percent_used, spare_percent, written, read, power_on_hours, .. } = health;
+    let Health { unsafe_shutdowns, media_errors, reallocated_sectors, pending_sectors, warnings, .. } = health;
+    let mut words: Vec<String> = warnings.clone();
+    let mut say = |value: Option<String>| words.extend(value);
+    say(percent_used.map(|n| format!("{n} % of its life used up")));
+    say(spare_percent.map(|n| format!("{n} % of its reserve left")));
+    say(written.map(|bytes| format!("{} written", decimal(bytes))));
+    say(read.map(|bytes| format!("{} read", decimal(bytes))));
+    say(power_on_hours.map(|n| format!("{} hours on", number::count(n))));
+    say(unsafe_shutdowns.map(|n| format!("{} unsafe shutdowns", number::count(n))));
+    say(media_errors.map(|n| format!("{} media errors", number::count(n))));
+    say(reallocated_sectors.map(|n| format!("{} sectors replaced", number::count(n))));
+    say(pending_sectors.map(|n| format!("{} sectors to be replaced", number::count(n))));
+    if words.is_empty() { "nothing is counted".to_owned() } else { words.join(", ") }
 }
 
 fn celsius(mc: i64) -> String {
@@ -337,6 +356,7 @@ fn registers(card: &CardRegisters, by_hand: &[String]) -> Group {
     group.fact_as("Video class", &card.video_class, |n| sequential("V", *n, *n));
     group.fact_as("Application class", &card.app_class, |n| application(*n));
     group.fact("Allocation unit", &card.allocation_unit);
+    group.fact("Modes", &card.device_type);
     group.fact("Life time used up", &card.life_time);
     group.fact("Reserve blocks", &card.pre_eol);
     for (name, register) in [("CID", &card.cid), ("CSD", &card.csd), ("SCR", &card.scr), ("SSR", &card.ssr)] {

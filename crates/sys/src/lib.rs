@@ -10,6 +10,7 @@ pub mod block;
 pub mod buffer;
 pub mod clock;
 pub mod file;
+pub mod health;
 pub mod mapping;
 pub mod pipe;
 pub mod ring;

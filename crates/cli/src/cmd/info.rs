@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// SD status, 128 hex digits
     #[arg(long, value_name = "HEX", value_parser = register::<128>)]
     ssr: Option<String>,
+    /// Extended CSD register of an eMMC, 1024 hex digits
+    #[arg(long, value_name = "HEX", value_parser = register::<1024>)]
+    ext_csd: Option<String>,
     /// The registers given by hand are those of an MMC or eMMC
     #[arg(long)]
     mmc: bool,
@@ -70,7 +73,13 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
 impl Args {
     /// The registers given by hand, by name.
     fn by_hand(&self) -> Vec<String> {
-        let given = [("CID", &self.cid), ("CSD", &self.csd), ("SCR", &self.scr), ("SSR", &self.ssr)];
+        let given = [
+            ("CID", &self.cid),
+            ("CSD", &self.csd),
+            ("SCR", &self.scr),
+            ("SSR", &self.ssr),
+            ("EXT_CSD", &self.ext_csd),
+        ];
         given.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name.to_owned()).collect()
     }
 }
@@ -172,6 +181,8 @@ fn decode(args: &Args, shown: &CardRegisters, size: Bytes) -> CardRegisters {
     let given = |given: &Option<String>, shown: &Fact<String>| given.clone().map_or(shown.clone(), Fact::Known);
     let kind = match (&shown.card_type, args.mmc) {
         (_, true) => Fact::Known("MMC".to_owned()),
+        // No other card has such a register.
+        _ if args.ext_csd.is_some() => Fact::Known("MMC".to_owned()),
         (Fact::Known(kind), _) => Fact::Known(kind.clone()),
         _ => Fact::Known("SD".to_owned()),
     };
@@ -184,15 +195,17 @@ fn decode(args: &Args, shown: &CardRegisters, size: Bytes) -> CardRegisters {
         ssr: given(&args.ssr, &shown.ssr),
         // The CID tells it as well.
         date: untold("it stands in the CID"),
-        ext_csd_rev: untold("no register that can be given tells it"),
-        life_time: untold("no register that can be given tells it"),
-        pre_eol: untold("no register that can be given tells it"),
+        ext_csd_rev: untold("EXT_CSD tells it, and was not given"),
+        life_time: untold("EXT_CSD tells it, and was not given"),
+        pre_eol: untold("EXT_CSD tells it, and was not given"),
+        ext_csd: args.ext_csd.clone().map_or_else(|| untold("it was not given"), Fact::Known),
     };
     let decoded = hakaru_device::decode_card(&raw, size);
     // What the host itself told of an eMMC stays known.
     CardRegisters {
         life_time: shown.life_time.known().cloned().map_or(decoded.life_time, Fact::Known),
         pre_eol: shown.pre_eol.known().cloned().map_or(decoded.pre_eol, Fact::Known),
+        device_type: shown.device_type.known().cloned().map_or(decoded.device_type, Fact::Known),
         spec: if decoded.spec.known().is_some() { decoded.spec } else { shown.spec.clone() },
         ..decoded
     }

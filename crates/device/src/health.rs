@@ -1,0 +1,145 @@
+//! What a disk has counted of its own life: read from the disk, and decoded.
+//!
+//! Sources: NVM Express Base Specification 2.0, section 5.16.1.3 (SMART / Health Information); ACS-3, section 7.44, and
+//! for the numbers of ATA attributes, which no standard fixes, those that makers agree on.
+
+use crate::bus;
+use crate::chain::Node;
+use crate::roots::Roots;
+use hakaru_model::facts::{Bus, Fact, Health};
+use hakaru_model::units::Bytes;
+use hakaru_sys::health::{self, LEN};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// Asks a disk of this kind, where that can be done without touching its data.
+pub(crate) fn of(disk: &Node, on: &Bus, roots: &Roots) -> Fact<Health> {
+    let node = roots.dev.join(&disk.kname);
+    match on {
+        Bus::Nvme { .. } if roots.is_live() => {
+            ask(&node, health::nvme_health).map_or_else(Fact::Unknown, |log| nvme(&log))
+        }
+        Bus::Scsi { .. } if roots.is_live() && bus::is_ata(disk) => {
+            ask(&node, health::ata_smart).map_or_else(Fact::Unknown, |data| ata(&data))
+        }
+        Bus::Nvme { .. } | Bus::Scsi { .. } if roots.is_live() => unknown("it is no ATA disk, and tells it otherwise"),
+        Bus::Nvme { .. } | Bus::Scsi { .. } => unknown("only the disk itself tells it"),
+        Bus::Mmc { .. } => unknown("a card tells of its life in registers only, and an SD card not at all"),
+        Bus::Usb { .. } => unknown("many USB bridges fail when they are asked"),
+        Bus::Virtio | Bus::Software | Bus::Other { .. } => unknown("there is no disk of its own below it"),
+    }
+}
+
+fn unknown(because: &str) -> Fact<Health> {
+    Fact::Unknown(because.to_owned())
+}
+
+/// The answer of a disk, or why there is none.
+fn ask(node: &Path, how: fn(OwnedFd) -> Result<[u8; LEN], Errno>) -> Result<[u8; LEN], String> {
+    // Without waiting: a drive without a medium would be closed first.
+    let device = rustix::fs::open(node, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
+    device.and_then(how).map_err(|error| match error {
+        Errno::ACCESS | Errno::PERM => "only root may ask the disk".to_owned(),
+        error => format!("the disk does not tell its SMART data ({error})"),
+    })
+}
+
+/// What an NVMe controller warns of, by the bits of byte 0.
+const WARNINGS: [&str; 6] = [
+    "its reserve of blocks is running out",
+    "its temperature is out of its limits",
+    "it is no longer reliable, because of errors",
+    "it can only be read any more",
+    "its protection against a loss of power has failed",
+    "its persistent memory can only be read any more",
+];
+
+fn nvme(log: &[u8; LEN]) -> Fact<Health> {
+    let number = |at: usize| {
+        let bytes: Option<[u8; 8]> = log.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(u64::from_le_bytes)
+    };
+    // Thousands of sectors of 512 bytes.
+    let bytes = |at: usize| number(at).map(|units| Bytes(units.saturating_mul(512_000)));
+    let warnings = WARNINGS.iter().enumerate().filter(|(bit, _)| log[0] >> bit & 1 == 1);
+    Fact::Known(Health {
+        percent_used: Some(u64::from(log[5])),
+        spare_percent: Some(u64::from(log[3])),
+        read: bytes(32),
+        written: bytes(48),
+        power_on_hours: number(128),
+        unsafe_shutdowns: number(144),
+        media_errors: number(160),
+        warnings: warnings.map(|(_, words)| (*words).to_owned()).collect(),
+        ..Health::default()
+    })
+}
+
+/// The table of attributes: thirty of twelve bytes each, from byte 2 on; the number first, six bytes of raw value last.
+fn ata(data: &[u8; LEN]) -> Fact<Health> {
+    if data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0 {
+        return unknown("the checksum of its SMART data is wrong");
+    }
+    let entries = || data[2..362].chunks_exact(12);
+    let raw = |number: u8, bytes: usize| {
+        let entry = entries().find(|entry| entry[0] == number)?;
+        let value = entry[5..5 + bytes].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+        Some(value)
+    };
+    Fact::Known(Health {
+        // Some makers count minutes or milliseconds in the bytes above.
+        power_on_hours: raw(9, 4),
+        reallocated_sectors: raw(5, 4),
+        pending_sectors: raw(197, 4),
+        media_errors: raw(187, 4),
+        unsafe_shutdowns: raw(174, 4).or_else(|| raw(192, 4)),
+        written: raw(241, 6).map(|sectors| Bytes(sectors.saturating_mul(512))),
+        read: raw(242, 6).map(|sectors| Bytes(sectors.saturating_mul(512))),
+        ..Health::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_of_nvme_is_taken_apart() {
+        let mut log = [0; LEN];
+        (log[0], log[3], log[5]) = (0b1001, 90, 7);
+        log[48..56].copy_from_slice(&2000u64.to_le_bytes());
+        log[128..136].copy_from_slice(&12u64.to_le_bytes());
+        log[160] = 3;
+        let Fact::Known(health) = nvme(&log) else { panic!("all of it is there") };
+        assert_eq!((health.percent_used, health.spare_percent), (Some(7), Some(90)));
+        assert_eq!((health.written, health.power_on_hours), (Some(Bytes(1_024_000_000)), Some(12)));
+        assert_eq!((health.media_errors, health.warnings.len()), (Some(3), 2));
+        assert_eq!(health.reallocated_sectors, None);
+    }
+
+    #[test]
+    fn attributes_of_ata_are_found_by_their_numbers() {
+        let mut data = [0u8; LEN];
+        for (place, (number, raw)) in [(9u8, 0x0102_0304u64), (5, 8), (241, 1 << 33)].into_iter().enumerate() {
+            let entry = &mut data[2 + 12 * place..][..12];
+            entry[0] = number;
+            entry[5..11].copy_from_slice(&raw.to_le_bytes()[..6]);
+        }
+        assert!(matches!(ata(&data), Fact::Unknown(_)), "without its checksum");
+        let sum = data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        data[511] = 0u8.wrapping_sub(sum);
+        let Fact::Known(health) = ata(&data) else { panic!("the checksum is right") };
+        assert_eq!((health.power_on_hours, health.reallocated_sectors), (Some(0x0102_0304), Some(8)));
+        assert_eq!((health.written, health.pending_sectors), (Some(Bytes(512 << 33)), None));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_answer_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, LEN)) {
+            let bytes: [u8; LEN] = bytes.try_into().unwrap();
+            let _ = (nvme(&bytes), ata(&bytes));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What disks tell of their own life: the SMART data of NVMe and ATA, as the disk sends them.
+//!
+//! Both requests only read, and neither touches the data of the disk. Who decodes them is elsewhere.
+
+use crate::file::last_errno;
+use rustix::fd::{AsFd, AsRawFd};
+use rustix::io::Errno;
+use std::ffi::c_void;
+
+/// Bytes of either answer.
+pub const LEN: usize = 512;
+
+/// `_IOWR('N', 0x41, struct nvme_admin_cmd)` of `linux/nvme_ioctl.h`.
+const NVME_IOCTL_ADMIN_CMD: u32 = 0xc048_4e41;
+/// Get Log Page (NVM Express Base Specification, figure "Opcodes for Admin Commands").
+const GET_LOG_PAGE: u8 = 0x02;
+/// `SG_IO` of `scsi/sg.h`.
+const SG_IO: u32 = 0x2285;
+const SG_DXFER_FROM_DEV: i32 = -3;
+
+/// `struct nvme_admin_cmd` of `linux/nvme_ioctl.h`.
+#[repr(C)]
+#[derive(Default)]
+struct NvmeAdminCommand {
+    opcode: u8,
+    flags: u8,
+    rsvd1: u16,
+    nsid: u32,
+    cdw2: u32,
+    cdw3: u32,
+    metadata: u64,
+    addr: u64,
+    metadata_len: u32,
+    data_len: u32,
+    cdw10: u32,
+    cdw11: u32,
+    cdw12: u32,
+    cdw13: u32,
+    cdw14: u32,
+    cdw15: u32,
+    timeout_ms: u32,
+    result: u32,
+}
+
+/// `struct sg_io_hdr` of `scsi/sg.h`.
+#[repr(C)]
+struct SgIoHeader {
+    interface_id: i32,
+    dxfer_direction: i32,
+    cmd_len: u8,
+    mx_sb_len: u8,
+    iovec_count: u16,
+    dxfer_len: u32,
+    dxferp: *mut c_void,
+    cmdp: *const u8,
+    sbp: *mut u8,
+    timeout: u32,
+    flags: u32,
+    pack_id: i32,
+    usr_ptr: *mut c_void,
+    status: u8,
+    masked_status: u8,
+    msg_status: u8,
+    sb_len_wr: u8,
+    host_status: u16,
+    driver_status: u16,
+    resid: i32,
+    duration: u32,
+    info: u32,
+}
+
+/// The SMART / Health Information log page of an NVMe controller.
+///
+/// Source: NVM Express Base Specification 2.0, section 5.16.1.3: log identifier 2, for all namespaces.
+///
+/// # Errors
+/// EACCES without the right to ask, ENOTTY on what is no NVMe, EIO when the controller refuses.
+pub fn nvme_health(device: impl AsFd) -> Result<[u8; LEN], Errno> {
+    let mut log = [0u8; LEN];
+    // Dwords of the answer, counted from 0, above the identifier of the log.
+    let dwords = (LEN / 4 - 1) as u32;
+    let mut command = NvmeAdminCommand {
+        opcode: GET_LOG_PAGE,
+        nsid: u32::MAX,
+        addr: log.as_mut_ptr() as u64,
+        data_len: LEN as u32,
+        cdw10: dwords << 16 | 2,
+        timeout_ms: 5000,
+        ..NvmeAdminCommand::default()
+    };
+    // SAFETY: the command is laid out as the kernel wants it, and names a buffer of the length it says; both outlive the
+    // call, which returns only when the kernel is done with them.
+    let answer = unsafe {
+        libc::ioctl(device.as_fd().as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, (&raw mut command).cast::<c_void>())
+    };
+    match answer {
+        0 => Ok(log),
+        // A status of the controller, which is no number of an error.
+        1.. => Err(Errno::IO),
+        _ => Err(last_errno()),
+    }
+}
+
+/// The SMART data of an ATA disk: its attributes among them.
+///
+/// Source: ACS-3, section 7.44 (SMART READ DATA); SAT-3, section 12.2 (ATA PASS-THROUGH (16), PIO data-in).
+///
+/// # Errors
+/// EACCES without the right to ask, ENOTTY or EINVAL on what takes no such commands, EIO when the disk refuses.
+pub fn ata_smart(device: impl AsFd) -> Result<[u8; LEN], Errno> {
+    let mut data = [0u8; LEN];
+    let mut sense = [0u8; 32];
+    // PIO data-in; the length is that of one sector; SMART READ DATA with its key in the address.
+    let command: [u8; 16] = [0x85, 4 << 1, 0x0e, 0, 0xd0, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, 0xb0, 0];
+    let mut header = SgIoHeader {
+        interface_id: i32::from(b'S'),
+        dxfer_direction: SG_DXFER_FROM_DEV,
+        cmd_len: command.len() as u8,
+        mx_sb_len: sense.len() as u8,
+        iovec_count: 0,
+        dxfer_len: LEN as u32,
+        dxferp: data.as_mut_ptr().cast(),
+        cmdp: command.as_ptr(),
+        sbp: sense.as_mut_ptr(),
+        timeout: 5000,
+        flags: 0,
+        pack_id: 0,
+        usr_ptr: std::ptr::null_mut(),
+        status: 0,
+        masked_status: 0,
+        msg_status: 0,
+        sb_len_wr: 0,
+        host_status: 0,
+        driver_status: 0,
+        resid: 0,
+        duration: 0,
+        info: 0,
+    };
+    // SAFETY: the header is laid out as the kernel wants it, and names buffers of the lengths it says; all of them
+    // outlive the call, which returns only when the kernel is done with them.
+    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), SG_IO as _, (&raw mut header).cast::<c_void>()) };
+    match (answer, header.status, header.host_status) {
+        (0, 0, 0) => Ok(data),
+        (0, ..) => Err(Errno::IO),
+        _ => Err(last_errno()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_have_the_size_that_the_kernel_knows() {
+        // The size of the argument is part of the number of the one request.
+        assert_eq!(size_of::<NvmeAdminCommand>(), (NVME_IOCTL_ADMIN_CMD >> 16 & 0x3fff) as usize);
+        if cfg!(target_pointer_width = "64") {
+            assert_eq!(size_of::<SgIoHeader>(), 88);
+        }
+    }
+
+    #[test]
+    fn what_is_no_disk_answers_with_an_error() {
+        let file = tempfile::tempfile().unwrap();
+        assert!(nvme_health(&file).is_err());
+        assert!(ata_smart(&file).is_err());
+    }
+}
