@@ -40,6 +40,11 @@ impl Checks {
         println!("{:6.1} s  {what}", self.begun.elapsed().as_secs_f64());
     }
 
+    /// Adds checks that were made elsewhere, and told of there.
+    pub(super) fn join(&mut self, other: Checks) {
+        self.list.extend(other.list);
+    }
+
     fn enter(&mut self, name: &str, verdict: Verdict, saw: &str) {
         let word = match verdict {
             Verdict::Passed => "ok",

@@ -9,6 +9,7 @@ use hakaru_model::price::{Fault, FaultKind};
 use hakaru_model::units::Bytes;
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -186,33 +187,43 @@ pub(super) fn pulled(bench: &Bench, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// Power cut in the middle of a run whose database is on another disk.
+/// Power cut in the middle of a run whose database is on another disk: what was measured until then is kept.
 pub(super) fn power_cut(bench: &Bench, checks: &mut Checks) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let hakaru = &bench.hakaru;
-    let suite = |only: &str, repeat: u32| {
-        format!(
-            "export XDG_STATE_HOME=/out/state; {hakaru} --db /out/rig.db bench /dev/mmcblk0 --quick --repeat {repeat} --size 16MiB --only {only} \
-             --erase=$(cat /sys/block/mmcblk0/device/cid)"
-        )
+    let hakaru = format!("export XDG_STATE_HOME=/out/state; {} --db /out/rig.db", bench.hakaru);
+    let suite = |pace: &str, only: &str| {
+        let erase = "--erase=$(cat /sys/block/mmcblk0/device/cid)";
+        format!("{hakaru} bench /dev/mmcblk0 {pace} --repeat 1 --size 16MiB --only {only} {erase}")
     };
     let card = make(cards::nimble())?;
     let mut guest = Guest::builder(&bench.kit).card(&card).out(folder.path()).boot()?;
-    guest.run(&suite("rand-read", 1), LIMIT)?.success()?;
-    guest.begin(&suite("seq-write", 9))?;
-    std::thread::sleep(Duration::from_secs(10));
+    guest.run(&suite("--quick", "rand-read"), LIMIT)?.success()?;
+    guest.begin(&suite("--standard", "seq-write"))?;
+    let lines = await_spool(folder.path(), 6)?;
     guest.cut_power()?;
     let mut guest = Guest::builder(&bench.kit).card(&card).out(folder.path()).boot()?;
     checks.check("the database is whole after a power cut", || {
-        let list = guest.run(&format!("{hakaru} --db /out/rig.db list"), LIMIT)?.success()?;
+        let list = guest.run(&format!("{hakaru} list"), LIMIT)?.success()?;
         ensure!(list.contains("QEMU") || list.contains("mmcblk0"), "the run before the cut is not listed:\n{list}");
-        guest.run(&suite("rand-read", 1), LIMIT)?.success()?;
+        guest.run(&suite("--quick", "rand-read"), LIMIT)?.success()?;
         Ok(format!("{} lines listed, and it is written to again", list.lines().count()))
     });
-    checks.check("recover finds nothing undone after a run on a raw card", || {
-        let said = guest.run(&format!("XDG_STATE_HOME=/out/state {hakaru} recover"), LIMIT)?.success()?;
-        ensure!(said.contains("Nothing was left behind"), "{said}");
-        Ok(last_line(&said))
+    checks.check("recover keeps what was measured before the cut", || {
+        let said = guest.run(&format!("{hakaru} recover"), LIMIT)?.success()?;
+        ensure!(said.contains("cut short: seq-write; stored as run"), "{said}");
+        let records = guest.run(&format!("{hakaru} export"), LIMIT)?.success()?;
+        let line = records.lines().find(|line| line.contains("cut_short")).context("no record is cut short")?;
+        let record: Value = serde_json::from_str(line).context("`hakaru export` printed no JSON")?;
+        let worker = &record["phases"][0]["workers"][0];
+        let (bytes, seconds) = (worker["ops"]["write"]["bytes"].as_u64(), worker["runtime"].as_u64());
+        let (bytes, seconds) = (bytes.unwrap_or(0), seconds.unwrap_or(0) as f64 / 1e9);
+        ensure!(record["outcome"]["outcome"] == "interrupted", "its outcome is {}", record["outcome"]);
+        ensure!(seconds >= 3.0 && bytes > 1 << 20, "it holds {seconds:.1} s and {bytes} bytes of {lines} lines");
+        let rate = bytes as f64 / seconds;
+        ensure!((rate / 2.5e6 - 1.0).abs() < 0.25, "it holds {rate:.0} B/s, and the card writes 2500000");
+        let again = guest.run(&format!("{hakaru} recover"), LIMIT)?.success()?;
+        ensure!(again.contains("Nothing was left behind"), "it is told a second time:\n{again}");
+        Ok(format!("{seconds:.1} s of seq-write with {bytes} bytes, {rate:.0} B/s; {}", last_line(&said)))
     });
     guest.power_off()?;
     if bench.has("prepare") {
@@ -220,6 +231,21 @@ pub(super) fn power_cut(bench: &Bench, checks: &mut Checks) -> Result<()> {
     } else {
         checks.not_yet("recover after a power cut in mkfs", "there is no `hakaru prepare`");
         Ok(())
+    }
+}
+
+/// Waits until a run has kept so many lines of what it measured, and returns how many there are.
+fn await_spool(out: &Path, wanted: usize) -> Result<usize> {
+    let begun = Instant::now();
+    loop {
+        let spools = std::fs::read_dir(out.join("rig.db.spool")).into_iter().flatten().flatten();
+        let texts = spools.filter_map(|spool| std::fs::read(spool.path()).ok());
+        let lines = texts.map(|text| text.iter().filter(|byte| **byte == b'\n').count()).max().unwrap_or(0);
+        if lines >= wanted {
+            return Ok(lines);
+        }
+        ensure!(begun.elapsed() < LIMIT, "after {} s there are {lines} lines of {wanted}", LIMIT.as_secs());
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -242,9 +268,9 @@ fn cut_in_mkfs(bench: &Bench, checks: &mut Checks) -> Result<()> {
     guest.cut_power()?;
     let mut guest = Guest::builder(&bench.kit).card(&card).out(folder.path()).boot()?;
     checks.check("recover after a power cut in mkfs", || {
-        let first = guest.run(&format!("{hakaru} recover"), LIMIT)?.success()?;
+        let first = guest.run(&format!("{hakaru} --db /out/rig.db recover"), LIMIT)?.success()?;
         ensure!(first.contains("mmcblk0") && first.contains("restarted"), "the half-made card is not named:\n{first}");
-        let again = guest.run(&format!("{hakaru} recover"), LIMIT)?.success()?;
+        let again = guest.run(&format!("{hakaru} --db /out/rig.db recover"), LIMIT)?.success()?;
         ensure!(again.contains("Nothing was left behind"), "it is told a second time:\n{again}");
         Ok(last_line(&first))
     });

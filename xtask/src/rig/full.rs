@@ -6,7 +6,7 @@ use super::jobs;
 use super::layers::Layer;
 use super::product::Product;
 use super::speed::Station;
-use super::{faults, guarding, machine, product, ranges, returned, setup};
+use super::{faults, guarding, identity, machine, product, ranges, returned, setup};
 use anyhow::{Result, bail, ensure};
 use hakaru_rig::guest::{Bus, Guest};
 use hakaru_rig::kit::{Arch, Kit};
@@ -34,6 +34,7 @@ const GROUPS: &[Group] = &[
     ("machine", "what the other groups rely on", machine::main),
     ("ageing", "a cache that fills, stalls, and heat", machine::ageing),
     ("wires", "1 and 4 data lines, 25 and 50 MHz", wires),
+    ("identity", "what is told of cards, USB, NVMe and SATA", identity::main),
     ("guard", "no attempt on a device in use succeeds", guarding::main),
     ("ranges", "nothing is written outside of what was named", ranges::main),
     ("counterfeit", "a card with less than it says", faults::counterfeit),
@@ -53,7 +54,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
     setup::ready(Arch::X86_64)?;
     setup::layer_tools()?;
-    let product = Product::get(product::PC, &mut args)?;
+    let product = Product::get(product::HOST, &mut args)?;
     if let Some(unknown) = args.iter().find(|arg| !GROUPS.iter().any(|(name, ..)| name == arg)) {
         let known: Vec<String> = GROUPS.iter().map(|(name, about, _)| format!("  {name:<12} {about}")).collect();
         bail!("there is no group {unknown:?}; the groups are\n{}", known.join("\n"));

@@ -58,9 +58,9 @@ const USES: &[Use] = &[
     Use {
         name: "root of the system",
         make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt && cd /mnt && touch hakaru && \
-               mkdir proc sys dev && for at in proc sys dev; do mount --bind /$at /mnt/$at; done && \
+               for at in proc sys dev lib lib64 usr; do mkdir -p $at; mount --bind /$at /mnt/$at || exit 1; done && \
                mount --bind HAKARU /mnt/hakaru && sync",
-        undo: "umount /mnt/hakaru /mnt/proc /mnt/sys /mnt/dev /mnt",
+        undo: "umount /mnt/hakaru; for at in proc sys dev lib lib64 usr; do umount /mnt/$at || exit 1; done; umount /mnt",
         targets: &[DISK, FIRST],
         reason: "this system runs from",
     },
@@ -92,7 +92,7 @@ pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
     for (name, id, reason) in [
         ("an id of another device", "--erase=0123456789abcdef", "is not the identity"),
         ("an id that says nothing", "--erase=0x00000000", "is no identity"),
-        ("no id, and nobody to ask", "--erase", "there is no terminal"),
+        ("no id, and nobody to ask", "--erase", "nobody allowed it"),
         ("no leave at all", "", "erase"),
     ] {
         let script = place.bench(DISK, id);

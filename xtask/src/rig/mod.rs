@@ -6,10 +6,12 @@ mod articles;
 mod campaign;
 mod cards;
 mod checks;
+mod fat;
 mod faults;
 mod figures;
 mod full;
 mod guarding;
+mod identity;
 mod jobs;
 mod layers;
 mod machine;
@@ -34,7 +36,7 @@ const PARTS: &[Part] = &[
     ("smoke", "one card, the four workloads on every layer; three minutes", smoke::main),
     ("test", "everything: wires, guard, lies, pulled cards, power cuts, three cards; ten minutes", full::main),
     ("pi", "the program as built for a Raspberry Pi, on an emulated one", pi::main),
-    ("articles", "published commands exactly as printed; six minutes", articles::main),
+    ("articles", "published commands exactly as printed, on three cards; a quarter of an hour", articles::main),
     ("campaign", "a campaign killed twice and resumed; half an hour, less with --repeat N", campaign::main),
     ("run", "run a script for sh in a machine with one card", shell::main),
 ];

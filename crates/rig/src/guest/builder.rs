@@ -56,11 +56,58 @@ impl Bus {
     }
 }
 
+/// A disk that is no card, plain and as fast as the host: for what is told of it, not for figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disk {
+    /// A stick on a USB 3 port.
+    Usb,
+    /// NVMe over PCI Express.
+    Nvme,
+    /// SATA, on an AHCI controller.
+    Sata,
+}
+
+impl Disk {
+    /// What it says of itself: its serial number.
+    pub fn serial(self) -> &'static str {
+        match self {
+            Disk::Usb => "RIG-USB-1",
+            Disk::Nvme => "RIG-NVME-1",
+            Disk::Sata => "RIG-SATA-1",
+        }
+    }
+
+    /// QEMU's words for the controller, where it needs one of its own, and for the disk.
+    fn devices(self, number: usize) -> Vec<String> {
+        let serial = self.serial();
+        match self {
+            Disk::Usb => vec![
+                format!("qemu-xhci,id=usb{number}"),
+                format!("usb-storage,bus=usb{number}.0,drive=d{number},serial={serial},removable=on"),
+            ],
+            // Behind a port of its own, because only such a link has a speed.
+            Disk::Nvme => vec![
+                format!("pcie-root-port,id=port{number},chassis={}", number + 1),
+                format!("nvme,bus=port{number},drive=d{number},serial={serial}"),
+            ],
+            Disk::Sata => vec![
+                format!("ahci,id=sata{number}"),
+                format!("ide-hd,bus=sata{number}.0,drive=d{number},serial={serial}"),
+            ],
+        }
+    }
+}
+
+/// Bytes of a [`Disk`]; its file has holes where nothing was written.
+pub const DISK_SIZE: u64 = 64 << 20;
+
 /// A PC in the making.
 #[derive(Clone, Debug)]
 pub struct Builder {
     kit: Kit,
     cards: Vec<Arc<Card>>,
+    disks: Vec<Disk>,
+    machine: &'static str,
     bus: Bus,
     kernel_args: Vec<String>,
     out: Option<PathBuf>,
@@ -70,12 +117,28 @@ pub struct Builder {
 impl Builder {
     pub(super) fn new(kit: &Kit) -> Builder {
         let kit = kit.clone();
-        Builder { kit, cards: Vec::new(), bus: Bus::default(), kernel_args: Vec::new(), out: None, limit: BOOT_LIMIT }
+        Builder {
+            kit,
+            cards: Vec::new(),
+            disks: Vec::new(),
+            machine: "pc",
+            bus: Bus::default(),
+            kernel_args: Vec::new(),
+            out: None,
+            limit: BOOT_LIMIT,
+        }
     }
 
     /// Puts a card into the next slot; the first becomes `/dev/mmcblk0`. QEMU takes only sizes that are powers of two.
     pub fn card(mut self, card: &Arc<Card>) -> Builder {
         self.cards.push(Arc::clone(card));
+        self
+    }
+
+    /// Adds a disk that is no card; its drivers are loaded by whoever wants to see it. The machine has PCI Express then.
+    pub fn disk(mut self, disk: Disk) -> Builder {
+        self.disks.push(disk);
+        self.machine = "q35";
         self
     }
 
@@ -120,6 +183,10 @@ impl Builder {
             let socket = at.join(format!("card{slot}"));
             servers.push(Server::start(Arc::clone(card), &socket).map_err(host("the socket of a card"))?);
         }
+        for number in 0..self.disks.len() {
+            let file = File::create(at.join(format!("disk{number}"))).map_err(host("a disk"))?;
+            file.set_len(DISK_SIZE).map_err(host("a disk"))?;
+        }
         let mut command = self.command(&parts, &at, &out, &servers);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(File::create(at.join("qemu.log")).map_err(host("qemu.log"))?);
@@ -154,7 +221,7 @@ impl Builder {
         let qemu = Arch::X86_64.qemu();
         let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
         let path = |name: &str| at.join(name).display().to_string();
-        command.args(["-machine", "pc", "-accel", "tcg", "-smp", "1", "-m", "512M"]);
+        command.args(["-machine", self.machine, "-accel", "tcg", "-smp", "1", "-m", "512M"]);
         // Without a source of chance the first who asks for random bytes waits many seconds.
         command.args(["-cpu", "qemu64,+rdrand"]);
         command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
@@ -174,6 +241,13 @@ impl Builder {
             let drive = format!("id=c{slot},if=none,driver=nbd,server.type=unix,server.path={socket},cache=unsafe");
             command.args(["-drive", &drive]);
             command.args(["-device", &format!("sd-card,drive=c{slot}")]);
+        }
+        for (number, disk) in self.disks.iter().enumerate() {
+            let file = path(&format!("disk{number}"));
+            command.args(["-drive", &format!("id=d{number},if=none,format=raw,cache=unsafe,file={file}")]);
+            for device in disk.devices(number) {
+                command.args(["-device", &device]);
+            }
         }
         command
     }

@@ -8,7 +8,7 @@ mod builder;
 mod monitor;
 mod pi;
 
-pub use builder::{Builder, Bus};
+pub use builder::{Builder, Bus, DISK_SIZE, Disk};
 pub use pi::{Pi, PiRun};
 
 use crate::card::{Card, Refused};

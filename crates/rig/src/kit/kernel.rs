@@ -16,17 +16,31 @@ const MODULES: &[&str] = &[
     "drivers/mmc",
     "drivers/scsi/s*",
     "drivers/virtio",
-    "drivers/watchdog/bcm2835*",
     "fs",
     "lib",
     "net/9p",
 ];
 
+/// Those of a PC: disks of other kinds than cards.
+const PC_MODULES: &[&str] = &[
+    "drivers/ata",
+    "drivers/hwmon/drivetemp*",
+    "drivers/nvme",
+    "drivers/usb/common",
+    "drivers/usb/core",
+    "drivers/usb/host",
+    "drivers/usb/storage",
+];
+
+/// Those of a Raspberry Pi: what lets it be switched off.
+const PI_MODULES: &[&str] = &["drivers/watchdog/bcm2835*"];
+
 /// Takes the kernel, its modules and its device tree out of a package.
 pub(super) fn unpack(package: &Path, arch: Arch, version: &str, into: &Path) -> Result<(), KitError> {
     let modules = format!("./lib/modules/{version}");
     let mut wanted = vec![format!("./boot/vmlinuz-{version}"), format!("{modules}/modules.*")];
-    wanted.extend(MODULES.iter().filter(|part| arch == Arch::Aarch64 || !part.contains("bcm")).map(|part| {
+    let own = if arch == Arch::X86_64 { PC_MODULES } else { PI_MODULES };
+    wanted.extend(MODULES.iter().chain(own).map(|part| {
         let whole = if part.ends_with('*') { "" } else { "/*" };
         format!("{modules}/kernel/{part}{whole}")
     }));

@@ -1,0 +1,112 @@
+//! A large file on a FAT32 card without writing it: the host gives the clusters to an empty file that is there.
+//!
+//! FAT knows no holes, so that a file of 4 GiB is written in full before it can be read; an emulated machine takes half
+//! an hour for that. What the file holds does not matter to the cards of the bench, whose bytes cost the same.
+//!
+//! Source: Microsoft FAT32 File System Specification 1.03: boot sector, FSInfo, directory entries.
+
+use anyhow::{Context, Result, ensure};
+use hakaru_rig::card::Card;
+
+/// Ends a chain of clusters.
+const END: u32 = 0x0fff_ffff;
+
+/// Where things lie on the card, in bytes.
+struct Volume {
+    cluster: u64,
+    fats: Vec<u64>,
+    fat_len: u64,
+    data: u64,
+    root: u32,
+    info: u64,
+}
+
+impl Volume {
+    fn read(card: &Card) -> Result<Volume> {
+        let mut boot = [0; 512];
+        card.peek(0, &mut boot)?;
+        ensure!(boot[82..87] == *b"FAT32", "there is no FAT32 on the card");
+        let short = |at: usize| u64::from(u16::from_le_bytes([boot[at], boot[at + 1]]));
+        let long = |at: usize| u32::from_le_bytes([boot[at], boot[at + 1], boot[at + 2], boot[at + 3]]);
+        let sector = short(11);
+        let (first, fat_len) = (short(14) * sector, u64::from(long(36)) * sector);
+        let count = u64::from(boot[16]);
+        Ok(Volume {
+            cluster: u64::from(boot[13]) * sector,
+            fats: (0..count).map(|number| first + number * fat_len).collect(),
+            fat_len,
+            data: first + count * fat_len,
+            root: long(44),
+            info: short(48) * sector,
+        })
+    }
+
+    fn place(&self, cluster: u32) -> u64 {
+        self.data + u64::from(cluster - 2) * self.cluster
+    }
+}
+
+/// Gives the only file in the root of a FAT32 card, which is empty, so many bytes: whatever lies there.
+///
+/// # Errors
+/// When there is no such file or no room for it.
+pub(super) fn enlarge_only_file(card: &Card, size: u32) -> Result<()> {
+    let volume = Volume::read(card)?;
+    let mut root = vec![0; volume.cluster as usize];
+    card.peek(volume.place(volume.root), &mut root)?;
+    let entries = root.chunks_exact(32).take_while(|entry| entry[0] != 0);
+    // Parts of long names and the name of the volume are no files.
+    let mut files = entries.enumerate().filter(|(_, entry)| entry[0] != 0xe5 && entry[11] & 0x08 == 0);
+    let (number, entry) = files.next().context("there is no file in the root of the card")?;
+    ensure!(files.next().is_none() && entry[28..] == [0; 4], "the file is not alone, or not empty");
+    let (first, count) = (volume.root + 1, u64::from(size).div_ceil(volume.cluster) as u32);
+    ensure!(u64::from(first + count) * 4 <= volume.fat_len, "{size} bytes do not fit the card");
+    let chain = (first + 1..first + count).chain([END]);
+    let links: Vec<u8> = chain.flat_map(u32::to_le_bytes).collect();
+    for fat in &volume.fats {
+        let at = fat + u64::from(first) * 4;
+        let mut before = vec![0; links.len()];
+        card.peek(at, &mut before)?;
+        ensure!(before.iter().all(|byte| *byte == 0), "the clusters behind the root are in use");
+        card.poke(at, &links)?;
+    }
+    let mut entry = entry.to_vec();
+    let [low, more, high, highest] = first.to_le_bytes();
+    entry[20..22].copy_from_slice(&[high, highest]);
+    entry[26..28].copy_from_slice(&[low, more]);
+    entry[28..].copy_from_slice(&size.to_le_bytes());
+    card.poke(volume.place(volume.root) + number as u64 * 32, &entry)?;
+    // How many clusters are free is not known any more, and has to be counted.
+    card.poke(volume.info + 488, &[0xff; 8])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+    use hakaru_model::price::PriceList;
+    use hakaru_model::units::Bytes;
+    use std::process::Command;
+
+    #[test]
+    fn the_checker_of_file_systems_finds_nothing_wrong() {
+        let tools = ["mkfs.vfat", "fsck.vfat"].map(workspace::find_program);
+        let [Some(mkfs), Some(fsck)] = tools else {
+            eprintln!("skipped: dosfstools are not installed");
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("card");
+        let card = Card::at(&path, PriceList::plain("t", Bytes(2 << 30)), 1).unwrap();
+        workspace::output(Command::new(mkfs).args(["-F", "32", "-s", "32"]).arg(&path)).unwrap();
+        assert!(enlarge_only_file(&card, 1 << 30).is_err(), "there is no file yet");
+        let volume = Volume::read(&card).unwrap();
+        let mut entry = *b"FILE    BIN \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+        entry[11] = 0x20;
+        card.poke(volume.place(volume.root), &entry).unwrap();
+        enlarge_only_file(&card, (1 << 30) + 1).unwrap();
+        let said = workspace::output(Command::new(fsck).arg("-n").arg("-v").arg(&path)).unwrap();
+        assert!(said.contains("1 files") && !said.contains("Differences"), "{said}");
+    }
+}

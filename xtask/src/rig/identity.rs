@@ -1,0 +1,225 @@
+//! What `hakaru info --json` tells of every kind of disk, field by field: known, or unknown with its reason.
+
+use super::cards::{self, make};
+use super::checks::Checks;
+use super::full::Bench;
+use super::product::{info, known};
+use anyhow::{Context, Result, ensure};
+use hakaru_model::units::Bytes;
+use hakaru_rig::guest::{DISK_SIZE, Disk, Guest};
+use serde_json::Value;
+use std::time::Duration;
+
+/// A machine that is busy takes long to find a disk.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Of every block device.
+const OF_ALL: &[&str] = &[
+    "node",
+    "model",
+    "serial",
+    "size",
+    "logical_block",
+    "physical_block",
+    "rotational",
+    "scheduler",
+    "write_cache",
+    "max_sectors_kb",
+    "nr_requests",
+    "zoned",
+    "discard_max",
+    "discard_granularity",
+    "removable",
+    "firmware",
+    "wwid",
+    "driver",
+    "temperature_mc",
+    "health",
+    "chain",
+];
+
+/// Of a card on an SD or eMMC bus.
+const OF_CARDS: &[&str] = &[
+    "cid",
+    "maker",
+    "oem",
+    "name",
+    "revision",
+    "serial",
+    "date",
+    "csd",
+    "scr",
+    "ssr",
+    "card_type",
+    "spec",
+    "speed_class",
+    "uhs_grade",
+    "video_class",
+    "app_class",
+    "allocation_unit",
+    "life_time",
+    "pre_eol",
+    "device_type",
+];
+
+/// Of the bus of a card.
+const OF_MMC_BUS: &[&str] = &["width_bits", "clock_hz", "timing", "ceiling"];
+
+/// Of the host.
+const OF_HOST: &[&str] = &[
+    "board",
+    "kernel",
+    "cpu",
+    "cpu_count",
+    "governor",
+    "memory",
+    "load_percent",
+    "temperature_mc",
+    "throttled",
+    "io_pressure",
+];
+
+/// A disk of the machine: how it is told from the others, and what must be known of it.
+struct Expected {
+    kind: Disk,
+    modules: &'static str,
+    /// Paths that may be its node; the serial number decides.
+    nodes: &'static str,
+    known: &'static [&'static str],
+    /// The type of its bus, and the words of the chain's last link.
+    bus: (&'static str, &'static str),
+    /// Bytes per second at least, where the ceiling of the bus is known.
+    ceiling: u64,
+}
+
+const DISKS: &[Expected] = &[
+    Expected {
+        kind: Disk::Usb,
+        modules: "xhci-pci usb-storage sd_mod",
+        nodes: "/dev/sd?",
+        known: &["model", "serial", "rotational", "scheduler", "write_cache", "max_sectors_kb", "nr_requests", "zoned"],
+        bus: ("usb", "USB, 5000 Mbit/s (usb-storage)"),
+        ceiling: 500_000_000,
+    },
+    Expected {
+        kind: Disk::Nvme,
+        modules: "nvme",
+        nodes: "/dev/nvme?n1",
+        known: &["model", "serial", "firmware", "wwid", "rotational", "scheduler", "write_cache", "zoned", "health"],
+        bus: ("nvme", "NVMe, "),
+        ceiling: 250_000_000,
+    },
+    Expected {
+        kind: Disk::Sata,
+        modules: "ahci sd_mod",
+        nodes: "/dev/sd?",
+        known: &["model", "serial", "firmware", "rotational", "scheduler", "write_cache", "zoned", "health"],
+        bus: ("scsi", "SCSI or SATA, 1.5 Gbps (ahci)"),
+        ceiling: 150_000_000,
+    },
+];
+
+/// A card with a partition, and a disk of each other kind, in one machine.
+pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let card = make(cards::quick("told", Bytes(64 << 20)))?;
+    card.poke(0, &cards::two_partitions())?;
+    let mut builder = Guest::builder(&bench.kit).card(&card);
+    for expected in DISKS {
+        builder = builder.disk(expected.kind);
+    }
+    let mut guest = builder.boot()?;
+    checks.check("an SD card, by its partition", || {
+        let info = info(&mut guest, &bench.hakaru, "/dev/mmcblk0p1")?;
+        let device = known(&info, &["identity", "device"]);
+        told(device, OF_ALL, &["model", "serial", "scheduler", "write_cache", "max_sectors_kb", "zoned", "driver"])?;
+        let card = told(&device["card"], OF_CARDS, &["cid", "csd", "scr", "ssr", "maker", "name", "date", "spec"])?;
+        let bus = told(&device["bus"], OF_MMC_BUS, OF_MMC_BUS)?;
+        let chain = chain_of(device, "mmcblk0p1 (partition 1 of mmcblk0)", "SD or eMMC bus (sdhci-pci)")?;
+        Ok(format!("{chain}; {card}; {bus}"))
+    });
+    checks.check("the host", || {
+        let info = info(&mut guest, &bench.hakaru, "/dev/mmcblk0")?;
+        told(&info["environment"], OF_HOST, &["board", "kernel", "cpu", "cpu_count", "memory", "load_percent"])
+    });
+    for expected in DISKS {
+        checks.check(&format!("{:?}", expected.kind), || {
+            let node = expected.find(&mut guest)?;
+            expected.is_told(&info(&mut guest, &bench.hakaru, &node)?, &node)
+        });
+    }
+    checks.check("the list of disks", || {
+        let list = guest.run(&format!("{} info", bench.hakaru), LIMIT)?.success()?;
+        let missing: Vec<&str> = ["/dev/mmcblk0", "/dev/nvme0n1", "/dev/sda", "/dev/sdb"]
+            .into_iter()
+            .filter(|node| !list.contains(node))
+            .collect();
+        ensure!(missing.is_empty(), "{missing:?} are not in it:\n{list}");
+        Ok("each of the disks is in it".to_owned())
+    });
+    Ok(guest.power_off()?)
+}
+
+/// Every field is there, those that must be are known, and the others say why not. Returns them in words.
+fn told(tree: &Value, fields: &[&str], must: &[&str]) -> Result<String> {
+    let mut words = Vec::new();
+    for field in fields {
+        let value = tree.get(field).with_context(|| format!("there is no `{field}`"))?;
+        if let Some(why) = value.get("unknown") {
+            ensure!(!must.contains(field), "`{field}` is unknown, because {why}");
+            ensure!(why.as_str().is_some_and(|why| why.len() > 10), "`{field}` is unknown for no reason: {why}");
+            words.push(format!("{field} unknown"));
+            continue;
+        }
+        let value = value.get("known").unwrap_or(value);
+        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        words.push(format!("{field} {}", shown.chars().take(40).collect::<String>()));
+    }
+    Ok(words.join(", "))
+}
+
+/// From the node that was named to the bus.
+fn chain_of(device: &Value, first: &str, last: &str) -> Result<String> {
+    let links: Vec<&str> = device["chain"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    ensure!(links.first() == Some(&first), "the chain begins otherwise: {links:?}");
+    ensure!(links.last().is_some_and(|link| link.starts_with(last)), "the chain ends otherwise: {links:?}");
+    Ok(links.join(" → "))
+}
+
+impl Expected {
+    /// Its node in the machine, once its drivers have found it.
+    fn find(&self, guest: &mut Guest) -> Result<String> {
+        let Expected { modules, nodes, .. } = self;
+        let script = format!(
+            "for module in {modules}; do modprobe $module || exit 1; done\n\
+             modprobe drivetemp 2>/dev/null\n\
+             for n in $(seq 200); do\n\
+             for node in $(ls -d {nodes} 2>/dev/null); do\n\
+             name=${{node#/dev/}}\n\
+             serials=\"$(cat /sys/block/$name/device/serial /sys/block/$name/device/vpd_pg80 2>/dev/null | tr -d '\\0')\"\n\
+             serials=\"$serials $(cat $(readlink -f /sys/block/$name/device)/../../../../serial 2>/dev/null)\"\n\
+             case \"$serials\" in *{}*) echo $node; exit 0;; esac\n\
+             done\n\
+             sleep 0.1\n\
+             done\n\
+             ls /sys/block >&2\n\
+             exit 1\n",
+            self.kind.serial()
+        );
+        Ok(guest.run(&script, LIMIT)?.success()?.trim().to_owned())
+    }
+
+    fn is_told(&self, info: &Value, node: &str) -> Result<String> {
+        let device = known(info, &["identity", "device"]);
+        let words = told(device, OF_ALL, self.known)?;
+        let serial = known(device, &["serial"]).as_str().unwrap_or_default();
+        ensure!(serial == self.kind.serial(), "the serial number is told as {serial:?}");
+        ensure!(device["size"] == DISK_SIZE, "the size is told as {}", device["size"]);
+        let (kind, link) = self.bus;
+        ensure!(device["bus"]["type"] == kind, "the bus is told as {}", device["bus"]);
+        let name = node.trim_start_matches("/dev/");
+        chain_of(device, &format!("{name} (disk)"), link)?;
+        let ceiling = info["bus_ceiling"].as_u64().context("the ceiling of the bus is not told")?;
+        ensure!(ceiling >= self.ceiling, "the ceiling is told as {ceiling} B/s, and is {} at least", self.ceiling);
+        Ok(format!("{words}; {ceiling} B/s at best"))
+    }
+}
