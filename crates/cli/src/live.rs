@@ -21,7 +21,7 @@ pub(crate) enum Mode {
 impl Mode {
     /// As was asked for, and as standard error allows.
     pub(crate) fn of(quiet: bool) -> Mode {
-        match (quiet, std::io::stderr().is_terminal()) {
+        match (quiet, has_room()) {
             (true, _) => Mode::Quiet,
             (false, true) => Mode::Live,
             (false, false) => Mode::Lines,
@@ -48,6 +48,13 @@ pub(crate) fn bar(mode: Mode, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).map(|s| s.progress_chars("━╸─"));
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
+}
+
+/// Whether a live line has somewhere to stand. Serial lines and terminals with nobody before them have no size, and what is
+/// printed above the line would be lost there.
+fn has_room() -> bool {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stderr());
+    std::io::stderr().is_terminal() && size.is_ok_and(|size| size.ws_row > 0 && size.ws_col > 0)
 }
 
 /// Tells the user how a suite comes along, on standard error.

@@ -101,7 +101,12 @@ fn claim(check: &ClaimCheck) -> Conclusion {
     let mut parts: Vec<String> = check.parts.iter().map(claim_part).collect();
     // Conditions open a verdict; one that stands needs none.
     if !matches!(check.verdict, ClaimVerdict::Kept | ClaimVerdict::Missed | ClaimVerdict::NotMeasured) {
-        parts.extend(check.unmet.iter().map(|condition| plain(&condition.to_string())));
+        // Two phases may fall short by as much as the words tell.
+        for condition in check.unmet.iter().map(|condition| plain(&condition.to_string())) {
+            if !parts.contains(&condition) {
+                parts.push(condition);
+            }
+        }
     }
     Conclusion { about: check.claim.to_string(), sign, verdict, because: parts.join("; ") }
 }

@@ -461,7 +461,7 @@ impl Runner<'_> {
 
     /// Notes a failure; a card that is gone is asked for again.
     fn failed(&mut self, on: &mut OnCard, point: &Point, why: &str) -> Option<CardEnd> {
-        let gone = on.found.disk.as_ref().is_some_and(|disk| !disk.is_there(&self.roots));
+        let gone = on.found.disk.as_ref().is_some_and(|disk| disk.is_gone(&self.roots, self.stop));
         let Point { layer, workload, .. } = *point;
         let card = &self.campaign.cards[on.index].label;
         let what = format!("{card}, {}, {}", self.campaign.layers[layer].name, self.campaign.workloads[workload].name);

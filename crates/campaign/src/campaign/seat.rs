@@ -7,6 +7,12 @@ use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// By then the kernel has noticed that a card was pulled: the MMC core waits a fifth of a second for the contacts to come
+/// to rest, and then asks the card some times whether it is there.
+const NOTICED: Duration = Duration::from_secs(5);
 
 /// A card that is there.
 #[derive(Clone, Debug)]
@@ -41,6 +47,19 @@ impl Disk {
         let identity = hakaru_device::identify(&self.node, roots);
         let Some(device) = identity.device.known() else { return false };
         device.size.0 > 0 && device.disk_sequence.known().copied() == self.sequence
+    }
+
+    /// Whether it was pulled or exchanged, asked after a failure. I/Os fail before the kernel has noticed that a card is
+    /// not there any more, so it is given time.
+    pub(super) fn is_gone(&self, roots: &Roots, stop: &AtomicBool) -> bool {
+        let until = Instant::now() + NOTICED;
+        while self.is_there(roots) {
+            if stop.load(Relaxed) || Instant::now() >= until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        true
     }
 
     /// Looks at it again before it is changed.

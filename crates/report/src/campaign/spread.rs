@@ -22,7 +22,7 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
             median,
             stability.map_or_else(String::new, outliers),
             stability.map_or_else(String::new, drift),
-            stability.and_then(|s| s.lag1).map_or_else(String::new, |r| format!("{r:+.2}")),
+            stability.and_then(|s| s.lag1).map_or_else(String::new, |r| format!("{r:+.2}").replace('-', "−")),
             steady(phase, repeated.steady.as_ref()),
         ])
     };
