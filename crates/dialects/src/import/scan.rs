@@ -77,6 +77,8 @@ struct Scanner<'a> {
     head: Option<(Line, text::Reader)>,
     /// The last text of fio, for as long as another may show a later state of the same run.
     interim: Option<Interim>,
+    /// Where the lines of dd end that are known to be results, so that each is looked behind once.
+    dd_results: usize,
     /// What looked like JSON and was none; after some of those nobody looks any more.
     broken_json: usize,
     found: &'a mut Found,
@@ -91,6 +93,7 @@ impl<'a> Scanner<'a> {
             commands: Commands::default(),
             head: None,
             interim: None,
+            dd_results: 0,
             broken_json: 0,
             found,
         }
@@ -293,12 +296,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn dd(&mut self) -> bool {
-        let line = self.lines[self.at].clone();
-        if self.commands.records.is_none() && self.dd_goes_on() {
-            self.complain(line.number, line.trimmed(), "dd had come so far, and went on");
-            self.at += 1;
+        if self.commands.records.is_none() && self.dd_progress() {
             return true;
         }
+        let line = self.lines[self.at].clone();
         let (records, command) = (self.commands.records.take(), self.commands.dd.take());
         let Some(run) = simple::dd(&line, records, command.as_ref()) else { return false };
         self.add(run);
@@ -306,11 +307,22 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Whether dd goes on behind this line, which then is one of `status=progress`: at its end it counts records first.
-    fn dd_goes_on(&self) -> bool {
-        let mut rest = self.lines[self.at + 1..].iter().map(Line::trimmed);
-        let next = rest.find(|text| !text.is_empty() && !simple::is_dd(text));
-        next.and_then(simple::records).is_some()
+    /// Passes over the lines of `status=progress`: those behind which dd counts records. Returns whether there were any.
+    fn dd_progress(&mut self) -> bool {
+        if self.at < self.dd_results {
+            return false;
+        }
+        let other = |line: &Line| !line.trimmed().is_empty() && !simple::is_dd(line.trimmed());
+        let rest = &self.lines[self.at + 1..];
+        let end = self.at + 1 + rest.iter().position(other).unwrap_or(rest.len());
+        if self.lines.get(end).and_then(|line| simple::records(line.trimmed())).is_none() {
+            self.dd_results = end;
+            return false;
+        }
+        let line = self.lines[self.at].clone();
+        self.complain(line.number, line.trimmed(), "dd had come so far, and went on");
+        self.at = end;
+        true
     }
 
     /// A command line of fio, dd or iozone, or a line that hdparm or dd print in front of their results.

@@ -246,3 +246,14 @@ fn logs_of_histograms_are_told() {
     let found = read("x_clat_hist.1.log", "1000, 0, 4096, 0, 0, 7, 0\n2000, 0, 4096, 0, 1, 7, 0\n");
     assert!(found.runs.is_empty() && found.unread[0].1.why.contains("histogram"), "{found:?}");
 }
+
+#[test]
+fn thousands_of_lines_of_progress_are_one_result() {
+    let line = |n: u64| format!("{} bytes (1 GB, 1 GiB) copied, {n} s, 1.0 MB/s", n * 1_000_000);
+    let lines: Vec<String> = (1..20_000).map(line).collect();
+    let results = lines.join("\r");
+    let run = only("progress.txt", &format!("{results}\n9+0 records in\n9+0 records out\n{}\n", line(30_000)));
+    assert_eq!(run.phases[0].workers[0].ops.write.bytes, 30_000_000_000);
+    // Without an end they are what they are: results one after another.
+    assert_eq!(read("results.txt", &lines[..100].join("\n")).runs.len(), 100);
+}
