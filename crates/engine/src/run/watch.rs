@@ -145,9 +145,7 @@ impl Watch<'_> {
                 self.ask(&records);
             }
             if meter.since_look() >= LOOK {
-                let mut progress = meter.look(self.phase, self.shared, self.begun);
-                progress.stages = self.stages(&records);
-                progress.running = records.iter().filter(|r| r.is_none()).count();
+                let progress = meter.look(self.phase, self.shared, self.begun, self.stages(&records));
                 if observer.progress(self.phase, &progress) == Flow::Stop {
                     self.shared.stop.store(true, Relaxed);
                 }
@@ -176,7 +174,7 @@ impl Meter {
         self.looked.elapsed()
     }
 
-    fn look(&mut self, phase: &PhasePlan, shared: &Shared, begun: Instant) -> Progress {
+    fn look(&mut self, phase: &PhasePlan, shared: &Shared, begun: Instant, stages: Vec<Stage>) -> Progress {
         let elapsed = begun.elapsed();
         let bound = |w: &WorkerPlan| w.runtime.map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0));
         let longest = phase.workers.iter().map(bound).try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
@@ -184,7 +182,8 @@ impl Meter {
         let by_bytes = phase.workers.iter().all(|w| w.stream.limit_bytes.is_some()).then_some(shares).flatten();
         let by_time = longest.filter(|t| t.0 > 0).map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
         let permille = by_bytes.max(by_time);
-        let mut progress = Progress { elapsed, permille, measuring: true, ..Progress::default() };
+        let running = stages.iter().filter(|stage| **stage != Stage::Done).count();
+        let mut progress = Progress { elapsed, permille, running, stages, measuring: true, ..Progress::default() };
         let left_by_time = longest.map(|t| Duration::from_nanos(t.0).saturating_sub(elapsed));
         let left_by_bytes = by_bytes.filter(|&p| p > 0).map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
         progress.remaining = match (left_by_time, left_by_bytes) {
