@@ -224,6 +224,7 @@ impl Tally {
                 short,
                 issued: ios + refused[op as usize],
                 runtime: None,
+                zone_resets: 0,
                 slat: latency(slat, slat_histogram),
                 clat: latency(clat, clat_histogram),
                 lat: latency(lat, lat_histogram),

@@ -842,6 +842,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if let Some(check) = check {
             Op::ALL.into_iter().for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
         }
+        if let Some(zones) = &self.zones {
+            Op::ALL.into_iter().for_each(|op| ops[op].zone_resets = zones.emptied(op));
+        }
         if !B::QUEUED {
             // One in flight, one a call, each time: there was nothing to count on the way.
             let ios = ops.iter().map(|(_, op)| op.issued).sum();

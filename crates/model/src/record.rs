@@ -178,6 +178,9 @@ pub struct OpRecord {
     /// time of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<Nanos>,
+    /// Zones of a zoned device that were emptied for this operation.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub zone_resets: u64,
     /// Creation to submission; empty for synchronous engines.
     pub slat: Latency,
     /// Submission to completion.
@@ -188,6 +191,11 @@ pub struct OpRecord {
     pub bw_samples: Samples,
     /// Completions per second of whole intervals, in thousandths.
     pub iops_samples: Samples,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // The form is serde's.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Latencies: exact sums, and a histogram where percentiles are wanted.

@@ -78,6 +78,8 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
     let line = mask_numbers(&line);
     // Told by younger versions only.
     let line = if minor < 39 { line.replace("sectors=#/#, ", "") } else { line };
+    let trims = trimmed.starts_with("trim: ") && minor < 39;
+    let line = if trims { line.replace("; # zone resets", "") } else { line };
     mask_units(&line)
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct Seat {
     /// Share of the blocks with data, in millionths, from which zones are emptied, and after how many writes each.
     resets: Option<(u64, u64)>,
     writes: u64,
+    /// Zones that were emptied, by operation.
+    emptied: [u64; 3],
     rng: Rng,
 }
 
@@ -94,9 +96,15 @@ impl Seat {
             beyond,
             resets: resets.map(|resets| (u64::from(resets.threshold_millionths), u64::from(resets.every.max(1)))),
             writes: 0,
+            emptied: [0; 3],
             rng: Rng::fork(plan.seed, 0x20e),
         };
         Ok((seat, stream))
+    }
+
+    /// Zones that were emptied for an operation.
+    pub(crate) fn emptied(&self, op: Op) -> u64 {
+        self.emptied[op as usize]
     }
 
     /// Finds the place for a request. A write that may go is counted as on its way.
@@ -191,6 +199,7 @@ impl Seat {
             if let Err(errno) = board.reset(state, index) {
                 return Placed::Failed(*request, errno);
             }
+            self.emptied[Op::Write as usize] += 1;
         }
         self.writes += 1;
         (stand.writing, stand.entered) = (index, true);
@@ -245,7 +254,10 @@ impl Seat {
                 let len = u64::from(request.len).min(zone.end - zone.start);
                 let request = Request { offset: zone.start, len: len as u32, ..*request };
                 return match board.reset(&mut state, index) {
-                    Ok(()) => Placed::Emptied(request),
+                    Ok(()) => {
+                        self.emptied[Op::Trim as usize] += 1;
+                        Placed::Emptied(request)
+                    }
                     Err(errno) => Placed::Failed(request, errno),
                 };
             }

@@ -148,6 +148,7 @@ fn a_trim_empties_a_zone_that_holds_something() {
     let (mut trimmer, stream) = seat(1, &trims, &board);
     assert_eq!(all(&mut trimmer, &stream), [(Op::Trim, 0, 0), (Op::Trim, 1, 0), (Op::Trim, 2, 0)]);
     assert!(board.lock().zones.iter().all(|zone| zone.write_pointer == zone.start && !zone.open));
+    assert_eq!((trimmer.emptied(Op::Trim), trimmer.emptied(Op::Write), writer.emptied(Op::Write)), (3, 0, 0));
 }
 
 #[test]

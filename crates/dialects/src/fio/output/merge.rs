@@ -55,6 +55,8 @@ pub(super) struct OpTotals {
     pub(super) bytes: u64,
     /// I/Os that moved less than asked.
     pub(super) short: u64,
+    /// Zones that were emptied for them.
+    pub(super) zone_resets: u64,
     /// Measured time of the longest member in milliseconds, rounded up; 0 when nothing was moved.
     pub(super) runtime_ms: u64,
     /// Creation to submission.
@@ -118,6 +120,7 @@ impl OpTotals {
             ios: op.issued.max(op.ios),
             bytes: op.bytes,
             short: op.short,
+            zone_resets: op.zone_resets,
             runtime_ms: if op.bytes > 0 { op.runtime.unwrap_or(runtime).0.div_ceil(1_000_000) } else { 0 },
             slat: op.slat.clone(),
             clat: op.clat.clone(),
@@ -131,6 +134,7 @@ impl OpTotals {
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.short += other.short;
+        self.zone_resets += other.zone_resets;
         self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
         self.slat.merge(&other.slat);
         self.clat.merge(&other.clat);

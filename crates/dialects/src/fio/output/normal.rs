@@ -116,7 +116,11 @@ impl Text {
         let style = Style::of(report.extras);
         let (iops, bw, other) = (style.count(op.iops_whole()), op.bytes_per_s(), style.other_rate(op.bytes_per_s()));
         let (bw, size, ms) = (style.rate(bw), style.size(op.bytes), op.runtime_ms);
-        let resets = if name == "write" { "; 0 zone resets" } else { "" };
+        // Only writes empty zones, and trims as since fio 3.39; older ones said nothing of trims.
+        let resets = match name {
+            "write" | "trim" => format!("; {} zone resets", op.zone_resets),
+            _ => String::new(),
+        };
         line!(self, "  {name}: IOPS={iops}, BW={bw} ({other})({size}/{ms}msec){resets}");
         self.latency("slat", &op.slat);
         self.latency("clat", &op.clat);

@@ -282,6 +282,7 @@ fn total(worker: &mut WorkerRecord) {
             iops_samples: iops,
             short: 0,
             runtime: None,
+            zone_resets: 0,
         };
     }
 }

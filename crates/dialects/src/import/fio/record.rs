@@ -232,6 +232,7 @@ fn operation(block: &Block, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpRep
         ios,
         issued: ios,
         runtime: None,
+        zone_resets: 0,
         bytes: sums.moved(ios, size),
         short: sums.short,
         slat: of("slat"),
