@@ -456,7 +456,9 @@ fn is_mounted(at: &Path, device: &str, roots: &Roots) -> bool {
     // The table names folders without links on the way.
     let real = at.canonicalize().unwrap_or_else(|_| at.to_owned());
     let Some(mount) = mounts.iter().rfind(|mount| mount.mount_point == real) else { return false };
-    chain::nodes_of_mount(mount, roots, &mounts).iter().any(|node| node.number.to_string() == device)
+    // A card that was pulled has no node any more, and its file system is mounted all the same.
+    mount.number.to_string() == device
+        || chain::nodes_of_mount(mount, roots, &mounts).iter().any(|node| node.number.to_string() == device)
 }
 
 fn tag(device: &Erasable) -> DeviceTag {

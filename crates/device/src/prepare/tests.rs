@@ -294,3 +294,16 @@ fn a_real_device_is_verified_and_only_in_its_range() {
     assert!(before[..4 << 20] == after[..4 << 20] && before[8 << 20..] == after[8 << 20..]);
     assert!(before[4 << 20..8 << 20] != after[4 << 20..8 << 20]);
 }
+
+#[test]
+fn a_card_that_was_pulled_is_mounted_until_it_is_unmounted() {
+    let tree = crate::testtree::tree("empty");
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().canonicalize().unwrap();
+    let line = format!("36 35 179:0 / {} rw,relatime - vfat /dev/mmcblk0 rw\n", at.display());
+    tree.write("/proc/self/mountinfo", &line);
+    // No node of that number is there any more.
+    assert!(is_mounted(&at, "179:0", &tree.roots));
+    assert!(!is_mounted(&at, "179:8", &tree.roots), "what else is mounted there is left alone");
+    assert!(!is_mounted(&at.join("below"), "179:0", &tree.roots));
+}
