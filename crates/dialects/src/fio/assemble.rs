@@ -251,7 +251,7 @@ impl<'a> Assembler<'a> {
 
     fn guard_read_only(&self, job: &mut Job) -> Result<(), FioErrorKind> {
         job.files.read_only |= self.settings.read_only;
-        if job.files.read_only && job.access.destroys() && !self.demands.parse_only {
+        if job.files.read_only && job.access.destroys() {
             return Err(FioErrorKind::ReadOnly { job: job.name.clone() });
         }
         Ok(())
