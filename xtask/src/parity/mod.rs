@@ -364,7 +364,9 @@ fn check_ratchet(rows: &[Row], options: &Options) -> Result<()> {
     let Ratchets { parity } =
         toml::from_str(&text).with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
     if options.json {
-        check_form("json_same", rows.iter().filter_map(|row| row.json.as_ref()), parity.json_same)?;
+        // What is measured on the held target a busy host can sway, so the page alone tells of it.
+        let steady = rows.iter().filter(|row| row.job.judge != Judge::Held);
+        check_form("json_same", steady.filter_map(|row| row.json.as_ref()), parity.json_same)?;
     }
     if options.text {
         check_form("text_same", rows.iter().filter_map(|row| row.text.as_ref()), parity.text_same)?;
