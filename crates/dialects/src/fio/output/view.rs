@@ -4,7 +4,7 @@
 
 use crate::fio::{Invocation, JobExtras};
 use hakaru_model::facts::DiskStats;
-use hakaru_model::job::{Job, Scenario};
+use hakaru_model::job::{IoEngine, Job, Scenario};
 use hakaru_model::record::{PhaseRecord, WorkerRecord};
 use hakaru_model::units::Nanos;
 
@@ -97,8 +97,9 @@ impl<'a> RunView<'a> {
         let mut workers = Vec::new();
         let mut shown = Vec::new();
         for ((phase, extras), record) in scenario.phases.iter().zip(extras).zip(phases) {
-            // Of files that a trace names, fio learns when it has chosen its disks already.
-            let watched = |(job, extras): (&Job, &JobExtras)| extras.disk_util && job.rules.replay.read.is_empty();
+            // Of files that a trace names or that the job is to make, fio learns when it has chosen its disks already.
+            let late = |job: &Job| !job.rules.replay.read.is_empty() || job.ioengine == IoEngine::Filecreate;
+            let watched = |(job, extras): (&Job, &JobExtras)| extras.disk_util && !late(job);
             if phase.jobs.iter().zip(extras).any(watched) {
                 shown.push(record);
             }
