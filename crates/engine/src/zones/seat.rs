@@ -39,6 +39,9 @@ struct Stand {
     reading: u64,
     /// Where it writes a zone that takes writes at any place.
     line: u64,
+    /// How often it may begin again when a sequential job has gone through all zones; `None` for ever.
+    write_rounds: Option<u64>,
+    read_rounds: Option<u64>,
     /// Bytes read since the walk over the zones began.
     read_in_pass: u64,
 }
@@ -49,8 +52,6 @@ pub(crate) struct Seat {
     stands: Vec<Stand>,
     worker: usize,
     random: bool,
-    /// Whether reads begin again when they have gone through all zones.
-    goes_round: bool,
     smallest: [u64; 3],
     skip: u64,
     most_open: usize,
@@ -85,11 +86,14 @@ impl Seat {
         if let Some(loops) = loops {
             stream.limit_bytes = Some(whole.saturating_mul(loops));
         }
+        let rounds = stream.limit_bytes.map(|limit| limit.div_ceil(whole.max(1)).saturating_sub(1));
+        for stand in &mut stands {
+            (stand.write_rounds, stand.read_rounds) = (rounds, rounds);
+        }
         let seat = Seat {
             stands,
             worker,
             random: stream.access.random,
-            goes_round: stream.limit_bytes.is_none_or(|limit| limit > whole),
             smallest: Op::ALL.map(|op| plan.stream.block[op].min().0.max(1)),
             skip: skip.0,
             most_open: if each == 0 { usize::MAX } else { each as usize },
@@ -156,7 +160,11 @@ impl Seat {
             let zone = state.zones[index];
             let done = !zone.usable || (!self.random && stand.entered && zone.room() < smallest);
             if done {
-                index = stand.next_zone(index, if self.random { 0 } else { self.skip });
+                let next = stand.next_zone(index, if self.random { 0 } else { self.skip });
+                if !self.random && next <= index && !another_round(&mut stand.write_rounds) {
+                    return Placed::Nothing;
+                }
+                index = next;
                 (stand.writing, stand.entered) = (index, false);
                 continue;
             }
@@ -218,13 +226,13 @@ impl Seat {
         let state = board.lock();
         let smallest = self.smallest[Op::Read as usize];
         if !self.random {
-            return stand.read_on(&state, request, smallest, self.skip, self.beyond, self.goes_round);
+            return stand.read_on(&state, request, smallest, self.skip, self.beyond);
         }
         let first = stand.zone_of(request.offset);
         let mut index = first;
         loop {
             let zone = &state.zones[index];
-            let end = if self.beyond { zone.end } else { zone.written };
+            let end = if self.beyond { zone.start + board.zone_len } else { zone.written };
             if end - zone.start >= smallest {
                 let len = u64::from(request.len).min(end - zone.start);
                 let inside = request.offset >= zone.start && request.offset + len <= end;
@@ -289,8 +297,18 @@ impl Stand {
         let from = region.offset.div_ceil(len) as usize;
         let to = ((region.offset + region.len) / len).min(zones as u64) as usize;
         let reading = from as u64 * len;
-        let (writing, entered, line) = (from, false, reading);
-        (from < to).then_some(Stand { board, from, to, writing, entered, reading, line, read_in_pass: 0 })
+        (from < to).then_some(Stand {
+            board,
+            from,
+            to,
+            writing: from,
+            entered: false,
+            reading,
+            line: reading,
+            write_rounds: None,
+            read_rounds: None,
+            read_in_pass: 0,
+        })
     }
 
     fn zone_of(&self, offset: u64) -> usize {
@@ -317,19 +335,11 @@ impl Stand {
     }
 
     /// The next read of a sequential job: on through what is written, zone after zone.
-    fn read_on(
-        &mut self,
-        state: &State,
-        request: &Request,
-        smallest: u64,
-        skip: u64,
-        beyond: bool,
-        goes_round: bool,
-    ) -> Placed {
+    fn read_on(&mut self, state: &State, request: &Request, smallest: u64, skip: u64, beyond: bool) -> Placed {
         for _ in 0..=self.to - self.from {
             let index = self.zone_of(self.reading);
             let zone = &state.zones[index];
-            let end = if beyond { zone.end } else { zone.written };
+            let end = if beyond { zone.start + self.board.zone_len } else { zone.written };
             if self.reading + smallest <= end {
                 let len = u64::from(request.len).min(end - self.reading);
                 let offset = self.reading;
@@ -339,7 +349,7 @@ impl Stand {
             }
             let next = self.next_zone(index, skip);
             if next <= index {
-                if !goes_round || self.read_in_pass == 0 {
+                if self.read_in_pass == 0 || !another_round(&mut self.read_rounds) {
                     return Placed::Nothing;
                 }
                 self.read_in_pass = 0;
@@ -347,6 +357,18 @@ impl Stand {
             self.reading = next as u64 * self.board.zone_len;
         }
         Placed::Nothing
+    }
+}
+
+/// Whether a walk over the zones may begin again; counts that it does.
+fn another_round(rounds: &mut Option<u64>) -> bool {
+    match rounds {
+        None => true,
+        Some(0) => false,
+        Some(left) => {
+            *left -= 1;
+            true
+        }
     }
 }
 
