@@ -6,7 +6,7 @@ use super::jobs;
 use super::layers::Layer;
 use super::product::Product;
 use super::speed::Station;
-use super::{faults, guarding, identity, machine, product, ranges, returned, setup};
+use super::{faults, guarding, identity, machine, product, ranges, returned, setup, zoned};
 use anyhow::{Result, bail, ensure};
 use hakaru_rig::guest::{Bus, Guest};
 use hakaru_rig::kit::{Arch, Kit};
@@ -43,6 +43,7 @@ const GROUPS: &[Group] = &[
     ("pulled", "a card pulled while it is measured", faults::pulled),
     ("returned", "a card pulled from a campaign, and put back", returned::main),
     ("cut", "power cut while it is measured", faults::power_cut),
+    ("zoned", "a device of zones, under our fio and the real one", zoned::main),
     ("speed", "three cards, four layers, four workloads", speed),
 ];
 

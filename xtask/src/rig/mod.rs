@@ -23,6 +23,7 @@ mod setup;
 mod shell;
 mod smoke;
 mod speed;
+mod zoned;
 
 pub(crate) use smoke::step;
 
