@@ -10,6 +10,7 @@ mod ranges;
 mod renew;
 mod replay;
 mod ruled;
+mod steps;
 mod turn;
 mod zoned;
 
@@ -18,6 +19,7 @@ pub(crate) use self::turn::Flows;
 use self::limits::{Limits, command_failed};
 use self::ranges::Ranges;
 use self::renew::Renewal;
+use self::steps::{count_batch, count_depth};
 use self::turn::{FlowSeat, Turn};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
@@ -31,7 +33,7 @@ use crate::tally::{Finished, Tally};
 use crate::verify::Checker;
 use hakaru_model::job::{Fill, Op};
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::{CpuUsage, DepthRecord, DepthSteps, ErrorRecord, IoError, StopReason, WorkerRecord};
+use hakaru_model::record::{CpuUsage, DepthRecord, ErrorRecord, IoError, StopReason, WorkerRecord};
 use hakaru_model::stream::{Request, RequestStream, StreamPlan};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
@@ -879,37 +881,5 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             steady: None,
             latency_depth: limits.as_ref().and_then(|limits| limits.depth()),
         }
-    }
-}
-
-/// Steps of 1, 2, 4, 8, 16, 32, 64 and more in flight.
-#[inline]
-fn count_depth(steps: &mut DepthSteps, in_flight: usize, ios: u64) {
-    steps[(usize::BITS - 1 - in_flight.max(1).leading_zeros()).min(6) as usize] += ios;
-}
-
-/// Steps of 0, 1 to 4, 5 to 8, 9 to 16, 17 to 32, 33 to 64 and more at once.
-#[inline]
-fn count_batch(steps: &mut DepthSteps, count: usize) {
-    let step = match count {
-        0 => 0,
-        1..=4 => 1,
-        n => (usize::BITS - (n - 1).leading_zeros()) as usize - 1,
-    };
-    steps[step.min(6)] += 1;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn depths_and_batches_fall_into_their_steps() {
-        let mut steps = [0; 7];
-        [1, 2, 3, 4, 31, 32, 63, 64, 900].into_iter().for_each(|n| count_depth(&mut steps, n, 1));
-        assert_eq!(steps, [1, 2, 1, 0, 1, 2, 2]);
-        let mut steps = [0; 7];
-        [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65].into_iter().for_each(|n| count_batch(&mut steps, n));
-        assert_eq!(steps, [1, 2, 2, 2, 2, 2, 1]);
     }
 }
