@@ -284,7 +284,6 @@ impl Samples {
     }
 
     /// Deviation of the sample (divisor n - 1): 0 for one value, `None` when empty.
-    ///
     /// Source: n·Σx² - (Σx)² in whole numbers, so that nothing cancels (Chan, Golub, LeVeque 1983, "textbook" form).
     pub fn deviation(&self) -> Option<f64> {
         match self.count {
