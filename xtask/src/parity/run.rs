@@ -229,7 +229,7 @@ impl Observation {
     /// # Errors
     /// What is wrong with the form of the output.
     pub(super) fn tree(&self, notes_allowed: bool) -> Result<Tree, String> {
-        let mut fields = match self.stdout.starts_with(['3', '5']) {
+        let mut fields = match self.stdout.starts_with(['2', '3', '4', '5']) {
             true => vec![("terse".to_owned(), terse(&self.stdout))],
             false => match Tree::parse(self.json(notes_allowed))? {
                 Tree::Object(fields) => fields,
