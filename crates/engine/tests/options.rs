@@ -127,6 +127,8 @@ fn workers_share_the_zones_of_a_file() {
     for engine in [IoEngine::Psync, IoEngine::Libaio, IoEngine::IoUring] {
         for access in [Access::only(Op::Write, true), Access::only(Op::Write, false), Access::mixed(50, true)] {
             let path = dir.path().join("zoned");
+            // One that goes through zones in order ends behind the last, and others may have filled some before it.
+            let most_only = !access.random;
             let mut job = on_file(&path, engine, access, 4096, MIB);
             job.rules.zones = zones(64 << 10, 3);
             (job.numjobs, job.queue.iodepth, job.queue.batch_submit) = (3, 4, 1);
@@ -134,7 +136,8 @@ fn workers_share_the_zones_of_a_file() {
             assert_eq!(report.error, None);
             for worker in &report.phases[0].workers {
                 let ios = worker.ops.read.ios + worker.ops.write.ios;
-                assert_eq!((ios, worker.errors.total, worker.stop), (256, 0, StopReason::Done), "{engine:?}");
+                assert_eq!((worker.errors.total, worker.stop), (0, StopReason::Done), "{engine:?}");
+                assert!(ios == 256 || most_only && (1..256).contains(&ios), "{engine:?}: {ios}");
             }
         }
     }
