@@ -22,7 +22,7 @@ const STEPS: &[Step] = &[
     ("format", || cargo(&["fmt", "--all", "--", "--check"], &[])),
     ("tidy", || tidy::main(&[]).map(|()| Outcome::Passed)),
     ("lints", || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
-    ("tests", || cargo(&["test", "--workspace"], &[("INSTA_UPDATE", "no")])),
+    ("tests", || cargo(&["test", "--workspace", "--no-fail-fast"], &[("INSTA_UPDATE", "no")])),
     ("rig", rig::step),
     ("documentation", || cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("generated pages", || docs::check().map(|()| Outcome::Passed)),
