@@ -3,7 +3,7 @@
 use Kind::*;
 use hakaru_model::job::Op;
 
-/// One test, as its figure is printed: `-i 0` asks for the first two. The order is that of their [table](TESTS).
+/// One test, as its figure is printed: `-i 0` asks for the first two. The order is that of their table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // Each is named by its row of the table.
 pub enum Kind {
