@@ -29,8 +29,7 @@ const STEPS: &[Step] = &[
     ("dependencies", dependencies),
     ("fio parity", parity::quick),
     ("fuzz", || fuzz::quick().map(|()| Outcome::Passed)),
-    ("aarch64", || cross::check(cross::TARGETS[0])),
-    ("armv7", || cross::check(cross::TARGETS[1])),
+    ("arm", || cross::check(cross::TARGETS)),
 ];
 
 /// Debian packages that steps use, by the program that tells whether they are there.

@@ -16,22 +16,27 @@ pub(crate) const TARGETS: &[&str] = &["aarch64-unknown-linux-musl", "armv7-unkno
 /// When one does not compile or cannot be checked here.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let wanted = |target: &&&str| args.is_empty() || args.iter().any(|arg| arg == **target);
-    for target in TARGETS.iter().filter(wanted) {
-        match check(target)? {
-            Outcome::Passed => println!("{target}: passed"),
-            Outcome::Skipped(why) => bail!("{target} cannot be checked: {why}"),
-        }
+    let targets: Vec<&str> = TARGETS.iter().filter(wanted).copied().collect();
+    match check(&targets)? {
+        Outcome::Passed => println!("{}: passed", targets.join(", ")),
+        Outcome::Skipped(why) => bail!("cannot be checked: {why}"),
     }
     Ok(())
 }
 
-/// Checks the workspace for one target, which is fetched where rustup can do that.
-pub(crate) fn check(target: &str) -> Result<Outcome> {
-    if let Some(why) = fetch(target)? {
-        return Ok(Outcome::Skipped(why));
+/// Checks the workspace for these targets in one go, so that no processor waits for the last room of one of them. Those
+/// whose library is missing are fetched where rustup can do that.
+///
+/// # Errors
+/// When it does not compile for one of them.
+pub(crate) fn check(targets: &[&str]) -> Result<Outcome> {
+    for target in targets {
+        if let Some(why) = fetch(target)? {
+            return Ok(Outcome::Skipped(why));
+        }
     }
     let mut cargo = workspace::cargo();
-    cargo.args(["check", "--workspace", "--target", target]);
+    cargo.args(["check", "--workspace"]).args(targets.iter().flat_map(|target| ["--target", target]));
     // SQLite is taken as if it were installed: a check never links it, and its C is the same on every host.
     cargo.env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1").env("SQLITE3_LIB_DIR", "/nowhere");
     workspace::run(&mut cargo)?;

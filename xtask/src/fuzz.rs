@@ -70,11 +70,22 @@ pub(crate) fn quick() -> Result<()> {
 fn run(targets: &[&Target], seconds: u64) -> Result<()> {
     let folder = build(targets)?;
     let mut failed = Vec::new();
-    for target in targets {
-        eprintln!("--- {} for {seconds} s", target.name);
-        if let Err(error) = fuzz(target, &folder, seconds) {
-            eprintln!("error: {error:#}");
-            failed.push(target.name);
+    // A target keeps one processor busy.
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    for together in targets.chunks(at_once) {
+        let names: Vec<&str> = together.iter().map(|target| target.name).collect();
+        eprintln!("--- {} for {seconds} s", names.join(", "));
+        let answers: Vec<Result<()>> = std::thread::scope(|scope| {
+            let folder = &folder;
+            let threads: Vec<_> =
+                together.iter().map(|&target| scope.spawn(move || fuzz(target, folder, seconds))).collect();
+            threads.into_iter().map(|t| t.join().unwrap_or_else(|_| bail!("the thread that ran it panicked"))).collect()
+        });
+        for (name, answer) in names.into_iter().zip(answers) {
+            if let Err(error) = answer {
+                eprintln!("error: {name}: {error:#}");
+                failed.push(name);
+            }
         }
     }
     match failed.as_slice() {

@@ -4,7 +4,7 @@ use crate::error::RunError;
 use hakaru_model::job::rules::{MemoryMode, MemoryPolicy, Priority};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_sys::Errno;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// Sets what the calling thread is to have: processors, memory and priorities.
 pub(crate) fn settle_in(plan: &WorkerPlan) -> Result<(), RunError> {
@@ -85,15 +85,17 @@ fn list(text: &str) -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// Runs a command by the shell. What it prints goes to `JOB.WHEN.txt` in the current folder; its exit code is its own.
-pub(crate) fn run_command(job: &str, when: &str, command: &str) -> Result<(), Errno> {
+/// Runs a command by the shell. What it prints goes to `JOB.WHEN.txt` in the current folder.
+///
+/// # Errors
+/// What forbade to run it. How it ended is the answer.
+pub(crate) fn run_command(job: &str, when: &str, command: &str) -> Result<ExitStatus, Errno> {
     let errno = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
     let out = std::fs::File::create(format!("{job}.{when}.txt")).map_err(errno)?;
     let both = out.try_clone().map_err(errno)?;
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(out).stderr(both);
-    shell.status().map_err(errno)?;
-    Ok(())
+    shell.status().map_err(errno)
 }
 
 #[cfg(test)]

@@ -34,7 +34,11 @@ impl DiskWatch {
         let elapsed = Nanos(self.begun.elapsed().as_nanos() as u64);
         let since = |(name, before): (String, [u64; FIELDS])| {
             let now = read(&name)?;
-            let d = |i: usize| now[i].wrapping_sub(before[i]);
+            // One that went and came again counts from the beginning: what it did since cannot be told.
+            if now.iter().zip(&before).take(8).any(|(now, before)| now < before) {
+                return None;
+            }
+            let d = |i: usize| now[i].saturating_sub(before[i]);
             Some(DiskStats {
                 read_ios: d(0),
                 read_merges: d(1),

@@ -16,13 +16,18 @@ use std::path::Path;
 /// Lay-out writes in pieces of this size.
 const PIECE: usize = 1 << 20;
 
-/// Removes the files of a phase that are not to stay, whatever ends the phase.
+/// Removes the files of a phase that are not to stay, whatever ends the phase. Those that were there before only once its
+/// work has begun: what was refused leaves everything as it was.
 #[derive(Debug)]
-pub(crate) struct Sweeper<'a>(pub(crate) &'a [FilePlan]);
+pub(crate) struct Sweeper<'a> {
+    pub(crate) files: &'a [FilePlan],
+    pub(crate) begun: bool,
+}
 
 impl Drop for Sweeper<'_> {
     fn drop(&mut self) {
-        for file in self.0.iter().filter(|f| f.unlink && matches!(f.kind, TargetKind::File | TargetKind::Absent)) {
+        let ours = |kind| kind == TargetKind::Absent || self.begun && kind == TargetKind::File;
+        for file in self.files.iter().filter(|file| file.unlink && ours(file.kind)) {
             // A file that is gone already is as good as removed.
             let _ = std::fs::remove_file(&file.path);
         }
@@ -37,6 +42,10 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
         LayOut::Write(how) => (true, how),
     };
     let size = file.size.0;
+    // An earlier phase may have made it: what is there in full is left alone.
+    if rustix::fs::stat(&file.path).is_ok_and(|stat| stat.st_size as u64 >= size && size > 0) {
+        return Ok(());
+    }
     let failed = |at: u64, errno: Errno| RunError::LayOut { path: file.path.clone(), at, size, errno };
     if let Some(parent) = file.path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) {
         let made = std::fs::create_dir_all(parent);

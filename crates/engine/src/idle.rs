@@ -56,8 +56,7 @@ impl IdleProfiler {
     pub fn start() -> IdleProfiler {
         let unit = IdleProfiler::calibrate();
         let stop = Arc::new(AtomicBool::new(false));
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
-        let threads = (0..cpus).map(|cpu| {
+        let threads = thread::allowed().into_iter().map(|cpu| {
             let stop = Arc::clone(&stop);
             std::thread::spawn(move || {
                 // Where it may not be pinned or put in the idle class, it would take time from the jobs.
@@ -78,7 +77,8 @@ impl IdleProfiler {
         let elapsed = self.begun.elapsed().as_nanos().max(1) as f64;
         self.stop.store(true, Relaxed);
         let worked = self.threads.into_iter().map(|thread| thread.join().ok().flatten());
-        let per_cpu: Vec<f64> = worked.map(|ns| (ns.unwrap_or(0) as f64 * 100.0 / elapsed).min(100.0)).collect();
+        // One that could not be watched has no share.
+        let per_cpu: Vec<f64> = worked.flatten().map(|ns| (ns as f64 * 100.0 / elapsed).min(100.0)).collect();
         let system = per_cpu.iter().sum::<f64>() / per_cpu.len().max(1) as f64;
         let (unit_mean_us, unit_deviation_us) = self.unit;
         (!per_cpu.is_empty()).then_some(Idleness { system, per_cpu, unit_mean_us, unit_deviation_us })

@@ -33,7 +33,8 @@ impl Recorder {
             0 => path.to_owned(),
             clone => PathBuf::from(format!("{}.{clone}", path.display())),
         };
-        let file = File::create(&path).map_err(|e| RunError::Open {
+        // What an earlier job or run wrote stays, as in fio: each begins with a head of its own.
+        let file = File::options().append(true).create(true).open(&path).map_err(|e| RunError::Open {
             path: path.clone(),
             purpose: "writing the log of requests",
             errno: Errno::from_io_error(&e).unwrap_or(Errno::IO),

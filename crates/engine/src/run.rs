@@ -229,7 +229,7 @@ impl Conductor<'_> {
     }
 
     fn phase(&mut self, index: usize, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
-        let _sweeper = Sweeper(&phase.files);
+        let mut sweeper = Sweeper { files: &phase.files, begun: false };
         self.lay_out(phase, observer)?;
         let world = self.world_for(phase);
         let disks = DiskWatch::begin(&phase.files);
@@ -237,6 +237,7 @@ impl Conductor<'_> {
         let head = PhaseHead { index, started_unix_ms };
         let (workers, error) = self.work(phase, head, world.clone(), observer);
         let disks = disks.end();
+        sweeper.begun = !workers.is_empty();
         if workers.is_empty() {
             return error.map_or(Ok(()), Err);
         }
@@ -322,9 +323,10 @@ impl Conductor<'_> {
             replace_engines: self.options.replace_engines,
         };
         let found: Mutex<Vec<Caveat>> = Mutex::default();
-        let (sender, receiver) = sync_channel(4096);
+        // Room for many seconds of ticks of every worker: one that has to wait for room would measure that.
+        let (sender, receiver) = sync_channel(64 + 16 * phase.workers.len());
         let (records, error) = std::thread::scope(|scope| {
-            let (mut failure, mut returns) = (None, Vec::new());
+            let (mut failure, mut returns, mut threads) = (None, Vec::new(), Vec::new());
             for (index, plan) in phase.workers.iter().enumerate() {
                 let messages = sender.clone();
                 let (starter, shared, files, found) = (&starter, &shared, &names[index], &found);
@@ -333,9 +335,12 @@ impl Conductor<'_> {
                 let seat = Seat { phase, index, plan, files, shared, chunks, wall_clock: self.options.wall_clock };
                 let thread = std::thread::Builder::new().name(plan.name.clone()).stack_size(512 << 10);
                 let spawned = thread.spawn_scoped(scope, move || seat.run(starter, &messages, found));
-                if let Err(e) = spawned {
-                    failure = Some(RunError::Thread { job: plan.name.clone(), reason: e.to_string() });
-                    break;
+                match spawned {
+                    Ok(thread) => threads.push(thread),
+                    Err(e) => {
+                        failure = Some(RunError::Thread { job: plan.name.clone(), reason: e.to_string() });
+                        break;
+                    }
                 }
             }
             drop(sender);
@@ -343,7 +348,10 @@ impl Conductor<'_> {
             let steady = SteadyWatch::new(phase);
             let (begun, over) = (Instant::now(), &mut self.over);
             let watch = Watch { phase, head, shared, receiver, returns, options, begun, steady, over };
-            watch.until_done(failure, observer)
+            let answer = watch.until_done(failure, observer);
+            // A panic was told by its guard already; one that nobody asks for would go on to the conductor.
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+            answer
         });
         for caveat in found.into_inner().unwrap_or_default() {
             self.note(caveat);

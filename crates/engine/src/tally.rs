@@ -37,12 +37,13 @@ impl Moments {
     const NONE: Moments = Moments { min: u64::MAX, max: 0, sum: 0, sum_sq: 0 };
 
     #[inline(always)]
-    fn record(&mut self, value: u64) {
+    fn record(&mut self, value: u64, times: u64) {
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         // 2^64 ns are 584 years of waiting.
-        self.sum = self.sum.wrapping_add(value);
-        self.sum_sq = self.sum_sq.wrapping_add(u128::from(value) * u128::from(value));
+        self.sum = self.sum.wrapping_add(value.wrapping_mul(times));
+        let square = u128::from(value) * u128::from(value);
+        self.sum_sq = self.sum_sq.wrapping_add(square.wrapping_mul(u128::from(times)));
     }
 
     fn samples(&self, count: u64) -> Samples {
@@ -82,6 +83,17 @@ impl Hot {
             lat_histogram: histogram(measure.lat && measure.lat_histogram),
             slat_histogram: histogram(measure.slat && measure.slat_histogram),
         }
+    }
+}
+
+/// Counts a value in a histogram, if there is one.
+// Where `times` is known to be 1, nothing but the increment is left.
+#[inline(always)]
+fn note(histogram: &mut Option<Histogram>, value: u64, times: u64) {
+    match histogram {
+        Some(histogram) if times == 1 => histogram.record(Nanos(value)),
+        Some(histogram) => histogram.record_n(Nanos(value), times),
+        None => {}
     }
 }
 
@@ -168,6 +180,11 @@ impl Tally {
         self.resting[op] = rests;
     }
 
+    /// Whether an operation is left out so.
+    pub(crate) fn rests(&self, op: Op) -> bool {
+        self.resting[op]
+    }
+
     /// Counts an I/O that an earlier run did.
     pub(crate) fn count_rehearsed(&mut self, op: Op, len: u32) {
         let hot = &mut self.hot[op as usize];
@@ -179,30 +196,31 @@ impl Tally {
     // A call here would cost as much as the counting itself.
     #[inline(always)]
     pub(crate) fn count(&mut self, io: Finished) {
+        self.count_alike(io, 1);
+    }
+
+    /// Counts I/Os that are alike in everything that is counted: those that a queue was given at one moment and gave back
+    /// at another.
+    #[inline(always)]
+    pub(crate) fn count_alike(&mut self, io: Finished, times: u64) {
         let Finished { op, wanted, moved, slat, clat, lat } = io;
         let hot = &mut self.hot[op as usize];
-        hot.ios += 1;
-        hot.bytes += u64::from(moved);
-        hot.short += u64::from(moved < wanted);
+        hot.ios += times;
+        hot.bytes += u64::from(moved) * times;
+        hot.short += u64::from(moved < wanted) * times;
         if self.wants_clat {
-            hot.clat.record(clat);
-            if let Some(histogram) = &mut hot.clat_histogram {
-                histogram.record(Nanos(clat));
-            }
+            hot.clat.record(clat, times);
+            note(&mut hot.clat_histogram, clat, times);
         }
         if self.wants_lat {
-            hot.lat.record(lat);
-            if let Some(histogram) = &mut hot.lat_histogram {
-                histogram.record(Nanos(lat));
-            }
+            hot.lat.record(lat, times);
+            note(&mut hot.lat_histogram, lat, times);
         }
         if let Some(slat) = slat
             && self.wants_slat
         {
-            hot.slat.record(slat);
-            if let Some(histogram) = &mut hot.slat_histogram {
-                histogram.record(Nanos(slat));
-            }
+            hot.slat.record(slat, times);
+            note(&mut hot.slat_histogram, slat, times);
         }
     }
 
@@ -376,6 +394,15 @@ mod tests {
         assert_eq!(t.samples.write.1.count, 2);
         assert_eq!((t.samples.write.1.min, t.samples.write.1.max), (20_000, 40_000));
         assert_eq!(t.samples.read.1.count, 0);
+    }
+
+    #[test]
+    fn ios_that_are_alike_count_as_if_they_came_one_by_one() {
+        let io = Finished { op: Op::Write, wanted: 4096, moved: 512, slat: Some(7), clat: 900, lat: 907 };
+        let (mut together, mut single) = (tally(), tally());
+        together.count_alike(io, 5);
+        (0..5).for_each(|_| single.count(io));
+        assert_eq!(together.into_records([0; 3]).0, single.into_records([0; 3]).0);
     }
 
     #[test]

@@ -3,89 +3,20 @@
 //! A scenario is complete before it meets a target: relative sizes stay relative here, and become numbers in the
 //! [`Plan`](crate::plan::Plan). Terms and meanings are fio's, whose manual ("HOWTO") is the reference for each field.
 
+mod access;
+mod engine;
+mod op;
 pub mod rules;
+
+pub use self::access::{Access, BlockSize, Distribution, Zone};
+pub use self::engine::{EngineOptions, IoEngine, StatCall};
+pub use self::op::{Op, PerOp};
 
 use self::rules::{RangeSync, Rules};
 use crate::price::PriceList;
 use crate::units::{Bytes, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// What an I/O does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Op {
-    /// Read.
-    Read = 0,
-    /// Write.
-    Write = 1,
-    /// Discard.
-    Trim = 2,
-}
-
-impl Op {
-    /// All three, in the order results are given.
-    pub const ALL: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
-
-    /// `read`, `write`, `trim`.
-    pub fn name(self) -> &'static str {
-        ["read", "write", "trim"][self as usize]
-    }
-}
-
-/// One value for each [`Op`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct PerOp<T> {
-    /// For reads.
-    pub read: T,
-    /// For writes.
-    pub write: T,
-    /// For trims.
-    pub trim: T,
-}
-
-impl<T> PerOp<T> {
-    /// The same value for each.
-    pub fn all(value: T) -> PerOp<T>
-    where
-        T: Clone,
-    {
-        PerOp { read: value.clone(), write: value.clone(), trim: value }
-    }
-
-    /// The value for one, computed for each.
-    pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> PerOp<U> {
-        PerOp { read: f(&self.read), write: f(&self.write), trim: f(&self.trim) }
-    }
-
-    /// Each with its operation.
-    pub fn iter(&self) -> impl Iterator<Item = (Op, &T)> {
-        [(Op::Read, &self.read), (Op::Write, &self.write), (Op::Trim, &self.trim)].into_iter()
-    }
-}
-
-impl<T> std::ops::Index<Op> for PerOp<T> {
-    type Output = T;
-    #[inline]
-    fn index(&self, op: Op) -> &T {
-        match op {
-            Op::Read => &self.read,
-            Op::Write => &self.write,
-            Op::Trim => &self.trim,
-        }
-    }
-}
-
-impl<T> std::ops::IndexMut<Op> for PerOp<T> {
-    #[inline]
-    fn index_mut(&mut self, op: Op) -> &mut T {
-        match op {
-            Op::Read => &mut self.read,
-            Op::Write => &mut self.write,
-            Op::Trim => &mut self.trim,
-        }
-    }
-}
 
 /// Phases that run one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,160 +36,6 @@ pub struct Phase {
     pub name: String,
     /// At least one.
     pub jobs: Vec<Job>,
-}
-
-/// How I/O is issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IoEngine {
-    /// `lseek` and `read`/`write`.
-    Sync,
-    /// `pread`/`pwrite`.
-    Psync,
-    /// `preadv`/`pwritev`.
-    Pvsync,
-    /// `preadv2`/`pwritev2`.
-    Pvsync2,
-    /// `readv`/`writev` at the file's own offset, neighbours in one call.
-    Vsync,
-    /// Kernel asynchronous I/O, `io_submit`.
-    Libaio,
-    /// `io_uring`.
-    IoUring,
-    /// Threads that call `pread`/`pwrite`, one at a time for each file, as the C library's `aio_read` does.
-    Posixaio,
-    /// `fread`/`fwrite`: small neighbours are gathered in a buffer of the process.
-    Stdio,
-    /// Loads and stores in a mapping of the file.
-    Mmap,
-    /// `splice` between the file and a pipe.
-    Splice,
-    /// `fallocate`: reads reserve without growing the file, writes with, trims punch holes.
-    Falloc,
-    /// `ftruncate` to the offset of each write.
-    Ftruncate,
-    /// Makes one file an I/O.
-    Filecreate,
-    /// Asks for the attributes of one file an I/O.
-    Filestat,
-    /// Removes one file an I/O.
-    Filedelete,
-    /// Makes one folder an I/O.
-    Dircreate,
-    /// Asks for the attributes of one folder an I/O.
-    Dirstat,
-    /// Removes one folder an I/O.
-    Dirdelete,
-    /// Does nothing, for measuring ourselves.
-    Null,
-    /// A simulated card on a virtual clock.
-    Sim,
-}
-
-impl IoEngine {
-    /// Every one of them.
-    pub const ALL: [IoEngine; 21] = [
-        IoEngine::Sync,
-        IoEngine::Psync,
-        IoEngine::Pvsync,
-        IoEngine::Pvsync2,
-        IoEngine::Vsync,
-        IoEngine::Libaio,
-        IoEngine::IoUring,
-        IoEngine::Posixaio,
-        IoEngine::Stdio,
-        IoEngine::Mmap,
-        IoEngine::Splice,
-        IoEngine::Falloc,
-        IoEngine::Ftruncate,
-        IoEngine::Filecreate,
-        IoEngine::Filestat,
-        IoEngine::Filedelete,
-        IoEngine::Dircreate,
-        IoEngine::Dirstat,
-        IoEngine::Dirdelete,
-        IoEngine::Null,
-        IoEngine::Sim,
-    ];
-
-    /// The name in the field, as the `ioengine` option has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            IoEngine::Sync => "sync",
-            IoEngine::Psync => "psync",
-            IoEngine::Pvsync => "pvsync",
-            IoEngine::Pvsync2 => "pvsync2",
-            IoEngine::Vsync => "vsync",
-            IoEngine::Libaio => "libaio",
-            IoEngine::IoUring => "io_uring",
-            IoEngine::Posixaio => "posixaio",
-            IoEngine::Stdio => "stdio",
-            IoEngine::Mmap => "mmap",
-            IoEngine::Splice => "splice",
-            IoEngine::Falloc => "falloc",
-            IoEngine::Ftruncate => "ftruncate",
-            IoEngine::Filecreate => "filecreate",
-            IoEngine::Filestat => "filestat",
-            IoEngine::Filedelete => "filedelete",
-            IoEngine::Dircreate => "dircreate",
-            IoEngine::Dirstat => "dirstat",
-            IoEngine::Dirdelete => "dirdelete",
-            IoEngine::Null => "null",
-            IoEngine::Sim => "sim",
-        }
-    }
-
-    /// Whether each I/O has completed when its call returns, so that the queue depth is 1 whatever is asked.
-    pub fn is_synchronous(self) -> bool {
-        use IoEngine::{IoUring, Libaio, Null, Posixaio, Sim, Vsync};
-        !matches!(self, Libaio | IoUring | Posixaio | Vsync | Null | Sim)
-    }
-
-    /// Whether threads beside the worker can submit for it. The others gather I/Os themselves, have threads of their own,
-    /// or work on names.
-    pub fn can_offload(self) -> bool {
-        use IoEngine::{Falloc, Ftruncate, IoUring, Libaio, Mmap, Null, Psync, Pvsync, Pvsync2, Splice, Sync};
-        matches!(self, Null | Sync | Psync | Pvsync | Pvsync2 | Libaio | IoUring | Mmap | Splice | Falloc | Ftruncate)
-    }
-
-    /// Whether the file behind its I/Os can be replaced while it works.
-    pub fn can_renew_files(self) -> bool {
-        use IoEngine::{IoUring, Libaio, Null, Psync, Pvsync, Pvsync2, Splice, Sync};
-        matches!(self, Null | Sync | Psync | Pvsync | Pvsync2 | Libaio | IoUring | Splice)
-    }
-
-    /// Whether an I/O is one operation on a whole file or folder by its name, and moves no data.
-    pub fn works_on_names(self) -> bool {
-        use IoEngine::{Filecreate, Filedelete, Filestat};
-        matches!(self, Filecreate | Filestat | Filedelete) || self.works_on_folders()
-    }
-
-    /// Whether its paths are those of folders.
-    pub fn works_on_folders(self) -> bool {
-        matches!(self, IoEngine::Dircreate | IoEngine::Dirstat | IoEngine::Dirdelete)
-    }
-
-    /// Whether its files have to be there, in their size, before it begins. What it makes itself need not, and folders
-    /// are not laid out as files are.
-    pub fn needs_files(self) -> bool {
-        self != IoEngine::Filecreate && !self.works_on_folders()
-    }
-
-    /// Whether its writes need the file in its full size: they cannot make it longer.
-    pub fn cannot_extend(self) -> bool {
-        self == IoEngine::Mmap
-    }
-
-    /// Whether it changes what lies on the target even when it only reads: names, or the space that is reserved.
-    pub fn always_changes(self) -> bool {
-        use IoEngine::{Dircreate, Dirdelete, Falloc, Filecreate, Filedelete};
-        matches!(self, Falloc | Filecreate | Filedelete | Dircreate | Dirdelete)
-    }
-
-    /// Whether what it worked on is gone afterwards.
-    pub fn removes(self) -> bool {
-        matches!(self, IoEngine::Filedelete | IoEngine::Dirdelete)
-    }
 }
 
 /// A size that may depend on the target.
@@ -290,125 +67,6 @@ pub enum Target {
     Nothing,
     /// A simulated card.
     Sim(Box<PriceList>),
-}
-
-/// Sequential or random, and which operations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Access {
-    /// Random offsets; otherwise one after another.
-    pub random: bool,
-    /// Share of each operation, in hundredths; they add up to 100.
-    pub mix: PerOp<u32>,
-    /// Every block once a pass (the default), or each offset drawn anew.
-    pub every_block_once: bool,
-    /// Distance in bytes that a sequential job leaves out after each I/O (`rw=read:8k`); negative runs backwards.
-    pub stride: i64,
-    /// I/Os from one drawn offset before a random job draws the next (`rw=randread:8`); at least 1.
-    pub run_length: u32,
-    /// Whether those I/Os all go to the same offset (`rw_sequencer=identical`) rather than follow one another.
-    pub run_identical: bool,
-    /// A trim in front of each write (`rw=trimwrite`).
-    pub trim_before_write: bool,
-    /// How random offsets are distributed.
-    pub distribution: Distribution,
-}
-
-/// How random offsets are spread over the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Distribution {
-    /// Evenly.
-    #[default]
-    Uniform,
-    /// Zipf with this theta.
-    Zipf(f64),
-    /// Pareto with this power.
-    Pareto(f64),
-    /// Normal, deviation in hundredths of the file.
-    Normal(f64),
-    /// Shares of accesses to shares of the file, both in hundredths.
-    Zoned(Vec<Zone>),
-}
-
-/// One zone of [`Distribution::Zoned`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Zone {
-    /// Hundredths of the accesses.
-    pub access_percent: f64,
-    /// Hundredths of the file.
-    pub size_percent: f64,
-}
-
-impl Access {
-    /// One operation only.
-    pub fn only(op: Op, random: bool) -> Access {
-        let mut mix = PerOp::all(0);
-        mix[op] = 100;
-        Access {
-            random,
-            mix,
-            every_block_once: true,
-            stride: 0,
-            run_length: 1,
-            run_identical: false,
-            trim_before_write: false,
-            distribution: Distribution::Uniform,
-        }
-    }
-
-    /// Reads and writes, `read_percent` of them reads.
-    pub fn mixed(read_percent: u32, random: bool) -> Access {
-        let mut access = Access::only(Op::Read, random);
-        access.mix = PerOp { read: read_percent, write: 100 - read_percent, trim: 0 };
-        access
-    }
-
-    /// Whether this operation occurs at all.
-    pub fn does(&self, op: Op) -> bool {
-        self.mix[op] > 0 || op == Op::Trim && self.trim_before_write
-    }
-
-    /// Whether data on the target is lost.
-    pub fn destroys(&self) -> bool {
-        self.does(Op::Write) || self.does(Op::Trim)
-    }
-}
-
-/// Sizes of the I/Os of one operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockSize {
-    /// Always the same.
-    Fixed(Bytes),
-    /// Evenly drawn multiples of the smallest.
-    Range {
-        /// Smallest.
-        min: Bytes,
-        /// Largest.
-        max: Bytes,
-    },
-    /// Sizes with their shares in hundredths.
-    Split(Vec<(Bytes, u32)>),
-}
-
-impl BlockSize {
-    /// The smallest that can come.
-    pub fn min(&self) -> Bytes {
-        match self {
-            BlockSize::Fixed(b) => *b,
-            BlockSize::Range { min, .. } => *min,
-            BlockSize::Split(parts) => parts.iter().map(|p| p.0).min().unwrap_or_default(),
-        }
-    }
-
-    /// The largest that can come.
-    pub fn max(&self) -> Bytes {
-        match self {
-            BlockSize::Fixed(b) => *b,
-            BlockSize::Range { max, .. } => *max,
-            BlockSize::Split(parts) => parts.iter().map(|p| p.0).max().unwrap_or_default(),
-        }
-    }
 }
 
 /// Which part of the files, and how much of it.
@@ -645,49 +303,6 @@ impl Default for Measure {
     }
 }
 
-/// Switches of single engines; what does not concern the engine in use has no effect.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EngineOptions {
-    /// Registers buffers with the ring.
-    pub fixedbufs: bool,
-    /// Registers files with the ring.
-    pub registerfiles: bool,
-    /// Lets a kernel thread submit.
-    pub sqthread_poll: bool,
-    /// Polls for completions rather than waiting for interrupts.
-    pub hipri: bool,
-    /// RWF_NOWAIT.
-    pub nowait: bool,
-    /// Hands over vectors rather than plain buffers, to a ring that takes both.
-    #[serde(default)]
-    pub vectored: bool,
-    /// The call by which attributes of files are asked for.
-    #[serde(default)]
-    pub stat: StatCall,
-    /// The processor that kernel thread runs on (`sqthread_poll_cpu`).
-    #[serde(default)]
-    pub sqthread_poll_cpu: Option<u32>,
-    /// Has each so many-th I/O done by a thread of the kernel (`force_async`); 0 for none.
-    #[serde(default)]
-    pub force_async: u32,
-    /// Hundredths of the I/Os that are polled for (`hipri_percentage`); `None` for all.
-    #[serde(default)]
-    pub hipri_percentage: Option<u32>,
-}
-
-/// How the attributes of a file are asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StatCall {
-    /// `stat`, which follows symbolic links.
-    #[default]
-    Stat,
-    /// `lstat`, which does not.
-    Lstat,
-    /// `statx` with everything it can tell.
-    Statx,
-}
-
 /// How files come to be and are opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePolicy {
@@ -831,26 +446,5 @@ impl Job {
     pub fn blocks_used(&self) -> impl Iterator<Item = &BlockSize> {
         let by_op = Op::ALL.into_iter().filter(|&op| self.access.does(op)).map(|op| &self.block[op]);
         by_op.chain(&self.rules.sizes.in_line)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_engine_has_a_name_that_is_stored_as_it_is_typed() {
-        let names: std::collections::BTreeSet<&str> = IoEngine::ALL.into_iter().map(IoEngine::name).collect();
-        assert_eq!(names.len(), IoEngine::ALL.len());
-        for engine in IoEngine::ALL {
-            assert_eq!(serde_json::to_value(engine).unwrap(), engine.name());
-        }
-    }
-
-    #[test]
-    fn records_from_before_an_option_was_known_are_read() {
-        let old = r#"{"fixedbufs":true,"registerfiles":false,"sqthread_poll":false,"hipri":false,"nowait":false}"#;
-        let options: EngineOptions = serde_json::from_str(old).unwrap();
-        assert_eq!(options, EngineOptions { fixedbufs: true, ..EngineOptions::default() });
     }
 }

@@ -141,6 +141,29 @@ impl PriceList {
         }
     }
 
+    /// Whether a card can keep to it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let positive = [
+            ("capacity", self.capacity.0),
+            ("block_size", u64::from(self.block_size)),
+            ("read_rate", self.read_rate),
+            ("write_rate", self.write_rate),
+        ];
+        if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
+            return Err(format!("{name} is 0; it has to be more"));
+        }
+        if self.jitter_permille > 1000 {
+            return Err(format!(
+                "jitter_permille is {}; more than 1000 would make prices negative",
+                self.jitter_permille
+            ));
+        }
+        Ok(())
+    }
+
     /// Bytes the card says it has.
     pub fn announced(&self) -> Bytes {
         self.claimed_capacity.unwrap_or(self.capacity)

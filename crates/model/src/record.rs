@@ -273,8 +273,9 @@ impl Samples {
         }
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
-        self.count += other.count;
-        self.sum += other.sum;
+        // A damaged record may hold any number.
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.saturating_add(other.sum);
         self.sum_sq = self.sum_sq.wrapping_add(other.sum_sq);
     }
 
@@ -377,11 +378,12 @@ impl Interval {
     /// Joins the interval that follows.
     pub fn join(&mut self, next: &Interval) {
         self.at = next.at;
-        self.length.0 += next.length.0;
+        self.length.0 = self.length.0.saturating_add(next.length.0);
         for op in Op::ALL {
-            self.ops[op].ios += next.ops[op].ios;
-            self.ops[op].bytes += next.ops[op].bytes;
-            self.ops[op].clat_sum.0 += next.ops[op].clat_sum.0;
+            let (mine, theirs) = (&mut self.ops[op], &next.ops[op]);
+            mine.ios = mine.ios.saturating_add(theirs.ios);
+            mine.bytes = mine.bytes.saturating_add(theirs.bytes);
+            mine.clat_sum.0 = mine.clat_sum.0.saturating_add(theirs.clat_sum.0);
         }
     }
 }
@@ -398,6 +400,12 @@ pub struct ErrorRecord {
 impl ErrorRecord {
     /// How many are kept in full.
     pub const KEPT: usize = 16;
+
+    /// Counts one that ends the job: it is kept in any case, in the place of the last.
+    pub fn push_last(&mut self, error: IoError) {
+        self.first.truncate(Self::KEPT - 1);
+        self.push(error);
+    }
 
     /// Counts one.
     pub fn push(&mut self, error: IoError) {

@@ -36,6 +36,7 @@ mod real {
     use io_uring::{IoUring, cqueue, opcode, squeue, types};
     use rustix::fd::{AsRawFd, OwnedFd};
     use rustix::io::Errno;
+    use std::time::Duration;
 
     /// A ring whose I/Os each have a buffer of their own. Dropping it waits for all of them.
     pub struct Ring {
@@ -314,11 +315,47 @@ mod real {
         pub fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
             let wait_for = wait_for.min(self.in_flight + self.prepared);
             let answer = self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e))?;
+            Ok(self.count_taken(answer))
+        }
+
+        /// The same, but for no longer than a time. `None` where the kernel cannot (before 5.11).
+        ///
+        /// # Errors
+        /// As [`Ring::submit`]; that the time is over is no error.
+        pub fn submit_for(&mut self, wait_for: usize, time: Duration) -> Option<Result<usize, Errno>> {
+            if !self.ring.params().is_feature_ext_arg() {
+                return None;
+            }
+            let time = types::Timespec::from(time);
+            let args = types::SubmitArgs::new().timespec(&time);
+            let wait_for = wait_for.min(self.in_flight + self.prepared);
+            Some(match self.ring.submitter().submit_with_args(wait_for, &args) {
+                Ok(answer) => Ok(self.count_taken(answer)),
+                // Nothing is said then of what was taken: it was all there was room for.
+                Err(error) if errno(&error) == Errno::TIME => Ok(self.count_taken(self.prepared)),
+                Err(error) => Err(errno(&error)),
+            })
+        }
+
+        #[inline]
+        fn count_taken(&mut self, answer: usize) -> usize {
             // A thread of the kernel takes what it finds when it finds it; the answer says nothing of that.
             let taken = if self.options.sq_poll { self.prepared } else { answer.min(self.prepared) };
             self.prepared -= taken;
             self.in_flight += taken;
-            Ok(taken)
+            taken
+        }
+
+        /// Closes its files, while nothing is in flight. No I/O may follow.
+        ///
+        /// # Errors
+        /// The first that the file systems tell; all are closed in any case.
+        pub fn close_files(&mut self) -> Result<(), Errno> {
+            if self.options.fixed_files {
+                // The ring would keep them open; that it cannot let go of them is found as it is dropped.
+                let _ = self.ring.submitter().unregister_files();
+            }
+            self.files.drain(..).try_for_each(crate::file::close)
         }
 
         /// Gives what is done to `done`, without waiting, at most `max`. Returns how many.
@@ -419,6 +456,19 @@ mod absent {
 
         /// Cannot be called.
         pub fn reap(&mut self, _: usize, _: impl FnMut(Completion)) -> usize {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub fn submit_for(&mut self, _: usize, _: std::time::Duration) -> Option<Result<usize, Errno>> {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        ///
+        /// # Errors
+        /// None: it cannot be called.
+        pub fn close_files(&mut self) -> Result<(), Errno> {
             match *self {}
         }
 

@@ -1,7 +1,7 @@
 //! Facts of the calling thread: processor time, faults, switches; and the processors it may use.
 
 use rustix::io::Errno;
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// What a thread has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +59,12 @@ pub fn pin(cpus: &[u32]) -> Result<(), Errno> {
         set.set(cpu as usize);
     }
     sched_setaffinity(None, &set)
+}
+
+/// The processors that the calling thread may run on, in their order. Empty where that cannot be told.
+pub fn allowed() -> Vec<u32> {
+    let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
 }
 
 /// The number of the calling thread.

@@ -177,7 +177,10 @@ fn price_list(
 ) -> Result<hakaru_model::price::PriceList, FileError> {
     let failed = |message: String| FileError { message, span: label.map(Spanned::span) };
     let text = (around.read_file)(file).map_err(failed)?;
-    serde_json::from_str(&text).map_err(|error| failed(format!("{} is not a price list: {error}", file.display())))
+    let bad = |why: String| failed(format!("{} is not a price list: {why}", file.display()));
+    let prices: hakaru_model::price::PriceList = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    prices.check().map_err(bad)?;
+    Ok(prices)
 }
 
 /// A letter, the numbers that go with it, and the claim they make.

@@ -154,7 +154,10 @@ fn counted(count: usize, thing: &str) -> String {
 fn read_prices(file: &Path) -> Result<PriceList> {
     let text =
         std::fs::read_to_string(file).with_context(|| format!("cannot read the price list {}", file.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is not a price list", file.display()))
+    let prices: PriceList =
+        serde_json::from_str(&text).with_context(|| format!("{} is not a price list", file.display()))?;
+    prices.check().map_err(|why| anyhow::anyhow!("{} is not a price list: {why}", file.display()))?;
+    Ok(prices)
 }
 
 /// Says what would be lost, and touches nothing.

@@ -3,7 +3,7 @@
 //! A read reserves space without growing the file, a write reserves it and grows the file, a trim punches a hole: so says
 //! fio's manual.
 
-use super::files::sync_file;
+use super::files::{close_all, sync_file};
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
@@ -69,5 +69,9 @@ impl<S: Space> Backend for SpaceBackend<S> {
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         sync_file(&self.files[region as usize], kind)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        close_all(&mut self.files)
     }
 }

@@ -1,6 +1,6 @@
 //! The `libaio` engine: kernel asynchronous I/O.
 
-use super::files::{replace, sync_file};
+use super::files::{close_all, replace, sync_file};
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
@@ -92,5 +92,9 @@ impl Backend for AioBackend {
 
     fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
         replace(&mut self.files, region, file)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        close_all(&mut self.files)
     }
 }

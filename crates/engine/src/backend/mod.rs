@@ -1,5 +1,6 @@
 //! How I/O reaches the storage: one trait, one file for each family of system calls.
 
+mod crew;
 pub(crate) mod falloc;
 pub(crate) mod fileops;
 pub(crate) mod files;

@@ -1,9 +1,9 @@
 //! The `posixaio` engine: threads that call `pread` and `pwrite`.
 //!
 //! The C library does `aio_read` and `aio_write` the same way, and like there the I/Os of one file are done one after
-//! another, in their order: a deeper queue pays with several files only. A buffer goes to the thread with its I/O and
-//! comes back with the result, so nobody else can touch it meanwhile.
+//! another, in their order: a deeper queue pays with several files only.
 
+use super::crew::{Crew, Terms};
 use super::files::sync_file;
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
@@ -11,94 +11,17 @@ use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::AlignedBuffer;
 use rustix::fd::OwnedFd;
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Threads at most, as in the GNU C library.
 const THREADS: usize = 20;
 
-/// An I/O on its way, and the buffer it works on.
-#[derive(Debug)]
-struct Task {
-    slot: u32,
-    request: Request,
-    buffer: AlignedBuffer,
-}
-
-/// An I/O that is done.
-#[derive(Debug)]
-struct Done {
-    slot: u32,
-    result: Result<u32, Errno>,
-    buffer: Option<AlignedBuffer>,
-}
-
-#[derive(Debug)]
-struct State {
-    waiting: VecDeque<Task>,
-    /// Files that a thread works on.
-    busy: Vec<bool>,
-    done: VecDeque<Done>,
-    closing: bool,
-}
-
-#[derive(Debug)]
-struct Pool {
-    files: Vec<OwnedFd>,
-    state: Mutex<State>,
-    /// There may be something to do.
-    work: Condvar,
-    /// Something is done.
-    landed: Condvar,
-}
-
-impl Pool {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What a thread does until the pool closes.
-    fn serve(&self) {
-        let mut state = self.lock();
-        while !state.closing {
-            let next = state.waiting.iter().position(|task| !state.busy[task.request.region as usize]);
-            let Some(task) = next.and_then(|index| state.waiting.remove(index)) else {
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            let region = task.request.region as usize;
-            state.busy[region] = true;
-            drop(state);
-            let done = perform(&self.files[region], task);
-            state = self.lock();
-            state.busy[region] = false;
-            state.done.push_back(done);
-            self.landed.notify_one();
-        }
-    }
-}
-
-fn perform(file: &OwnedFd, task: Task) -> Done {
-    let Task { slot, request, mut buffer } = task;
-    let memory = &mut buffer.as_mut_slice()[..request.len as usize];
-    let moved = match request.op {
-        Op::Write => rustix::io::pwrite(file, memory, request.offset),
-        _ => rustix::io::pread(file, memory, request.offset),
-    };
-    Done { slot, result: moved.map(|moved| moved as u32), buffer: Some(buffer) }
-}
-
-/// A queue that threads work on. Dropping it waits for the I/Os they are at.
+/// A queue that threads work on.
 #[derive(Debug)]
 pub(crate) struct PosixaioBackend {
-    pool: Arc<Pool>,
-    threads: Vec<JoinHandle<()>>,
-    /// The buffers of slots that are not in flight.
-    buffers: Vec<Option<AlignedBuffer>>,
-    prepared: Vec<Task>,
-    in_flight: usize,
+    crew: Crew<AlignedBuffer>,
+    files: Arc<[OwnedFd]>,
 }
 
 impl PosixaioBackend {
@@ -116,25 +39,22 @@ impl PosixaioBackend {
         for _ in 0..depth {
             let mut buffer = AlignedBuffer::new(size)?;
             fill(buffer.as_mut_slice());
-            buffers.push(Some(buffer));
+            buffers.push(buffer);
         }
-        let count = depth.min(files.len()).clamp(1, THREADS);
-        let state = State {
-            waiting: VecDeque::with_capacity(depth),
-            busy: vec![false; files.len()],
-            done: VecDeque::with_capacity(depth),
-            closing: false,
+        let threads = depth.min(files.len()).clamp(1, THREADS);
+        let terms = Terms { name: "posixaio", threads, ordered_regions: files.len() };
+        let files: Arc<[OwnedFd]> = files.into();
+        let theirs = Arc::clone(&files);
+        let perform = move |request: &Request, buffer: &mut AlignedBuffer| {
+            let file = theirs.get(request.region as usize).ok_or(Errno::BADF)?;
+            let memory = &mut buffer.as_mut_slice()[..request.len as usize];
+            let moved = match request.op {
+                Op::Write => rustix::io::pwrite(file, memory, request.offset),
+                _ => rustix::io::pread(file, memory, request.offset),
+            };
+            moved.map(|moved| moved as u32)
         };
-        let pool = Arc::new(Pool { files, state: Mutex::new(state), work: Condvar::new(), landed: Condvar::new() });
-        let threads = Vec::with_capacity(count);
-        let mut this = PosixaioBackend { pool, threads, buffers, prepared: Vec::with_capacity(depth), in_flight: 0 };
-        for _ in 0..count {
-            let pool = Arc::clone(&this.pool);
-            let builder = std::thread::Builder::new().name("posixaio".to_owned()).stack_size(128 << 10);
-            let thread = builder.spawn(move || pool.serve());
-            this.threads.push(thread.map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::AGAIN))?);
-        }
-        Ok(this)
+        Ok(PosixaioBackend { crew: Crew::new(terms, buffers, perform)?, files })
     }
 }
 
@@ -144,8 +64,7 @@ impl Backend for PosixaioBackend {
 
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        let buffer = self.buffers[slot as usize].as_mut().expect("a slot that is free has its buffer");
-        &mut buffer.as_mut_slice()[..len]
+        &mut self.crew.tool(slot).as_mut_slice()[..len]
     }
 
     /// None in one piece: they were filled one by one as they were made.
@@ -156,23 +75,15 @@ impl Backend for PosixaioBackend {
     fn prepare(&mut self, slot: u32, request: &Request) {
         if request.op == Op::Trim {
             // The C library has no asynchronous discard: it is done at once, as a queue of one.
-            let file = &self.pool.files[request.region as usize];
+            let file = &self.files[request.region as usize];
             let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len)).map(|()| request.len);
-            self.in_flight += 1;
-            return self.pool.lock().done.push_back(Done { slot, result, buffer: None });
+            return self.crew.answer(slot, result);
         }
-        let buffer = self.buffers[slot as usize].take().expect("a slot that is free has its buffer");
-        self.prepared.push(Task { slot, request: *request, buffer });
+        self.crew.prepare(slot, request);
     }
 
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-        let taken = self.prepared.len();
-        if taken > 0 {
-            self.in_flight += taken;
-            self.pool.lock().waiting.extend(self.prepared.drain(..));
-            if taken == 1 { self.pool.work.notify_one() } else { self.pool.work.notify_all() }
-        }
-        Ok(taken)
+        Ok(self.crew.submit())
     }
 
     fn reap(
@@ -180,42 +91,13 @@ impl Backend for PosixaioBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        mut done: impl FnMut(u32, Result<u32, Errno>),
+        done: impl FnMut(u32, Result<u32, Errno>),
     ) -> Result<usize, Errno> {
-        let until = timeout.map(|timeout| Instant::now() + timeout);
-        let min = min.min(max).min(self.in_flight);
-        let mut state = self.pool.lock();
-        while state.done.len() < min {
-            state = match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => self.pool.landed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(Duration::ZERO) => break,
-                Some(left) => self.pool.landed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
-            };
-        }
-        let count = state.done.len().min(max);
-        for Done { slot, result, buffer } in state.done.drain(..count) {
-            if buffer.is_some() {
-                self.buffers[slot as usize] = buffer;
-            }
-            done(slot, result);
-        }
-        self.in_flight -= count;
-        Ok(count)
+        Ok(self.crew.reap(min, max, timeout, done))
     }
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
-        sync_file(&self.pool.files[region as usize], kind)
-    }
-}
-
-impl Drop for PosixaioBackend {
-    fn drop(&mut self) {
-        self.pool.lock().closing = true;
-        self.pool.work.notify_all();
-        for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing in its hands any more.
-            let _ = thread.join();
-        }
+        sync_file(&self.files[region as usize], kind)
     }
 }
 
@@ -255,15 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_with_the_time_and_dropping_waits_for_what_is_running() {
+    fn waiting_ends_with_the_time_and_what_is_running_may_be_dropped() {
         let mut backend = backend(1, 4);
         assert_eq!(backend.reap(1, 4, Some(Duration::from_millis(1)), |_, _| ()), Ok(0));
         for slot in 0..4 {
             backend.prepare(slot, &Request { op: Op::Write, region: 0, offset: 0, len: 4096 });
         }
         backend.submit(0).unwrap();
-        let pool = Arc::clone(&backend.pool);
         drop(backend);
-        assert_eq!(Arc::strong_count(&pool), 1, "no thread is left");
     }
 }

@@ -1,6 +1,6 @@
 //! The `splice` engine: `splice` between the file and a pipe, and from the pipe to memory or back.
 
-use super::files::{replace, sync_file};
+use super::files::{close_all, replace, sync_file};
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
@@ -58,5 +58,9 @@ impl Backend for SpliceBackend {
 
     fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
         replace(&mut self.files, region, file)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        close_all(&mut self.files)
     }
 }

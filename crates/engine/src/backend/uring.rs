@@ -80,11 +80,14 @@ impl Backend for RingBackend {
         while count < min {
             match timeout {
                 None => self.ring.submit(min - count)?,
-                // Rings that wait for a time need newer kernels: a short sleep does, because only paced jobs ask.
-                Some(time) => {
-                    std::thread::sleep(time.min(Duration::from_micros(50)));
-                    self.ring.submit(0)?
-                }
+                Some(time) => match self.ring.submit_for(min - count, time) {
+                    Some(answer) => answer?,
+                    // Older kernels cannot wait for a time: a short sleep does, because only paced jobs ask.
+                    None => {
+                        std::thread::sleep(time.min(Duration::from_micros(50)));
+                        self.ring.submit(0)?
+                    }
+                },
             };
             count += self.ring.reap(max.saturating_sub(count), |c| done(c.slot, c.result));
             if timeout.is_some() {
@@ -100,5 +103,9 @@ impl Backend for RingBackend {
 
     fn renew(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
         self.ring.replace_file(region, file)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        self.ring.close_files()
     }
 }

@@ -3,7 +3,7 @@
 //! A queue in name only: what is handed over at once goes in as few calls as there are gaps, and is done when they
 //! return.
 
-use super::files::sync_file;
+use super::files::{close_all, sync_file};
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
@@ -114,6 +114,10 @@ impl Backend for VsyncBackend {
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         sync_file(&self.files[region as usize], kind)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        close_all(&mut self.files)
     }
 }
 

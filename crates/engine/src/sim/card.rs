@@ -163,7 +163,7 @@ impl SimCard {
     }
 
     fn effect(&self, op: Op, offset: u64, len: u64) -> Effect {
-        let hit = |fault: &&Fault| offset < fault.offset.0 + fault.len.0 && fault.offset.0 < offset + len;
+        let hit = |fault: &&Fault| offset < fault.offset.0.saturating_add(fault.len.0) && fault.offset.0 < offset + len;
         let kinds = self.prices.faults.iter().filter(hit).map(|fault| fault.kind);
         let effects = kinds.map(|kind| match (kind, op) {
             (FaultKind::ReadError, Op::Read) | (FaultKind::WriteError, Op::Write) => Effect::Failed,

@@ -5,6 +5,7 @@
 use super::{Flight, Worker};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
+use crate::verify::Course;
 use hakaru_model::job::Op;
 use hakaru_model::mismatch::Mismatch;
 use hakaru_model::record::StopReason;
@@ -26,13 +27,25 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             return self.replay(trace);
         }
         let Some(check) = &self.check else { return self.drive() };
-        let course = check.course();
+        let stop = self.write_and_check(check.course());
+        // Those that check beside the worker may have found something since, also where it ended early.
+        match (stop, self.end_of_checks()) {
+            (StopReason::Done | StopReason::Time, StopReason::Error) => StopReason::Error,
+            (stop, _) => stop,
+        }
+    }
+
+    fn write_and_check(&mut self, course: Course) -> StopReason {
         for round in 0..course.rounds {
             if let Some(check) = &self.check {
                 self.stream = check.requests(self.plan, round);
             }
             let begun = self.clock.now();
             let stop = if course.rehearses { self.rehearse() } else { self.drive() };
+            if !course.rehearses && stop == StopReason::Done {
+                // A write is not over before it is flushed: that belongs to the time of the writes.
+                self.final_syncs(begun, stop);
+            }
             self.charge(begun, |worker, op| !course.rehearses && worker.works_on(op));
             if stop != StopReason::Done {
                 return stop;
@@ -44,8 +57,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 }
             }
         }
-        // Those that check beside the worker may have found something since.
-        self.end_of_checks()
+        StopReason::Done
     }
 
     fn drive(&mut self) -> StopReason {
@@ -107,6 +119,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let stop = self.drive();
         self.charge(begun, |_, op| op == Op::Read);
         self.tally.rest(Op::Write, false);
+        let (now, totals) = (self.clock.now(), self.tally.totals());
+        if let Some(limits) = &mut self.limits {
+            limits.rest_is_over(now, totals);
+        }
         self.pacer = pacer;
         if stop != StopReason::Done {
             return stop;
@@ -195,13 +211,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Keeps what was found. Returns whether the job has to end.
     fn note_mismatches(&mut self, bad: Vec<(Request, Vec<Mismatch>)>, now: u64) -> bool {
         let found = !bad.is_empty();
+        let goes_on = || self.plan.ignore_errors.verify.contains(&Errno::ILSEQ.raw_os_error());
+        let ends = found && !self.plan.errors.continue_on_mismatch && !goes_on();
         for (request, mismatches) in bad {
             let Request { region, offset, len, .. } = request;
             let error = self.error("verify", region, offset, len, Errno::ILSEQ, now);
-            self.errors.push(hakaru_model::record::IoError { mismatches, ..error });
+            let error = hakaru_model::record::IoError { mismatches, ..error };
+            if ends { self.errors.push_last(error) } else { self.errors.push(error) }
         }
-        let goes_on = || self.plan.ignore_errors.verify.contains(&Errno::ILSEQ.raw_os_error());
-        found && !self.plan.errors.continue_on_mismatch && !goes_on()
+        ends
     }
 
     /// Whether the job goes on after this error, whatever it does after others.

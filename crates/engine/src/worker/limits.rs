@@ -110,6 +110,13 @@ impl Limits {
         self.search.as_ref().map(|search| search.depth)
     }
 
+    /// Begins the cycle of a least rate anew, because there was none of what it is about by intention.
+    pub(super) fn rest_is_over(&mut self, now: u64, totals: PerOp<(u64, u64)>) {
+        if let Some(least) = &mut self.least {
+            (least.since, least.done) = (now, totals);
+        }
+    }
+
     fn looks_at_each(&self) -> bool {
         self.search.is_some() || Op::ALL.iter().any(|&op| self.max_latency[op].is_some())
     }
@@ -178,11 +185,18 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         self.clock.step_in();
     }
 
-    /// Runs a command of the job. Whether it could be run.
+    /// Runs a command of the job. Whether it ended well: what it was to make ready may be missing else.
     pub(super) fn run_command(&mut self, when: &str, command: Option<&str>) -> bool {
         let Some(command) = command else { return true };
         match beside::run_command(&self.plan.name, when, command) {
-            Ok(()) => true,
+            Ok(status) if status.success() => true,
+            Ok(status) => {
+                let name = &self.plan.name;
+                let action = format!("exec_{when} ({status}; what it printed is in {name}.{when}.txt)");
+                let failed = command_failed(when, Errno::CANCELED);
+                self.errors.push(IoError { action, ..failed });
+                false
+            }
             Err(errno) => {
                 self.errors.push(command_failed(when, errno));
                 false
@@ -235,7 +249,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if let Some(least) = &mut limits.least {
             let cycle = self.clock.ticks(least.rate.cycle.0).max(1);
             if now >= least.since + cycle {
-                missed = least.missed(self.tally.totals(), self.clock.nanos(now - least.since));
+                let works = |op| !self.tally.rests(op);
+                missed = least.missed(self.tally.totals(), self.clock.nanos(now - least.since), works);
                 least.since = now;
             }
             limits.due = least.since + cycle;
@@ -283,9 +298,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
 impl Least {
     /// What was promised and not done since the last look, in words.
-    fn missed(&mut self, totals: PerOp<(u64, u64)>, span_ns: u64) -> Option<String> {
+    fn missed(&mut self, totals: PerOp<(u64, u64)>, span_ns: u64, works: impl Fn(Op) -> bool) -> Option<String> {
         let mut missed = None;
-        for op in Op::ALL {
+        for op in Op::ALL.into_iter().filter(|&op| works(op)) {
             let (ios, bytes) = (totals[op].0 - self.done[op].0, totals[op].1 - self.done[op].1);
             let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
             if let Some(least) = self.rate.bytes_per_s[op].filter(|least| per_s(bytes) < *least) {
@@ -361,8 +376,9 @@ mod tests {
         rate.bytes_per_s.read = Some(1000);
         let mut least = Least { rate, since: 0, done: PerOp::default() };
         let done = |bytes| PerOp { read: (1, bytes), ..PerOp::default() };
-        assert_eq!(least.missed(done(1000), 1_000_000_000), None);
-        let missed = least.missed(done(1500), 1_000_000_000);
+        assert_eq!(least.missed(done(1000), 1_000_000_000, |_| true), None);
+        let missed = least.missed(done(1500), 1_000_000_000, |_| true);
         assert_eq!(missed.as_deref(), Some("rate_min=1000B/s not met, got 500B/s"));
+        assert_eq!(least.missed(done(1500), 1_000_000_000, |op| op != Op::Read), None, "it rests");
     }
 }

@@ -67,12 +67,18 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if let ControlFlow::Break(stop) = self.finish(&flight, result, done) {
             return Err(stop);
         }
+        if self.ruled
+            && result.is_ok_and(|moved| moved > 0)
+            && let Some(stop) = self.look_at(&flight, done)
+        {
+            return Err(stop);
+        }
         if self.follows() { self.follow_up(0, &flight, result, done, true) } else { Ok(done) }
     }
 
     /// The same for engines with a queue: a step waits for those before it only when the queue is full.
     fn replay_in_queue(&mut self, trace: &Trace, begun: u64) -> StopReason {
-        let mut q = InFlight::new(self.plan.queue.iodepth as usize);
+        let mut q = self.queue();
         for step in &trace.steps {
             let due = begun.saturating_add(self.clock.ticks(step.at.0));
             if let Some(stop) = self.wait_in_queue(&mut q, due) {
@@ -91,7 +97,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn wait_in_queue(&mut self, q: &mut InFlight, due: u64) -> Option<StopReason> {
         loop {
             let now = self.clock.now();
-            let event = if now >= self.next_look { self.event(now) } else { None };
+            let event = if now >= self.next_event { self.event_of_queue(q, now) } else { None };
             if let Some(stop) = q.stop.or(event) {
                 return Some(stop);
             }
@@ -125,8 +131,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn land_all(&mut self, q: &mut InFlight, stop: StopReason) -> StopReason {
         while q.count() > 0 {
             self.hand_over(q, 0);
-            if let Err(stop) = self.collect(q, 1) {
-                return stop;
+            match self.collect(q, 1) {
+                Ok(now) if self.ruled => q.stop = q.stop.or(self.event_of_queue(q, now)),
+                Ok(_) => {}
+                Err(stop) => return stop,
             }
         }
         q.stop.unwrap_or(stop)

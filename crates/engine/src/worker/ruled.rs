@@ -74,7 +74,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         stop
     }
 
-    fn look_at(&mut self, flight: &Flight, done: u64) -> Option<StopReason> {
+    pub(super) fn look_at(&mut self, flight: &Flight, done: u64) -> Option<StopReason> {
         let Flight { request, created, issued } = *flight;
         let since = |moment: u64| self.clock.nanos(done.saturating_sub(moment));
         let (clat, lat) = (since(issued), since(created));

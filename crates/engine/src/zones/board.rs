@@ -1,6 +1,7 @@
 //! The zones of one file or device.
 
 use crate::error::RunError;
+use hakaru_model::facts::TargetKind;
 use hakaru_model::job::rules::Zones;
 use hakaru_model::plan::FilePlan;
 use hakaru_sys::{Errno, zoned};
@@ -195,7 +196,12 @@ fn make(file: &FilePlan, rules: &Zones, direct: bool) -> Result<Board, RunError>
     let Zones::Device { size, capacity, max_open, ignore_limits, .. } = rules else {
         return Err(refuse(file, "the job keeps to no zones".to_owned()));
     };
-    let opened = rustix::fs::open(&file.path, rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC, 0.into());
+    let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
+    // Who may only read can see its zones too.
+    let opened = open(rustix::fs::OFlags::RDWR).or_else(|_| open(rustix::fs::OFlags::RDONLY));
+    if let (TargetKind::BlockDevice, Err(errno)) = (file.kind, &opened) {
+        return Err(RunError::Open { path: file.path.clone(), purpose: "its zones", errno: *errno });
+    }
     let device_zone = opened.as_ref().map_or(0, |fd| zoned::zone_size(fd).unwrap_or(0));
     let wanted = if *max_open == 0 { usize::MAX } else { *max_open as usize };
     if device_zone == 0 {

@@ -1,6 +1,7 @@
 //! Which parts of which files a replay needs.
 
-use super::{FilePlan, PlanError, Resolver, add_file, measurable};
+use super::resolve::{Resolver, add_file, measurable};
+use super::{FilePlan, PlanError};
 use crate::facts::TargetKind;
 use crate::job::Job;
 use crate::stream::Region;

@@ -1,7 +1,7 @@
 //! What a plan makes of scenarios and facts, and what it refuses.
 
 use super::*;
-use crate::job::{Access, BlockSize};
+use crate::job::{Access, BlockSize, Op, PerOp, Phase, SizeSpec};
 
 fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
     TargetFacts {

@@ -41,6 +41,15 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
     let block = smallest.min().unwrap_or(0);
     let piece = verify.interval.map_or(block, |interval| interval.0.min(block));
     let header = verify.method.header_bytes() as u64;
+    // Blocks that differ in size end with whatever is left, down to what sizes are multiples of.
+    let align = job.block_align.map_or(block, |align| align.0).max(1);
+    let tail = if job.rules.sizes.unaligned { 1 } else { align };
+    let varies = [Op::Read, Op::Write].into_iter().any(|op| job.block[op].min() != job.block[op].max());
+    if varies && header > 0 && tail < header + u64::from(verify.offset) {
+        let why = "the last block may be too short for the header of its check: leave out bs_unaligned, give a larger \
+                   blockalign, or use verify=pattern";
+        return bad("blockalign", tail.to_string(), why);
+    }
     if piece < header + u64::from(verify.offset) {
         return match (verify.offset, verify.interval) {
             (0, None) => bad("bs", block.to_string(), "the header of each block does not fit: use a larger bs"),

@@ -1,0 +1,134 @@
+//! The end of a worker: what is flushed and closed, and the record of it all.
+
+use super::Worker;
+use crate::backend::{Backend, SyncKind};
+use crate::clock::Clock;
+use hakaru_model::job::Op;
+use hakaru_model::record::{CpuUsage, StopReason, WorkerRecord};
+use hakaru_model::units::Nanos;
+use hakaru_sys::Errno;
+use hakaru_sys::thread::Usage;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl<B: Backend, C: Clock> Worker<'_, B, C> {
+    /// Flushes what has to be flushed at the end, and adds everything up.
+    pub(super) fn close(mut self, last: u64, stop: StopReason) -> WorkerRecord {
+        if self.in_ramp {
+            // Stopped before measurement began: what came in the lead-in is no result.
+            self.tally.restart();
+            self.measuring_since = last;
+        }
+        // A write is not over before it is flushed, so the last flush belongs to the measured time; writing down what was
+        // done does not.
+        let synced = self.final_syncs(last, stop);
+        self.save_state(synced);
+        self.end_record(synced);
+        let used = hakaru_sys::thread::usage();
+        let (end, stop) = self.finish_files(synced, stop);
+        let measured = Nanos(self.clock.nanos(end - self.measuring_since));
+        // A piece of an interval is kept, but is no sample, even where it is all there is: fio counts none either.
+        self.tally.close_interval(measured, false);
+        self.look_at_log(end, true);
+        self.publish();
+        let whole = Nanos(self.clock.nanos(end - self.begun));
+        self.record(measured, whole, stop, used)
+    }
+
+    /// Closes the files, with all in them that has to be. Returns the end of the measured time, and why it ended.
+    fn finish_files(&mut self, last: u64, stop: StopReason) -> (u64, StopReason) {
+        let goes_on = stop == StopReason::Ended && self.plan.exit.finish_writing;
+        let written = if goes_on { self.write_the_rest() } else { Ok(()) };
+        let before = if self.plan.time_close { self.clock.now() } else { 0 };
+        let answer = written.and(self.backend.close());
+        let end = if self.plan.time_close { last + (self.clock.now() - before) } else { last };
+        match answer {
+            Ok(()) => (end, stop),
+            Err(errno) => {
+                self.note_error("close", 0, 0, 0, errno, end);
+                (end, StopReason::Error)
+            }
+        }
+    }
+
+    /// Does what is left of the stream, unmeasured and one I/O at a time.
+    fn write_the_rest(&mut self) -> Result<(), Errno> {
+        while !self.around.shared.stop.load(Relaxed) {
+            let Some(request) = self.stream.next() else { break };
+            self.fill_write(0, &request);
+            if B::QUEUED {
+                self.backend.prepare(0, &request);
+                self.backend.submit(0)?;
+                let mut landed = Ok(0);
+                self.backend.reap(1, 1, None, |_, result| landed = result)?;
+                landed?;
+            } else {
+                self.backend.transfer(&request)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was measured so far.
+    pub(super) fn so_far(&self, now: u64) -> WorkerRecord {
+        let nanos = |since: u64| Nanos(self.clock.nanos(now.saturating_sub(since)));
+        let measured = if self.in_ramp { Nanos(0) } else { nanos(self.measuring_since) };
+        self.record(measured, nanos(self.begun), StopReason::Done, hakaru_sys::thread::usage())
+    }
+
+    pub(super) fn final_syncs(&mut self, last: u64, stop: StopReason) -> u64 {
+        let d = &self.plan.durability;
+        let wrote = self.plan.stream.access.does(Op::Write) && stop != StopReason::Error;
+        if !wrote || !d.end_fsync && !d.fsync_on_close {
+            return last;
+        }
+        let regions = 0..self.plan.stream.regions.len() as u32;
+        // It is no flush between I/Os, and is not counted among them; its time is in the measured time.
+        regions.fold(last, |_, region| self.flush(region, SyncKind::Full))
+    }
+
+    fn record(&self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
+        let Worker { plan, tally, depth, errors, refused, usage_at_start, around, limits, check, .. } = self;
+        let (mut depth, errors) = (depth.clone(), errors.clone());
+        let (mut ops, sync, intervals) = tally.clone().into_records(*refused);
+        if let Some(check) = check {
+            Op::ALL.into_iter().for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
+        }
+        if let Some(zones) = &self.zones {
+            Op::ALL.into_iter().for_each(|op| ops[op].zone_resets = zones.emptied(op));
+        }
+        if !B::QUEUED {
+            // One in flight, one a call, each time: there was nothing to count on the way.
+            let ios = ops.iter().map(|(_, op)| op.issued).sum();
+            depth.level[0] = ios;
+            (depth.submit[1], depth.complete[1]) = (ios, ios);
+            (depth.submit_calls, depth.complete_calls) = (ios, ios);
+        }
+        depth.level[0] += sync.stat.count;
+        let since = |now: u64, start: u64| now.saturating_sub(start);
+        let cpu = CpuUsage {
+            user: Nanos(since(used.user_ns, usage_at_start.user_ns)),
+            system: Nanos(since(used.system_ns, usage_at_start.system_ns)),
+            ctx: since(used.switches, usage_at_start.switches),
+            majf: since(used.major_faults, usage_at_start.major_faults),
+            minf: since(used.minor_faults, usage_at_start.minor_faults),
+        };
+        WorkerRecord {
+            name: plan.name.clone(),
+            job: plan.job,
+            clone: plan.clone,
+            // In virtual time nothing may depend on the host, or two runs would differ.
+            pid: if C::VIRTUAL { around.index as u32 + 1 } else { hakaru_sys::thread::id() },
+            runtime,
+            job_runtime,
+            ops,
+            sync,
+            depth,
+            cpu: if C::VIRTUAL { CpuUsage::default() } else { cpu },
+            intervals,
+            errors,
+            stop,
+            steady: None,
+            latency_depth: limits.as_ref().and_then(|limits| limits.depth()),
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The loop of backends with a queue.
+
+use super::steps::{count_batch, count_depth};
+use super::turn::Turn;
+use super::{Flight, Worker};
+use crate::backend::Backend;
+use crate::clock::Clock;
+use crate::tally::{Finished, Tally};
+use hakaru_model::job::Op;
+use hakaru_model::record::StopReason;
+use hakaru_model::stream::Request;
+use hakaru_sys::Errno;
+use std::ops::ControlFlow::Break;
+use std::time::Duration;
+
+/// How long a paced queue waits for completions before it looks whether the next request is due.
+const PATIENCE: Duration = Duration::from_micros(200);
+
+/// The I/Os of a queue, by slot.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    pub(super) flights: Box<[Flight]>,
+    /// How many of them may be in flight: all, unless the depth was lowered.
+    pub(super) usable: usize,
+    pub(super) free: Vec<u32>,
+    /// How many are to be, once what is beyond has landed.
+    pub(super) wanted: usize,
+    /// Slots beyond that.
+    pub(super) parked: Vec<u32>,
+    /// Prepared and not yet handed over.
+    pub(super) fresh: Vec<u32>,
+    /// Whether the backend had no room for some of those that were handed over.
+    unsent: bool,
+    /// Landed with an error.
+    pub(super) refused: Vec<(u32, Errno)>,
+    /// I/Os that landed and may call for a flush or a check, with the bytes they moved.
+    pub(super) followed: Vec<(u32, u32)>,
+    /// Whether requests are left.
+    pub(super) more: bool,
+    /// Whether the queue is being filled, rather than emptied down to its low mark.
+    pub(super) filling: bool,
+    pub(super) stop: Option<StopReason>,
+}
+
+impl InFlight {
+    fn new(depth: usize) -> InFlight {
+        let nothing = Flight { request: Request { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 };
+        let room = || Vec::with_capacity(depth);
+        InFlight {
+            flights: vec![nothing; depth].into_boxed_slice(),
+            usable: depth,
+            wanted: depth,
+            parked: Vec::new(),
+            free: (0..depth as u32).rev().collect(),
+            fresh: room(),
+            unsent: false,
+            refused: Vec::with_capacity(depth),
+            followed: Vec::with_capacity(depth),
+            more: true,
+            filling: true,
+            stop: None,
+        }
+    }
+
+    /// I/Os prepared or in flight.
+    pub(super) fn count(&self) -> usize {
+        self.usable - self.free.len()
+    }
+}
+
+/// I/Os of one batch that were created and issued together and moved as much: they have the same latencies, and are
+/// counted in one step.
+#[derive(Clone, Copy, Debug)]
+struct Alike {
+    flight: Flight,
+    moved: u32,
+    count: u64,
+}
+
+impl Alike {
+    const NONE: Alike = Alike {
+        flight: Flight { request: Request { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 },
+        moved: 0,
+        count: 0,
+    };
+
+    #[inline(always)]
+    fn has(&self, flight: &Flight, moved: u32) -> bool {
+        let Flight { request: Request { op, len, .. }, created, issued } = self.flight;
+        let same_io = (op, len, self.moved) == (flight.request.op, flight.request.len, moved);
+        same_io && (created, issued) == (flight.created, flight.issued)
+    }
+
+    /// Counts them.
+    #[inline(always)]
+    fn tell(&self, tally: &mut Tally, clock: &impl Clock, now: u64) {
+        if self.count > 0 {
+            let Flight { request: Request { op, len: wanted, .. }, created, issued } = self.flight;
+            let nanos = |from: u64, to: u64| clock.nanos(to.saturating_sub(from));
+            let (slat, clat, lat) = (Some(nanos(created, issued)), nanos(issued, now), nanos(created, now));
+            tally.count_alike(Finished { op, wanted, moved: self.moved, slat, clat, lat }, self.count);
+        }
+    }
+}
+
+impl<B: Backend, C: Clock> Worker<'_, B, C> {
+    /// An empty queue, as deep as the plan says and the backend allows.
+    pub(super) fn queue(&self) -> InFlight {
+        InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT))
+    }
+
+    /// Keeps the queue as full as the plan says.
+    pub(super) fn drive_queue(&mut self) -> StopReason {
+        let mut q = self.queue();
+        let mut now = self.clock.now();
+        loop {
+            self.refill(&mut q, now);
+            if q.count() == 0 && (q.stop.is_some() || !q.more) {
+                return q.stop.unwrap_or(StopReason::Done);
+            }
+            let wait_for = self.how_many_to_wait_for(&q);
+            self.hand_over(&mut q, wait_for);
+            now = match self.collect(&mut q, wait_for) {
+                Ok(now) => now,
+                Err(stop) => return stop,
+            };
+            if now >= self.next_event
+                && let Some(reason) = self.event_of_queue(&mut q, now)
+            {
+                q.stop.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// Prepares the next batch, if there is room for one.
+    #[inline(always)]
+    pub(super) fn refill(&mut self, q: &mut InFlight, now: u64) {
+        let (low, batch) = (self.plan.queue.low_mark as usize, self.plan.queue.batch_submit as usize);
+        q.filling |= q.count() <= low;
+        let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));
+        if !q.filling || !q.more || q.stop.is_some() {
+            return;
+        }
+        let room = if batch == 0 { q.free.len() } else { batch.min(q.free.len()) };
+        for _ in 0..room {
+            // The next pass begins with an empty queue.
+            if pass.is_some_and(|pass| self.stream.bytes_left().is_multiple_of(pass)) && q.count() > 0 {
+                q.filling = false;
+                return;
+            }
+            let (request, created) = if self.careful {
+                match self.careful_turn(q) {
+                    Turn::Go(request, at) => (request, at),
+                    Turn::Later => return,
+                    Turn::End(reason) => {
+                        q.more = false;
+                        q.stop = q.stop.or(reason);
+                        return;
+                    }
+                }
+            } else {
+                let Some(request) = self.stream.next() else {
+                    q.more = false;
+                    return;
+                };
+                (request, now)
+            };
+            let Some(slot) = q.free.pop() else { return };
+            if request.op == Op::Write {
+                self.fill_write(slot, &request);
+            }
+            self.backend.prepare(slot, &request);
+            q.flights[slot as usize] = Flight { request, created, issued: created };
+            q.fresh.push(slot);
+        }
+        // Full: from here on it is emptied down to its low mark, if it has one.
+        q.filling &= low == 0 || !q.free.is_empty();
+    }
+
+    /// While the queue has room and requests are left, nobody waits: the next batch goes first.
+    fn how_many_to_wait_for(&self, q: &InFlight) -> usize {
+        let goes_on = q.more && q.stop.is_none();
+        if goes_on && (self.careful || q.filling && !q.free.is_empty()) {
+            return 0;
+        }
+        (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
+    }
+
+    /// Fetches what is done, and counts it. Returns the moment it was done.
+    #[inline(always)]
+    pub(super) fn collect(&mut self, q: &mut InFlight, wait_for: usize) -> Result<u64, StopReason> {
+        let paced = self.careful;
+        if wait_for == 0 && !paced {
+            return Ok(self.clock.now());
+        }
+        let max = match self.plan.queue.batch_complete_max as usize {
+            0 => q.flights.len(),
+            max => max.max(wait_for),
+        };
+        let (min, patience) = if paced { (q.count().min(1), Some(PATIENCE)) } else { (wait_for, None) };
+        let (follows, checks) = (self.follows(), self.check.is_some());
+        let Worker { backend, tally, clock, .. } = self;
+        let InFlight { flights, free, refused, followed, .. } = q;
+        let (mut now, mut count, mut alike) = (0, 0, Alike::NONE);
+        let answer = backend.reap(min, max, patience, |slot, result| {
+            if count == 0 {
+                now = clock.now();
+            }
+            count += 1;
+            free.push(slot);
+            let flight = &flights[slot as usize];
+            let request = &flight.request;
+            match result {
+                Ok(moved) if moved > 0 => {
+                    if alike.has(flight, moved) {
+                        alike.count += 1;
+                    } else {
+                        alike.tell(tally, clock, now);
+                        alike = Alike { flight: *flight, moved, count: 1 };
+                    }
+                    if follows && (checks || request.op == Op::Write) {
+                        followed.push((slot, moved));
+                    }
+                }
+                Ok(_) => refused.push((slot, Errno::IO)),
+                Err(errno) => refused.push((slot, errno)),
+            }
+        });
+        alike.tell(tally, clock, now);
+        if let Err(errno) = answer
+            && count == 0
+            && !matches!(errno, Errno::INTR | Errno::AGAIN | Errno::BUSY)
+        {
+            let now = self.clock.now();
+            self.note_error("wait for I/Os", 0, 0, 0, errno, now);
+            return Err(StopReason::Error);
+        }
+        if count == 0 {
+            return Ok(self.clock.now());
+        }
+        count_batch(&mut self.depth.complete, count);
+        self.depth.complete_calls += 1;
+        self.landed = count;
+        self.settle(q, now);
+        Ok(now)
+    }
+
+    /// What is left to do for I/Os that landed and are not just counted: errors, and flushes that are due.
+    fn settle(&mut self, q: &mut InFlight, now: u64) {
+        while let Some((slot, errno)) = q.refused.pop() {
+            let request = q.flights[slot as usize].request;
+            self.zone_landed(&request, false);
+            // What failed is not looked at as something done.
+            q.flights[slot as usize].request.len = 0;
+            if let Break(stop) = self.refuse(&request, errno, now) {
+                q.stop.get_or_insert(stop);
+            }
+            if self.check.is_some() && self.examine(slot, &request, Err(errno), now).is_err() {
+                q.stop = Some(StopReason::Error);
+            }
+        }
+        while let Some((slot, moved)) = q.followed.pop() {
+            let flight = q.flights[slot as usize];
+            let last = q.followed.is_empty() && q.count() == 0;
+            match self.follow_up(slot, &flight, Ok(moved), now, last) {
+                Ok(_) => q.more |= self.check.is_some() && self.stream.bytes_left() > 0,
+                Err(stop) => q.stop = Some(stop),
+            }
+        }
+    }
+
+    /// Gives what is prepared to the backend, and stamps it as issued.
+    #[inline(always)]
+    pub(super) fn hand_over(&mut self, q: &mut InFlight, wait_for: usize) {
+        let combined = B::SUBMIT_WAITS && wait_for > 0;
+        if q.fresh.is_empty() && !combined && !q.unsent {
+            return;
+        }
+        // A call that also waits returns when I/Os are done: then they were issued as it began.
+        let before = if combined { self.clock.now() } else { 0 };
+        self.submit_all(q, if combined { wait_for } else { 0 });
+        let issued = if combined { before } else { self.clock.now() };
+        // What is handed over together has the same depth: that of the queue with all of it.
+        count_depth(&mut self.depth.level, q.count(), q.fresh.len() as u64);
+        if self.record.is_some() {
+            q.fresh.iter().for_each(|&slot| self.note_issue(&q.flights[slot as usize].request, issued));
+        }
+        for slot in q.fresh.drain(..) {
+            q.flights[slot as usize].issued = issued;
+        }
+    }
+
+    /// Submits until everything prepared is gone. What the backend cannot take at all lands with its error; what it has
+    /// no room for now goes with the next batch, or when there is none.
+    fn submit_all(&mut self, q: &mut InFlight, wait_for: usize) {
+        q.unsent = false;
+        loop {
+            match self.backend.submit(wait_for) {
+                Ok(0) => return,
+                Ok(taken) => {
+                    count_batch(&mut self.depth.submit, taken);
+                    self.depth.submit_calls += 1;
+                    if B::SUBMIT_WAITS {
+                        return;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                // The kernel has no room: what is in flight has to land first, in the usual way.
+                Err(Errno::AGAIN | Errno::BUSY) if q.count() > q.fresh.len() => {
+                    q.unsent = true;
+                    return;
+                }
+                Err(Errno::AGAIN | Errno::BUSY) => std::thread::sleep(Duration::from_micros(100)),
+                Err(errno) => match self.backend.withdraw() {
+                    Some(slot) => {
+                        q.free.push(slot);
+                        q.refused.push((slot, errno));
+                        let now = self.clock.now();
+                        self.settle(q, now);
+                    }
+                    None => return,
+                },
+            }
+        }
+    }
+}

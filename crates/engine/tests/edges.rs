@@ -1,0 +1,147 @@
+//! What is done at the edges: between phases, before a job begins, after its last write, and where a queue is short.
+
+mod common;
+
+use common::{MIB, facts, go, on_card, on_file, only, plan, scenario, write_seq};
+use hakaru_model::job::rules::{Verify, VerifyMethod};
+use hakaru_model::job::{Access, BlockSize, IoEngine, Op, PerOp, SizeSpec, Target};
+use hakaru_model::plan::{Plan, PlanError};
+use hakaru_model::price::PriceList;
+use hakaru_model::record::StopReason;
+use hakaru_model::stream::Request;
+use hakaru_model::trace::{Trace, TraceAction, TraceStep};
+use hakaru_model::units::{Bytes, Nanos};
+use std::sync::Arc;
+
+/// A later phase reads what an earlier one made, also where that was made only as it was opened.
+#[test]
+fn what_a_phase_made_is_left_alone_by_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    let verify = Some(Verify { read_back: false, save_state: false, ..Verify::by(VerifyMethod::Crc32c) });
+    let mut writes = on_file(&path, IoEngine::Psync, write_seq(), 4096, MIB);
+    (writes.rules.files.create_on_open, writes.rules.verify) = (true, verify.clone());
+    let mut reads = on_file(&path, IoEngine::Psync, Access::only(Op::Read, false), 4096, MIB);
+    reads.rules.verify = verify;
+    let report = go(&scenario(vec![writes, reads]));
+    assert_eq!(report.error, None);
+    let reader = &report.phases[1].workers[0];
+    assert_eq!((reader.ops.read.ios, reader.errors.total), (256, 0));
+}
+
+#[test]
+fn a_file_that_a_refused_job_would_remove_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keep");
+    std::fs::write(&path, vec![1; 4096]).unwrap();
+    let mut job = on_file(&path, IoEngine::Psync, Access::only(Op::Read, false), 4096, 4096);
+    job.rules.zones = hakaru_model::job::rules::Zones::Device {
+        size: None,
+        capacity: None,
+        skip: Bytes(0),
+        max_open: 0,
+        max_open_each: 0,
+        read_beyond_write_pointer: false,
+        ignore_limits: false,
+        resets: None,
+    };
+    job.files.unlink = true;
+    let report = go(&scenario(vec![job.clone()]));
+    assert!(report.error.is_some(), "it has no zones");
+    assert!(path.exists());
+    job.rules.zones = Default::default();
+    only(&go(&scenario(vec![job])));
+    assert!(!path.exists());
+}
+
+/// `size` is shared out to all files, as it is on devices that cannot hold the whole of it alone.
+#[test]
+fn a_size_is_that_of_all_files_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = ["a", "b"].iter().map(|name| dir.path().join(name)).collect();
+    let mut job = on_file(&paths[0], IoEngine::Psync, Access::only(Op::Read, true), 4096, 10 * MIB);
+    job.target = Target::Paths(paths.clone());
+    let scenario = scenario(vec![job.clone()]);
+    let mut facts = facts(&scenario);
+    for facts in facts.values_mut() {
+        (facts.kind, facts.size) = (hakaru_model::facts::TargetKind::BlockDevice, Bytes(6 * MIB));
+    }
+    let plan = Plan::resolve(&scenario, &facts).expect("each holds its share");
+    assert!(plan.phases[0].workers[0].stream.regions.iter().all(|region| region.len == 5 * MIB));
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(4096)));
+    let small = common::scenario(vec![job]);
+    assert!(matches!(Plan::resolve(&small, &facts), Err(PlanError::TooSmall { room: Bytes(2048), .. })));
+}
+
+#[test]
+fn a_last_block_too_short_for_its_header_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 4096, 8192);
+    job.extent.io_size = Some(SizeSpec::Bytes(Bytes(4098)));
+    job.block = PerOp::all(BlockSize::Range { min: Bytes(4096), max: Bytes(4097) });
+    job.rules.sizes.unaligned = true;
+    job.rules.verify = Some(Verify { save_state: false, ..Verify::by(VerifyMethod::Crc32c) });
+    let scenario = scenario(vec![job]);
+    let refused = Plan::resolve(&scenario, &facts(&scenario)).unwrap_err();
+    assert!(refused.to_string().contains("bs_unaligned"), "{refused}");
+}
+
+/// An engine that holds fewer I/Os than the queue was asked to be deep replays all of them.
+#[test]
+fn a_trace_is_replayed_however_few_ios_an_engine_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    std::fs::write(&path, vec![1; 64 << 10]).unwrap();
+    let step = |n: u64| {
+        let request = Request { op: Op::Read, region: 0, offset: n * 4096, len: 4096 };
+        TraceStep { at: Nanos(0), action: TraceAction::Io(request) }
+    };
+    let files = vec![path.clone()];
+    for engine in [IoEngine::Null, IoEngine::Libaio, IoEngine::Psync] {
+        let mut job = on_file(&path, engine, Access::only(Op::Read, false), 4096, 64 << 10);
+        job.queue.iodepth = 4;
+        job.rules.replay.traces = vec![Arc::new(Trace { files: files.clone(), steps: (0..16).map(step).collect() })];
+        assert_eq!(only(&go(&scenario(vec![job]))).ops.read.ios, 16, "{engine:?}");
+    }
+}
+
+#[test]
+fn a_job_whose_first_command_fails_does_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = on_file(&dir.path().join("f"), IoEngine::Psync, write_seq(), 4096, MIB);
+    job.name = dir.path().join("job").display().to_string();
+    job.rules.commands.before = Some("exit 3".to_owned());
+    let report = go(&scenario(vec![job]));
+    let worker = &report.phases[0].workers[0];
+    assert_eq!((worker.stop, worker.ops.write.ios), (StopReason::Error, 0));
+    assert!(worker.errors.first[0].action.contains("exit status: 3"), "{:?}", worker.errors.first);
+}
+
+/// The flush after the last write belongs to the writes, also where they are read back afterwards.
+#[test]
+fn the_last_flush_is_in_the_time_of_writes_that_are_checked() {
+    let mut prices = PriceList::plain("card", Bytes(1 << 30));
+    prices.flush = Nanos::from_secs(5);
+    let mut job = on_card(prices, write_seq(), 1 << 20, 8 * MIB);
+    job.durability.end_fsync = true;
+    job.rules.verify = Some(Verify { save_state: false, ..Verify::by(VerifyMethod::Crc32c) });
+    let report = go(&scenario(vec![job]));
+    let worker = only(&report);
+    assert!(worker.ops.write.runtime.unwrap() > Nanos::from_secs(5), "{:?}", worker.ops.write.runtime);
+    assert!(worker.ops.read.runtime.unwrap() < Nanos::from_secs(5), "{:?}", worker.ops.read.runtime);
+}
+
+#[test]
+fn logs_of_requests_are_added_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, log) = (dir.path().join("f"), dir.path().join("log"));
+    let mut job = on_file(&path, IoEngine::Psync, write_seq(), 4096, 8192);
+    job.rules.replay.write = Some(log.clone());
+    let plan = plan(&scenario(vec![job]));
+    for times in 1..=2 {
+        assert_eq!(common::go_on(&plan).error, None);
+        let text = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(text.matches("fio version 3 iolog").count(), times);
+        assert_eq!(text.matches(" write ").count(), 2 * times);
+    }
+}

@@ -1,0 +1,124 @@
+//! Where on its target a job goes, in what order, and in what pieces.
+
+use super::{Op, PerOp};
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// Sequential or random, and which operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Access {
+    /// Random offsets; otherwise one after another.
+    pub random: bool,
+    /// Share of each operation, in hundredths; they add up to 100.
+    pub mix: PerOp<u32>,
+    /// Every block once a pass (the default), or each offset drawn anew.
+    pub every_block_once: bool,
+    /// Distance in bytes that a sequential job leaves out after each I/O (`rw=read:8k`); negative runs backwards.
+    pub stride: i64,
+    /// I/Os from one drawn offset before a random job draws the next (`rw=randread:8`); at least 1.
+    pub run_length: u32,
+    /// Whether those I/Os all go to the same offset (`rw_sequencer=identical`) rather than follow one another.
+    pub run_identical: bool,
+    /// A trim in front of each write (`rw=trimwrite`).
+    pub trim_before_write: bool,
+    /// How random offsets are distributed.
+    pub distribution: Distribution,
+}
+
+/// How random offsets are spread over the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    /// Evenly.
+    #[default]
+    Uniform,
+    /// Zipf with this theta.
+    Zipf(f64),
+    /// Pareto with this power.
+    Pareto(f64),
+    /// Normal, deviation in hundredths of the file.
+    Normal(f64),
+    /// Shares of accesses to shares of the file, both in hundredths.
+    Zoned(Vec<Zone>),
+}
+
+/// One zone of [`Distribution::Zoned`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Zone {
+    /// Hundredths of the accesses.
+    pub access_percent: f64,
+    /// Hundredths of the file.
+    pub size_percent: f64,
+}
+
+impl Access {
+    /// One operation only.
+    pub fn only(op: Op, random: bool) -> Access {
+        let mut mix = PerOp::all(0);
+        mix[op] = 100;
+        Access {
+            random,
+            mix,
+            every_block_once: true,
+            stride: 0,
+            run_length: 1,
+            run_identical: false,
+            trim_before_write: false,
+            distribution: Distribution::Uniform,
+        }
+    }
+
+    /// Reads and writes, `read_percent` of them reads.
+    pub fn mixed(read_percent: u32, random: bool) -> Access {
+        let mut access = Access::only(Op::Read, random);
+        access.mix = PerOp { read: read_percent, write: 100 - read_percent, trim: 0 };
+        access
+    }
+
+    /// Whether this operation occurs at all.
+    pub fn does(&self, op: Op) -> bool {
+        self.mix[op] > 0 || op == Op::Trim && self.trim_before_write
+    }
+
+    /// Whether data on the target is lost.
+    pub fn destroys(&self) -> bool {
+        self.does(Op::Write) || self.does(Op::Trim)
+    }
+}
+
+/// Sizes of the I/Os of one operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockSize {
+    /// Always the same.
+    Fixed(Bytes),
+    /// Evenly drawn multiples of the smallest.
+    Range {
+        /// Smallest.
+        min: Bytes,
+        /// Largest.
+        max: Bytes,
+    },
+    /// Sizes with their shares in hundredths.
+    Split(Vec<(Bytes, u32)>),
+}
+
+impl BlockSize {
+    /// The smallest that can come.
+    pub fn min(&self) -> Bytes {
+        match self {
+            BlockSize::Fixed(b) => *b,
+            BlockSize::Range { min, .. } => *min,
+            BlockSize::Split(parts) => parts.iter().map(|p| p.0).min().unwrap_or_default(),
+        }
+    }
+
+    /// The largest that can come.
+    pub fn max(&self) -> Bytes {
+        match self {
+            BlockSize::Fixed(b) => *b,
+            BlockSize::Range { max, .. } => *max,
+            BlockSize::Split(parts) => parts.iter().map(|p| p.0).max().unwrap_or_default(),
+        }
+    }
+}

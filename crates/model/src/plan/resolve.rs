@@ -1,0 +1,491 @@
+//! How a scenario becomes a plan: each job meets the facts of its paths.
+
+use super::sizes::FileSizes;
+use super::{Facts, FilePlan, LayOut, PhasePlan, PlanError, VerifyPlan, WorkerPlan, clone_paths};
+use crate::caveat::Caveat;
+use crate::facts::{TargetFacts, TargetKind};
+use crate::job::rules::Zones;
+use crate::job::{Extent, IoEngine, Job, Op, PerOp, Phase, Queue, SizeSpec, Target};
+use crate::rng::Rng;
+use crate::stream::{Region, StreamPlan};
+use crate::units::{Bytes, Nanos};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// State while a scenario is walked: facts change as earlier phases make files.
+pub(super) struct Resolver {
+    pub(super) facts: Facts,
+    pub(super) caveats: Vec<Caveat>,
+    pub(super) seeds: Rng,
+    /// Workers planned so far, over all phases.
+    pub(super) workers: u32,
+}
+
+impl Resolver {
+    pub(super) fn phase(&mut self, phase: &Phase) -> Result<PhasePlan, PlanError> {
+        let mut files: Vec<FilePlan> = Vec::new();
+        let mut workers = Vec::new();
+        for (index, job) in phase.jobs.iter().enumerate() {
+            check(job)?;
+            self.note_weaknesses(job);
+            let seed = self.seeds.next_u64();
+            for clone in 0..job.numjobs {
+                let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
+                workers.push(self.worker(job, index as u32, clone, seed, &mut files)?);
+                self.workers += 1;
+            }
+        }
+        let sharers = workers.iter().filter(|w: &&WorkerPlan| w.buffers.repeats.shared).count() as u32;
+        workers.iter_mut().for_each(|w| w.buffers.repeats.sharers = if w.buffers.repeats.shared { sharers } else { 0 });
+        self.settle_files(&files)?;
+        self.forget_removed(phase);
+        Ok(PhasePlan { name: phase.name.clone(), files, workers })
+    }
+
+    fn note_weaknesses(&mut self, job: &Job) {
+        if one_at_a_time(job) && job.queue.iodepth > 1 {
+            let ioengine = job.ioengine.name().to_owned();
+            self.note(Caveat::DepthCapped { ioengine, asked: job.queue.iodepth });
+        }
+        match job.target {
+            Target::Sim(_) => self.note(Caveat::Simulated),
+            Target::Paths(_) | Target::Formatted { .. } if !job.files.direct => self.note(Caveat::Buffered),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, caveat: Caveat) {
+        if !self.caveats.contains(&caveat) {
+            self.caveats.push(caveat);
+        }
+    }
+
+    fn worker(
+        &mut self,
+        job: &Job,
+        index: u32,
+        clone: u32,
+        seed: u64,
+        files: &mut Vec<FilePlan>,
+    ) -> Result<WorkerPlan, PlanError> {
+        let regions = self.regions(job, clone, seed, files)?;
+        let total = total(job, regions.iter().map(|r| r.len).sum());
+        let logical = self.logical_block(job, &regions, files);
+        let max_block = job.blocks_used().map(|b| b.max().0).max().unwrap_or(0) as u32;
+        let endless = job.timing.time_based && job.timing.runtime.is_some();
+        Ok(WorkerPlan {
+            name: job.name.clone(),
+            job: index,
+            clone,
+            group: job.group,
+            ioengine: job.ioengine,
+            engine: job.engine.clone(),
+            sim: match &job.target {
+                Target::Sim(prices) => Some(prices.clone()),
+                _ => None,
+            },
+            direct: job.files.direct,
+            writes: job.access.destroys() || job.ioengine.always_changes(),
+            invalidate: job.files.invalidate,
+            pre_read: job.files.pre_read,
+            stream: StreamPlan {
+                regions,
+                access: job.access.clone(),
+                block: job.block.clone(),
+                align: alignment_of_offsets(job),
+                limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops))),
+                limit_ios: job.extent.number_ios.map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
+                pass_bytes: (!endless && job.extent.loops > 1).then_some(total),
+                seed: Rng::fork(seed, u64::from(clone)).next_u64(),
+                percent_random: job.rules.percentage_random.filter(|percent| *percent != PerOp::all(100)),
+                turns: job.rules.turns.clone(),
+                zones: job.rules.zones.clone(),
+                course: job.rules.course,
+                sizes: job.rules.sizes.clone(),
+            },
+            max_block,
+            alignment: logical.max(4096),
+            queue: Queue { iodepth: if one_at_a_time(job) { 1 } else { job.queue.iodepth }, ..job.queue.clone() },
+            startdelay: startdelay(job, Rng::fork(seed, 0x2000 + u64::from(clone))),
+            ramp_time: job.timing.ramp_time,
+            runtime: job.timing.runtime,
+            durability: job.durability.clone(),
+            buffers: job.buffers.clone(),
+            rate: job.rate.clone(),
+            errors: job.errors,
+            ignore_errors: job.rules.ignore_errors.clone(),
+            replay: job.rules.replay.trace_of(clone).cloned(),
+            record: job.rules.replay.write.clone(),
+            verify: VerifyPlan::of(job, seed),
+            exit: job.rules.exit,
+            time_close: job.rules.files.time_close,
+            measure: job.measure.clone(),
+            cpus_allowed: match job.cpus_allowed.len() {
+                n if n > 0 && job.rules.split_cpus => vec![job.cpus_allowed[self.workers as usize % n]],
+                _ => job.cpus_allowed.clone(),
+            },
+            seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
+            rules: job.rules.clone(),
+        })
+    }
+
+    fn logical_block(&self, job: &Job, regions: &[Region], files: &[FilePlan]) -> u32 {
+        if let Target::Sim(prices) = &job.target {
+            return prices.block_size;
+        }
+        let known = regions.iter().filter_map(|r| files.get(r.file as usize)).filter_map(|f| self.facts.get(&f.path));
+        known.map(|facts| facts.logical_block).max().unwrap_or(512)
+    }
+
+    /// The parts of its files that one clone uses; adds the files it needs.
+    fn regions(&self, job: &Job, clone: u32, seed: u64, files: &mut Vec<FilePlan>) -> Result<Vec<Region>, PlanError> {
+        if let Some(trace) = job.rules.replay.trace_of(clone) {
+            return self.replayed_regions(job, trace, files);
+        }
+        match &job.target {
+            Target::Nothing => {
+                let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
+                let nowhere = Path::new("null");
+                return Ok(vec![share(job, cut(job, 0, nowhere, len, 0, (clone, 1))?, 1)]);
+            }
+            Target::Sim(prices) => {
+                let size = prices.announced().0;
+                return Ok(vec![share(job, cut(job, 0, Path::new(&prices.name), size, size, (clone, 1))?, 1)]);
+            }
+            Target::Paths(_) | Target::Formatted { .. } => {}
+        }
+        let paths = clone_paths(job, clone);
+        let count = paths.len().max(1) as u64;
+        let mut regions = Vec::new();
+        let mut sizes = FileSizes::of(job, clone, seed);
+        for path in paths {
+            let Some(drawn) = sizes.draw() else { break };
+            let facts = self
+                .facts
+                .get(&path)
+                .ok_or_else(|| PlanError::NoFacts { job: job.name.clone(), path: path.clone() })?;
+            measurable(job, facts)?;
+            let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
+            // A device whose size is 0 is a stream such as /dev/zero: it is as long as the job says.
+            let fixed = if device { facts.size.0 } else { 0 };
+            let full = match (fixed > 0, drawn.or(job.extent.filesize), job.extent.size) {
+                (true, Some(wanted), _) if wanted.0 > fixed => {
+                    let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
+                    return Err(PlanError::PastEnd { job, path, size, offset, wanted });
+                }
+                (true, ..) if job.rules.files.fill_device => fixed,
+                (false, ..) if job.rules.files.fill_device => everything(facts),
+                (_, Some(filesize), _) => filesize.0,
+                (true, None, _) => fixed,
+                (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => facts.size.0 + size.0 / count,
+                (false, None, Some(SizeSpec::Bytes(size))) => {
+                    facts.size.0.max(size.0 / count + resolve_offset(job, clone, facts.size.0))
+                }
+                (false, None, _) if facts.size.0 > 0 => facts.size.0,
+                _ => return Err(PlanError::NoSize { job: job.name.clone(), path }),
+            };
+            // What a job uses only in part is made no larger than that, as fio does.
+            let needed = match job.extent.size {
+                Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
+                    (resolve_offset(job, clone, full) + percent_of(full, percent)).min(full)
+                }
+                _ => full,
+            };
+            let index = add_file(job, facts, needed, files);
+            let mut region = match job.rules.files.fill_device {
+                true => Region { file: index, offset: 0, len: full },
+                false => cut(job, index, &path, full, fixed, (clone, count))?,
+            };
+            if job.rules.files.append && !device {
+                (region.offset, region.len) = (facts.size.0, full - facts.size.0);
+            }
+            check_alignment(job, facts, &region)?;
+            regions.push(if job.rules.files.fill_device { region } else { share(job, region, count) });
+        }
+        Ok(regions)
+    }
+
+    /// Lets later phases know what the jobs of this one remove.
+    fn forget_removed(&mut self, phase: &Phase) {
+        for job in phase.jobs.iter().filter(|job| job.ioengine.removes()) {
+            for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
+                if let Some(facts) = self.facts.get_mut(&path) {
+                    (facts.kind, facts.size) = (TargetKind::Absent, Bytes(0));
+                }
+            }
+        }
+    }
+
+    /// Checks that new files fit, and lets later phases see them.
+    fn settle_files(&mut self, files: &[FilePlan]) -> Result<(), PlanError> {
+        let mut needed_so_far: BTreeMap<PathBuf, u64> = BTreeMap::new();
+        for file in files {
+            let Some(facts) = self.facts.get_mut(&file.path) else { continue };
+            let grows = file.size.0.saturating_sub(facts.size.0);
+            if let (Some(free), true) = (facts.free, file.lay_out != LayOut::Ready && grows > 0) {
+                let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
+                let needed = needed_so_far.entry(folder).or_default();
+                *needed += grows;
+                if *needed > free.0 {
+                    let (job, path) = (file.job.clone(), file.path.clone());
+                    return Err(PlanError::NoSpace { job, path, needed: Bytes(*needed), free });
+                }
+            }
+            // What was neither there nor laid out has no content when the phase is over either.
+            let stays = !file.unlink && (file.kind, file.lay_out) != (TargetKind::Absent, LayOut::Ready);
+            if stays && matches!(facts.kind, TargetKind::Absent | TargetKind::File) {
+                facts.kind = TargetKind::File;
+                facts.free = facts.free.map(|free| Bytes(free.0.saturating_sub(grows)));
+                // What is not laid out is as long as it was, however long a job that fills the device may make it.
+                if file.lay_out != LayOut::Ready {
+                    facts.size = facts.size.max(file.size);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn given(size: Option<SizeSpec>) -> Option<u64> {
+    match size {
+        Some(SizeSpec::Bytes(b)) => Some(b.0),
+        _ => None,
+    }
+}
+
+/// Bytes that a clone transfers in one loop, when its files have this much room.
+fn total(job: &Job, room: u64) -> u64 {
+    match (job.extent.io_size, job.extent.size, job.extent.filesize) {
+        (Some(SizeSpec::Bytes(b)), ..) => b.0,
+        (Some(SizeSpec::Percent(p)), ..) => percent_of(room, p),
+        // Where files have a size of their own, `size` only says how much of them is transferred.
+        (None, Some(SizeSpec::Bytes(size)), Some(_)) => size.0,
+        (None, ..) => room,
+    }
+}
+
+/// Whether there is no queue, whatever is asked: threads beside the worker would be one.
+fn one_at_a_time(job: &Job) -> bool {
+    job.ioengine.is_synchronous() && !job.rules.offload
+}
+
+/// More than the file system under a file can take: a job that fills it ends when there is no space left.
+fn everything(facts: &TargetFacts) -> u64 {
+    let free = facts.free.map_or(1 << 40, |free| free.0);
+    (facts.size.0 + free).next_multiple_of(1 << 30) + (1 << 30)
+}
+
+/// One file's share of `size`, in whole blocks. A sequential job goes on to the end of its last block where the file
+/// is long enough, as fio does; a random one keeps to the blocks that fit.
+fn share(job: &Job, mut region: Region, files: u64) -> Region {
+    let block = smallest_block(job);
+    if let (Some(SizeSpec::Bytes(size)), None) = (job.extent.size, job.extent.filesize) {
+        let share = (size.0 / files).max(1);
+        let rounded = if job.access.random { share } else { share.next_multiple_of(block) };
+        region.len = region.len.min(rounded);
+    }
+    if region.len > block {
+        region.len -= region.len % block;
+    }
+    region
+}
+
+/// How long a clone waits before it begins.
+fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
+    let (least, most) = (job.timing.startdelay.0, job.timing.startdelay_max.0);
+    if most <= least { Nanos(least) } else { Nanos(least + rng.below(most - least + 1)) }
+}
+
+pub(super) fn smallest_block(job: &Job) -> u64 {
+    job.blocks_used().map(|b| b.min().0).min().unwrap_or(1).max(1)
+}
+
+fn percent_of(whole: u64, percent: u32) -> u64 {
+    (u128::from(whole) * u128::from(percent) / 100) as u64
+}
+
+/// What offsets are multiples of: `blockalign`, else the smallest block.
+fn alignment_of_offsets(job: &Job) -> u64 {
+    job.block_align.map_or(smallest_block(job), |align| align.0).max(1)
+}
+
+/// Where a clone begins. What is given in hundredths is rounded up, to a block if nothing else is said, as fio does.
+fn resolve_offset(job: &Job, clone: u32, full: u64) -> u64 {
+    let resolve = |spec: SizeSpec| match spec {
+        SizeSpec::Bytes(b) => b.0,
+        SizeSpec::Percent(p) => percent_of(full, p),
+    };
+    let Extent { offset, offset_increment, .. } = &job.extent;
+    let exact = resolve(*offset).saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
+    let relative = [offset, offset_increment].into_iter().any(|spec| matches!(spec, SizeSpec::Percent(_)));
+    let unit = if job.extent.offset_align > 0 { job.extent.offset_align } else { smallest_block(job) };
+    if relative { exact.checked_next_multiple_of(unit).unwrap_or(exact) } else { exact }
+}
+
+/// Cuts the part of a file of `full` bytes that a clone uses which shares its `size` out to so many files. `fixed` is the
+/// size of a device, which cannot grow.
+fn cut(
+    job: &Job,
+    file: u32,
+    path: &Path,
+    full: u64,
+    fixed: u64,
+    (clone, count): (u32, u64),
+) -> Result<Region, PlanError> {
+    let offset = resolve_offset(job, clone, full);
+    let rest = full.saturating_sub(offset);
+    let len = match job.extent.size {
+        None => rest,
+        Some(SizeSpec::Percent(p)) => percent_of(full, p).min(rest),
+        Some(SizeSpec::Bytes(_)) if job.extent.filesize.is_some() => rest,
+        Some(SizeSpec::Bytes(size)) if fixed > 0 && size.0 / count > rest => {
+            let (job, path, wanted) = (job.name.clone(), path.to_owned(), Bytes(size.0 / count));
+            return Err(PlanError::PastEnd { job, path, size: Bytes(full), offset: Bytes(offset), wanted });
+        }
+        Some(SizeSpec::Bytes(_)) => rest,
+    };
+    let block = job.blocks_used().map(|b| b.max()).max().unwrap_or(Bytes(1));
+    let given = given(job.extent.size).filter(|_| job.extent.filesize.is_none());
+    let room = given.map_or(len, |size| (size / count).min(len));
+    if room < block.0 {
+        let (job, path) = (job.name.clone(), path.to_owned());
+        return Err(PlanError::TooSmall { job, path, room: Bytes(room), offset: Bytes(offset), block });
+    }
+    Ok(Region { file, offset, len })
+}
+
+pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {
+    let (name, path) = (job.name.clone(), facts.path.clone());
+    let names = job.ioengine.works_on_names();
+    match facts.kind {
+        TargetKind::Directory | TargetKind::Absent if job.ioengine.works_on_folders() => Ok(()),
+        TargetKind::BlockDevice | TargetKind::CharDevice if names && job.ioengine.always_changes() => {
+            Err(PlanError::NotMeasurable { job: name, path, what: "device file" })
+        }
+        TargetKind::Directory => Err(PlanError::NotMeasurable { job: name, path, what: "directory" }),
+        TargetKind::Other => Err(PlanError::NotMeasurable { job: name, path, what: "socket, pipe or the like" }),
+        TargetKind::Absent if !job.files.allow_create => Err(PlanError::Missing { job: name, path }),
+        _ if job.access.destroys() && !facts.writable => Err(PlanError::ReadOnly { job: name, path }),
+        TargetKind::File | TargetKind::Absent if job.access.does(Op::Trim) && !trims_files(job) => {
+            Err(PlanError::TrimOnFile { job: name, path })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether what is done for a trim works on files. A zone is emptied where one is thought to be, too.
+fn trims_files(job: &Job) -> bool {
+    let zoned = matches!(job.rules.zones, Zones::Device { .. });
+    zoned || job.ioengine == IoEngine::Falloc || job.ioengine.works_on_names()
+}
+
+/// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
+fn check_alignment(job: &Job, facts: &TargetFacts, region: &Region) -> Result<(), PlanError> {
+    let logical = u64::from(facts.logical_block.max(1));
+    if !job.files.direct || job.ioengine.works_on_names() {
+        return Ok(());
+    }
+    let blocks = job.blocks_used().flat_map(|b| [b.min().0, b.max().0]);
+    let odd = blocks.chain([alignment_of_offsets(job)]).find(|b| b % logical != 0);
+    if odd.is_none() && region.offset.is_multiple_of(logical) {
+        return Ok(());
+    }
+    let block = odd.unwrap_or_else(|| alignment_of_offsets(job));
+    let (name, path) = (job.name.clone(), facts.path.clone());
+    let better = block.next_multiple_of(logical);
+    Err(PlanError::Misaligned { job: name, path, block, offset: region.offset, logical: facts.logical_block, better })
+}
+
+/// Adds a file, or widens what an earlier worker asked of it. Returns its index.
+pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Vec<FilePlan>) -> u32 {
+    let reads = job.access.does(Op::Read) || job.files.overwrite || job.ioengine.cannot_extend();
+    let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
+        && facts.size.0 < size
+        && job.ioengine.needs_files()
+        && !job.rules.files.fill_device
+        && !job.rules.files.create_on_open;
+    let lay_out = match (missing, reads) {
+        (false, _) => LayOut::Ready,
+        (true, true) => LayOut::Write(job.files.fallocate),
+        (true, false) => LayOut::Reserve(job.files.fallocate),
+    };
+    let file = FilePlan {
+        path: facts.path.clone(),
+        kind: facts.kind,
+        size: Bytes(size),
+        lay_out,
+        unlink: job.files.unlink,
+        job: job.name.clone(),
+    };
+    if let Some(index) = files.iter().position(|f| f.path == file.path) {
+        let known = &mut files[index];
+        known.size = known.size.max(file.size);
+        known.unlink |= file.unlink;
+        if matches!((known.lay_out, file.lay_out), (LayOut::Ready, _) | (_, LayOut::Write(_))) {
+            known.lay_out = file.lay_out;
+        }
+        return index as u32;
+    }
+    files.push(file);
+    files.len() as u32 - 1
+}
+
+fn check(job: &Job) -> Result<(), PlanError> {
+    let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
+    for block in job.blocks_used() {
+        let (min, max) = (block.min(), block.max());
+        if min.0 == 0 || max.0 > 1 << 30 || min > max {
+            return Err(PlanError::BadBlock { job: job.name.clone(), block: max });
+        }
+    }
+    if job.numjobs == 0 || job.numjobs > 4096 {
+        return bad("numjobs", job.numjobs.to_string(), "between 1 and 4096 clones can run");
+    }
+    if job.queue.iodepth == 0 || job.queue.iodepth > 32_768 {
+        return bad("iodepth", job.queue.iodepth.to_string(), "between 1 and 32768 I/Os can be in flight");
+    }
+    if job.access.mix.read + job.access.mix.write + job.access.mix.trim != 100 {
+        return bad("rwmixread", format!("{:?}", job.access.mix), "the shares have to add up to 100");
+    }
+    if job.rules.offload && !job.ioengine.can_offload() {
+        let why = "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
+        return bad("io_submit_mode", "offload".to_owned(), why);
+    }
+    if job.rules.offload && job.queue.iodepth > 1024 {
+        return bad(
+            "iodepth",
+            job.queue.iodepth.to_string(),
+            "io_submit_mode=offload has a thread for each, 1024 at most",
+        );
+    }
+    if job.rules.files.unlink_each_loop && (!job.ioengine.can_renew_files() || job.rules.offload) {
+        let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
+        return bad("unlink_each_loop", "1".to_owned(), why);
+    }
+    if job.rules.sizes.unaligned && job.files.direct {
+        return bad("bs_unaligned", "1".to_owned(), "direct I/O moves whole blocks only; use direct=0");
+    }
+    if job.access.run_length == 0 {
+        return bad("rw", "…:0".to_owned(), "at least one I/O has to come from an offset");
+    }
+    if job.extent.loops == 0 {
+        return bad("loops", "0".to_owned(), "at least one loop is needed");
+    }
+    if job.timing.time_based && job.timing.runtime.is_none() {
+        return Err(PlanError::Endless { job: job.name.clone() });
+    }
+    if matches!(job.rules.zones, Zones::Device { .. }) && (job.rules.verify.is_some() || job.rules.replay.any()) {
+        let why = "zones are emptied and written elsewhere than asked; leave out verify and read_iolog";
+        return bad("zonemode", "zbd".to_owned(), why);
+    }
+    if let Some(verify) = &job.rules.verify {
+        super::verify::check(job, verify)?;
+    }
+    if job.rules.files.fill_device && !job.access.does(Op::Write) {
+        return bad("fill_device", "1".to_owned(), "only a job that writes can fill a device");
+    }
+    if job.measure.tick.0 == 0 {
+        return bad("tick", "0".to_owned(), "an interval takes time");
+    }
+    Ok(())
+}
