@@ -56,7 +56,9 @@ impl<'a> Keeping<'a> {
         Ok(Keeping { device, kept: Vec::new(), covered: Vec::new(), buffer, spent: 0 })
     }
 
-    /// Reads what is at a stretch, in pieces, as far as it is not kept yet.
+    /// Reads what is at a stretch, in pieces, as far as it is not kept yet. A piece that cannot be read as a whole must not
+    /// be overwritten as a whole either, for most of it may be sound: only of a single block that cannot be read there
+    /// is nothing to lose.
     fn keep(&mut self, wanted: Range<u64>) -> io::Result<()> {
         for gap in self.gaps(wanted) {
             for start in gap.clone().step_by(CHUNK as usize) {
@@ -64,13 +66,16 @@ impl<'a> Keeping<'a> {
                 let mut content = Vec::new();
                 content.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
                 let bytes = &mut self.buffer.as_mut_slice()[..len];
-                // What cannot be read cannot be lost either.
-                if self.device.read_at(start, bytes).is_ok() {
-                    content.extend_from_slice(bytes);
-                    self.kept.push(Kept { offset: start, content });
+                match self.device.read_at(start, bytes) {
+                    Ok(()) => {
+                        content.extend_from_slice(bytes);
+                        self.kept.push(Kept { offset: start, content });
+                    }
+                    Err(error) if len > self.device.block() as usize || is_gone(&error) => return Err(error),
+                    Err(_) => {}
                 }
+                self.cover(start..start + len as u64);
             }
-            self.cover(gap);
         }
         Ok(())
     }
@@ -242,6 +247,22 @@ mod tests {
         card.write_error = Some(512);
         let lost = Keeping { device: &mut card, kept, covered, buffer, spent }.restore();
         assert!(matches!(lost, Err(VerifyError::NotRestored { at: Bytes(512), left: Bytes(512), .. })), "{lost:?}");
+    }
+
+    /// One sector that cannot be read lies in a chunk of sound ones: they were overwritten without having been kept.
+    #[test]
+    fn one_bad_block_takes_none_of_its_neighbours_along() {
+        let bad = (5 << 20) + 512 * 7;
+        let mut card = full(Card::honest(300 << 20));
+        let before = card.content.clone();
+        card.read_error = Some(bad);
+        let verdict = probe_and_restore(&mut card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
+        let lost: Vec<usize> =
+            (0..before.len()).step_by(512).filter(|&at| card.content[at..at + 512] != before[at..at + 512]).collect();
+        assert_eq!(lost, [bad as usize], "all that could be read is as it was");
+        assert_eq!(verdict.bad_bytes, Bytes(512));
+        // Writing block by block took time as well: no stretch is told to have taken none.
+        assert!(verdict.write_speed.points.iter().all(|point| point.elapsed.0 > 0), "{:?}", verdict.write_speed);
     }
 
     #[test]
