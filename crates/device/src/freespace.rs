@@ -1,6 +1,6 @@
 //! The free space of a mounted file system, to be verified without touching what is on it.
 //!
-//! Files of 1 GiB that lose their name as soon as they are made: whatever ends the program ends them as well. Offsets
+//! Files of 1 GiB and more that lose their name as soon as they are made: whatever ends the program ends them as well. Offsets
 //! count along these files, and not along the device. Only what is free is looked at, so a card whose false end lies
 //! in used space is not found out.
 
@@ -15,8 +15,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Under the 4 GiB that FAT allows.
+/// The smallest a file is made, but for the last.
 const FILE_SIZE: u64 = 1 << 30;
+
+/// More files than these are not held open at once: a process may have 1024 unless its limit was raised.
+const MOST_FILES: u64 = 256;
+
+/// Under the 4 GiB that FAT allows. Its largest volume of 2 TiB then takes twice as many files, which is still well.
+const FAT_FILE_SIZE: u64 = 4095 << 20;
+
+/// As `statfs` names FAT. Source: statfs(2).
+const FAT: i64 = 0x4d44;
 
 /// Fits every alignment that direct I/O on files may ask for, and keeps blocks whole within files.
 const BLOCK: u32 = 4096;
@@ -25,6 +34,8 @@ const BLOCK: u32 = 4096;
 #[derive(Debug)]
 pub struct FreeSpace {
     files: Vec<File>,
+    /// Bytes of each but the last.
+    file_size: u64,
     size: Bytes,
 }
 
@@ -43,17 +54,25 @@ impl FreeSpace {
             let text = format!("{} has only {} free: remove something", folder.display(), Bytes(free));
             return Err(io::Error::new(io::ErrorKind::StorageFull, text));
         }
-        let count = size.div_ceil(FILE_SIZE);
+        let is_fat = rustix::fs::statfs(folder)?.f_type as i64 == FAT;
+        let file_size = file_size(size, is_fat);
+        let count = size.div_ceil(file_size);
         let files = (0..count).map(|index| nameless(folder, index)).collect::<io::Result<_>>()?;
-        Ok(FreeSpace { files, size: Bytes(size) })
+        Ok(FreeSpace { files, file_size, size: Bytes(size) })
     }
 
     /// The file and the offset in it; blocks never cross files, chunks may.
     fn place(&self, offset: u64) -> io::Result<(&File, u64)> {
-        let index = usize::try_from(offset / FILE_SIZE).unwrap_or(usize::MAX);
+        let index = usize::try_from(offset / self.file_size).unwrap_or(usize::MAX);
         let beyond = || io::Error::from(Errno::INVAL);
-        Ok((self.files.get(index).ok_or_else(beyond)?, offset % FILE_SIZE))
+        Ok((self.files.get(index).ok_or_else(beyond)?, offset % self.file_size))
     }
+}
+
+/// How large the files are made, so that there are not too many of them. Whole MiB, so that blocks stay whole.
+fn file_size(size: u64, is_fat: bool) -> u64 {
+    let wanted = size.div_ceil(MOST_FILES).next_multiple_of(1 << 20).max(FILE_SIZE);
+    if is_fat { wanted.min(FAT_FILE_SIZE) } else { wanted }
 }
 
 /// A file without a name: O_TMPFILE would do, but FAT does not have it.
@@ -88,7 +107,7 @@ impl BlockDev for FreeSpace {
         let (mut at, mut rest) = (offset, data);
         while !rest.is_empty() {
             let (file, within) = self.place(at)?;
-            let room = usize::try_from(FILE_SIZE - within).unwrap_or(usize::MAX).min(rest.len());
+            let room = usize::try_from(self.file_size - within).unwrap_or(usize::MAX).min(rest.len());
             let (now, later) = rest.split_at(room);
             file.write_all_at(now, within)?;
             (at, rest) = (at + room as u64, later);
@@ -100,7 +119,7 @@ impl BlockDev for FreeSpace {
         let (mut at, mut rest) = (offset, buffer);
         while !rest.is_empty() {
             let (file, within) = self.place(at)?;
-            let room = usize::try_from(FILE_SIZE - within).unwrap_or(usize::MAX).min(rest.len());
+            let room = usize::try_from(self.file_size - within).unwrap_or(usize::MAX).min(rest.len());
             let (now, later) = rest.split_at_mut(room);
             file.read_exact_at(now, within)?;
             (at, rest) = (at + room as u64, later);
@@ -148,10 +167,23 @@ mod tests {
         assert!(verdict.is_good() && verdict.good == limit, "{verdict:?}");
     }
 
+    /// A file a GiB met the limit of open files at 1 TiB.
+    #[test]
+    fn large_space_is_cut_into_no_more_files_than_may_be_open() {
+        for size in [4096, 1 << 30, (1 << 40) - 4096, 1 << 40, 20 << 40] {
+            let each = file_size(size, false);
+            assert!(size.div_ceil(each) <= MOST_FILES && each.is_multiple_of(u64::from(BLOCK)), "{size}: {each}");
+        }
+        assert_eq!((file_size(100 << 30, false), file_size(1 << 40, false)), (FILE_SIZE, 4 << 30));
+        let largest_fat = 2u64 << 40;
+        assert!(largest_fat.div_ceil(file_size(largest_fat, true)) < 600 && file_size(largest_fat, true) < 4 << 30);
+    }
+
     #[test]
     fn blocks_beyond_the_end_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let mut space = FreeSpace { files: vec![nameless(folder.path(), 0).unwrap()], size: Bytes(FILE_SIZE) };
+        let files = vec![nameless(folder.path(), 0).unwrap()];
+        let mut space = FreeSpace { files, file_size: FILE_SIZE, size: Bytes(FILE_SIZE) };
         assert!(space.write_at(FILE_SIZE, &[0; 4096]).is_err());
         assert!(space.read_at(FILE_SIZE, &mut [0; 4096]).is_err());
     }
