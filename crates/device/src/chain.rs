@@ -33,6 +33,11 @@ impl Node {
         Node::at(roots.sysfs_of(number)?)
     }
 
+    /// By the kernel's name for it.
+    pub(crate) fn by_name(kname: &str, roots: &Roots) -> Option<Node> {
+        Node::at(roots.sysfs_by_name(kname)?)
+    }
+
     /// By the path of its device node, or of a link to it.
     pub(crate) fn by_path(path: &Path, roots: &Roots) -> Option<Node> {
         Node::by_number(roots.device_number(path)?, roots)

@@ -2,9 +2,10 @@
 
 use crate::chain::{self, Loops, Node};
 use crate::disk;
+use crate::health;
 use crate::inspect;
 use crate::mounts::{self, Mount};
-use crate::roots::Roots;
+use crate::roots::{self, Roots};
 use hakaru_model::facts::{DeviceIdentity, Fact, Filesystem, Identity, TargetKind};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,18 @@ use std::path::{Path, PathBuf};
 /// Nothing is opened but pseudo files, and a disk that counts its own life, to ask it; so anybody may ask, and what is
 /// closed to the user comes as "unknown, because …".
 pub fn identify(path: &Path, roots: &Roots) -> Identity {
+    let mut identity = recognise(path, roots);
+    if let Fact::Known(device) = &mut identity.device
+        && let Some(disk) = Node::by_name(&device.kname, roots)
+    {
+        device.health = health::of(&disk, &device.bus, roots);
+    }
+    identity
+}
+
+/// As [`identify`], but no disk is asked what it has counted of its life, so that nothing is opened: for looking again and
+/// again.
+pub fn recognise(path: &Path, roots: &Roots) -> Identity {
     let mounts = mounts::mounts(roots);
     let kind = kind_of(path, roots);
     let mount = (kind != TargetKind::BlockDevice).then(|| mounts::mount_of(&real_path(path, roots), &mounts)).flatten();
@@ -29,6 +42,23 @@ pub fn identify(path: &Path, roots: &Roots) -> Identity {
         system_disk: shares_system_disk(&tops, roots, &mounts),
         label: None,
     }
+}
+
+/// A disk that is there, as little as tells it from another one in the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presence {
+    /// Its bytes, more than none.
+    pub size: Bytes,
+    /// Number of this appearance of the disk (Linux 5.15 and later).
+    pub sequence: Option<u64>,
+}
+
+/// Tells whether there is a disk with a medium at a node, by two small files of sysfs: for asking many times a second.
+pub fn presence(node: &Path, roots: &Roots) -> Option<Presence> {
+    let disk = Node::by_path(node, roots)?;
+    let size = Bytes(roots::number::<u64>(&disk.folder.join("size"))?.saturating_mul(512));
+    let sequence = disk::sequence(&disk.disk()).known().copied();
+    (size.0 > 0).then_some(Presence { size, sequence })
 }
 
 /// The nodes of all disks that hold something, such as `/dev/mmcblk0`: no partitions, no empty slots.
@@ -180,6 +210,17 @@ mod tests {
         insta::assert_snapshot!(identity(&tree("emmc-tv-box"), "/tmp").device.known().is_none(), @"true");
         let Fact::Unknown(because) = identity(&pi, "/run/x").device else { panic!("a tmpfs has no device") };
         insta::assert_snapshot!(because, @"a tmpfs file system has no block device of its own that can be seen from here");
+    }
+
+    #[test]
+    fn a_presence_tells_a_disk_from_an_empty_slot() {
+        let server = tree("server");
+        let look = || presence(&server.path("/dev/vdb"), &server.roots);
+        let before = look().unwrap();
+        server.write("/sys/block/vdb/diskseq", "77\n");
+        assert_eq!(look(), Some(Presence { sequence: Some(77), ..before }));
+        server.write("/sys/block/vdb/size", "0\n");
+        assert_eq!((look(), presence(&server.path("/dev/sdz"), &server.roots)), (None, None));
     }
 
     #[test]

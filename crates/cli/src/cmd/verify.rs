@@ -143,7 +143,7 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Ok(candidate) => candidate,
         Err(refusal) => return Ok(erase::refuse(&refusal)),
     };
-    let identity = candidate.identity().clone();
+    let identity = hakaru_device::identify(&args.path, &roots);
     let size = candidate.size();
     let block = identity.device.known().map_or(512, |device| device.logical_block);
     let extent = match (args.quick, args.keep) {

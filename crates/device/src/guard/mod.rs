@@ -16,7 +16,7 @@ pub use refusal::Refusal;
 
 use crate::chain::Node;
 use crate::disk;
-use crate::identify::identify;
+use crate::identify::recognise;
 use crate::mounts;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{Fact, Identity};
@@ -41,12 +41,16 @@ pub struct Candidate {
     path: PathBuf,
     node: Node,
     sequence: Option<u64>,
+    size: Bytes,
     identity: Identity,
+    /// What it answers to by itself.
+    own: Vec<String>,
+    /// The same, and its names under `/dev/disk/by-id`.
     ids: Vec<String>,
 }
 
 impl Candidate {
-    /// What the device is, to be shown before its name is asked for.
+    /// What the device is, to be shown before its name is asked for; without what it has counted of its own life.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -54,6 +58,17 @@ impl Candidate {
     /// Serial number, CID, world-wide name, and names under `/dev/disk/by-id`, any of which confirms it.
     pub fn ids(&self) -> &[String] {
         &self.ids
+    }
+
+    /// Those of them that are the device's own and stay with it. Names under `/dev/disk/by-id` come and go: udev makes
+    /// them some time after the device is there, and some of them tell of its content.
+    pub fn own_ids(&self) -> &[String] {
+        &self.own
+    }
+
+    /// Number of this appearance of the disk (Linux 5.15 and later).
+    pub fn sequence(&self) -> Option<u64> {
+        self.sequence
     }
 
     /// Whether what it answers to is its own. The names of a card in a USB reader are those of the reader, which are the
@@ -88,7 +103,7 @@ impl Candidate {
         self.is_same(&device, roots)?;
         // Nothing can claim the device any more: what was true when it was looked at is asked once again.
         let again = passive(&self.path, roots)?;
-        if again.node != self.node || again.ids != self.ids {
+        if again.node != self.node || again.own != self.own {
             return Err(self.stale("it has another identity"));
         }
         Ok(Erasable { device, found: self })
@@ -134,6 +149,21 @@ impl Candidate {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether what is held open as this device still is it, and as large. Asked of a new descriptor, because opening has
+    /// the kernel look whether the medium was exchanged.
+    fn is_unchanged(&self, held: BorrowedFd<'_>, roots: &Roots) -> Result<(), Refusal> {
+        let device = open_itself(held, OFlags::RDONLY).map_err(|error| match error {
+            Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV => self.stale("it was pulled"),
+            error => self.io(error),
+        })?;
+        self.is_same(&device, roots)?;
+        let size = size_of(&self.node);
+        if size != self.size {
+            return Err(self.stale(&format!("{size} instead of {}", self.size)));
+        }
+        Ok(())
     }
 
     fn stale(&self, changed: &str) -> Refusal {
@@ -185,14 +215,20 @@ impl Erasable {
         self.device.as_fd()
     }
 
+    /// Whether it is still the device that was taken: not pulled, not exchanged, and as large.
+    ///
+    /// # Errors
+    /// A [`Refusal`] that tells what changed.
+    pub fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
+        self.found.is_unchanged(self.device(), roots)
+    }
+
     /// Opens it once more with other flags, such as O_DIRECT. The claim stays with this token.
     ///
     /// # Errors
     /// What the system says.
     pub fn open_again(&self, flags: OFlags) -> std::io::Result<OwnedFd> {
-        // By way of the open descriptor, so that it is this device whatever has its name by now.
-        let itself = format!("/proc/self/fd/{}", self.device().as_raw_fd());
-        Ok(rustix::fs::open(itself, flags | OFlags::CLOEXEC, Mode::empty())?)
+        Ok(open_itself(self.device(), flags)?)
     }
 
     /// Gives the claim up while a tool such as mkfs has the device, and takes it back.
@@ -214,7 +250,7 @@ impl Erasable {
         let Erasable { device, found } = self;
         drop(device);
         patiently(|| open_exclusively(&found.path)).map(drop)?;
-        Ok(Released { _keep: keep, found })
+        Ok(Released { keep, found })
     }
 
     /// The same leave for one partition of this disk, such as one that was just made.
@@ -247,7 +283,7 @@ impl Erasable {
 /// It stays open without a claim, so that its name and number cannot go to another one.
 #[derive(Debug)]
 pub struct Released {
-    _keep: OwnedFd,
+    keep: OwnedFd,
     found: Candidate,
 }
 
@@ -255,6 +291,14 @@ impl Released {
     /// Its node.
     pub fn node(&self) -> PathBuf {
         Path::new("/dev").join(&self.found.node.kname)
+    }
+
+    /// Whether it is still the device that was taken: not pulled, not exchanged, and as large.
+    ///
+    /// # Errors
+    /// A [`Refusal`] that tells what changed.
+    pub fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
+        self.found.is_unchanged(self.keep.as_fd(), roots)
     }
 
     /// Takes it back.
@@ -297,19 +341,26 @@ pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
         return Err(Refusal::ReadOnly { path: path.to_owned() });
     }
     let sequence = disk::sequence(&node.disk()).known().copied();
-    let identity = identify(path, roots);
-    let ids = ids(&node, &identity, roots);
-    Ok(Candidate { path: path.to_owned(), node, sequence, identity, ids })
+    let identity = recognise(path, roots);
+    let own = own_ids(&node, &identity);
+    let ids = with_aliases(&own, &node, roots);
+    let size = size_of(&node);
+    Ok(Candidate { path: path.to_owned(), node, sequence, size, identity, own, ids })
 }
 
 fn size_of(node: &Node) -> Bytes {
     Bytes(roots::number::<u64>(&node.folder.join("size")).unwrap_or(0).saturating_mul(512))
 }
 
-/// All that this device answers to, the most telling first.
-fn ids(node: &Node, identity: &Identity, roots: &Roots) -> Vec<String> {
+/// By way of an open descriptor, so that it is this device whatever has its name by now.
+fn open_itself(held: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(format!("/proc/self/fd/{}", held.as_raw_fd()), flags | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// All that this device answers to by itself, the most telling first.
+fn own_ids(node: &Node, identity: &Identity) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
-    let mut add = |id: Option<String>| ids.extend(id.filter(|id| !says_nothing(id)));
+    let mut add = |id: Option<String>| ids.extend(id);
     if let Fact::Known(device) = &identity.device {
         add(device.serial.known().cloned());
         add(device.card.as_ref().and_then(|card| card.cid.known().cloned()));
@@ -319,15 +370,23 @@ fn ids(node: &Node, identity: &Identity, roots: &Roots) -> Vec<String> {
         add(roots::text(&node.folder.join(name)));
     }
     add(node.backing_file().map(|file| file.display().to_string()));
-    for alias in disk::aliases(node, roots).into_iter().chain(disk::aliases(&node.disk(), roots)) {
-        add(Some(alias));
-    }
+    telling(ids)
+}
+
+/// And its names under `/dev/disk/by-id`, with those of its disk.
+fn with_aliases(own: &[String], node: &Node, roots: &Roots) -> Vec<String> {
+    let aliases = disk::aliases(node, roots).into_iter().chain(disk::aliases(&node.disk(), roots));
+    telling(own.iter().cloned().chain(aliases))
+}
+
+/// Those that say anything, each once.
+fn telling(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
-    ids.into_iter().for_each(|id| {
-        if !once.contains(&id) {
-            once.push(id)
+    for id in ids {
+        if !says_nothing(&id) && !once.contains(&id) {
+            once.push(id);
         }
-    });
+    }
     once
 }
 

@@ -55,6 +55,48 @@ fn holders_and_swap_are_refused_even_when_nothing_is_mounted() {
     insta::assert_snapshot!(refused(&laptop, "/dev/nvme0n1"), @"dm-0 (crypt nvme0n1p3_crypt) is made of /dev/nvme0n1: take that apart first: cryptsetup close nvme0n1p3_crypt");
 }
 
+/// Its table alone may be overwritten by the name of the extended partition, and the logical ones in it are lost all the same.
+#[test]
+fn an_extended_partition_is_in_use_as_its_logical_ones_are() {
+    let reader = tree("usb-reader");
+    let add = |name: &str, partition: u32, minor: u32, sectors: u64| {
+        let folder = format!("/sys/block/sdb/{name}");
+        for (file, text) in
+            [("partition", partition.to_string()), ("dev", format!("8:{minor}")), ("size", sectors.to_string())]
+        {
+            reader.write(&format!("{folder}/{file}"), &format!("{text}\n"));
+        }
+        let real = reader.path(&folder).canonicalize().unwrap();
+        for link in [format!("/sys/dev/block/8:{minor}"), format!("/sys/class/block/{name}")] {
+            std::os::unix::fs::symlink(&real, reader.path(&link)).unwrap();
+        }
+        reader.write(&format!("/dev/{name}"), &format!("8:{minor}\n"));
+    };
+    add("sdb2", 2, 18, 2);
+    add("sdb5", 5, 21, 4096);
+    let mounts = "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n";
+    reader.write("/proc/self/mountinfo", mounts);
+    assert!(refused(&reader, "/dev/sdb2").starts_with("free:"), "{}", refused(&reader, "/dev/sdb2"));
+    reader.write("/proc/self/mountinfo", &format!("{mounts}21 20 8:21 / /data rw - ext4 /dev/sdb5 rw\n"));
+    insta::assert_snapshot!(refused(&reader, "/dev/sdb2"), @"sdb5 is mounted at /data: unmount it first: umount /data");
+    assert!(refused(&reader, "/dev/sdb1").starts_with("free:"), "a primary one beside it is another matter");
+}
+
+/// udev makes and removes these names whenever it gets to it, such as after a mkfs.
+#[test]
+fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
+    let reader = tree("usb-reader");
+    reader.write("/proc/self/mountinfo", "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n");
+    let look = || passive(&reader.path("/dev/sdb"), &reader.roots).unwrap();
+    let before = look();
+    let alias = reader.path("/dev/disk/by-id/lvm-pv-uuid-abcd");
+    std::os::unix::fs::symlink(reader.path("/dev/sdb"), alias).unwrap();
+    let after = look();
+    assert!(before.ids() != after.ids() && before.own_ids() == after.own_ids());
+    assert_eq!(after.own_ids(), ["000000001536"]);
+    assert!(after.is_meant(&Confirmation::Serial("lvm-pv-uuid-abcd".to_owned())).is_ok());
+}
+
 #[test]
 fn a_mount_that_only_process_one_sees_counts_too() {
     let server = tree("server");
@@ -137,6 +179,22 @@ fn a_loop_device_is_taken_given_back_and_taken_again() {
     check(&device.node, &Confirmation::Typed(device.node.display().to_string()), &roots).unwrap();
 }
 
+/// What is taken for erasing may be pulled or exchanged while it is held; a loop device is made larger here.
+#[test]
+fn a_device_that_was_exchanged_under_its_holder_is_noticed() {
+    let Some(device) = LoopDevice::new("a_device_that_was_exchanged", 8, &[]) else { return };
+    let roots = Roots::live();
+    let erasable = check(&device.node, &Confirmation::Serial(device.id()), &roots).unwrap();
+    erasable.check_unchanged(&roots).unwrap();
+    std::fs::File::options().write(true).open(device.file()).unwrap().set_len(16 << 20).unwrap();
+    if !Command::new("losetup").arg("--set-capacity").arg(&device.node).status().unwrap().success() {
+        eprintln!("SKIPPED a_device_that_was_exchanged: losetup cannot set the capacity here");
+        return;
+    }
+    let refusal = erasable.check_unchanged(&roots).unwrap_err();
+    assert!(refusal.to_string().contains("16 MiB instead of 8 MiB"), "{refusal}");
+}
+
 #[test]
 fn a_mounted_loop_device_is_refused() {
     let name = "a_mounted_loop_device_is_refused";
@@ -152,7 +210,7 @@ fn a_mounted_loop_device_is_refused() {
     // The open alone must refuse it as well, for mounts that no table shows.
     let exclusive = open_exclusively(&device.node);
     // Identity of a file on it: the loop device, with its file in the chain.
-    let identity = identify(folder.path(), &Roots::live());
+    let identity = crate::identify(folder.path(), &Roots::live());
     unmount(folder.path(), UnmountFlags::empty()).unwrap();
     assert!(matches!(by_id, Refusal::Mounted { .. }), "{by_id}");
     assert!(matches!(by_name, Refusal::Mounted { .. }), "{by_name}");

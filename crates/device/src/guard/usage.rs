@@ -47,12 +47,21 @@ fn same_storage(node: &Node, roots: &Roots) -> Vec<Node> {
     same.extend(node.partitions());
     if node.partition().is_some() {
         same.push(node.disk());
+        same.extend(logical_ones(node));
     }
     let behind = node.backing_file().and_then(|file| Node::by_path(&chain::in_dev(&file, roots), roots));
     if let Some(behind) = behind {
         same.extend(same_storage(&behind, roots));
     }
     same
+}
+
+/// The logical partitions in an extended one: the kernel shows of it only the two sectors with the table that leads to them,
+/// and the logical ones beside it, numbered from 5 on.
+fn logical_ones(node: &Node) -> Vec<Node> {
+    let is_extended = super::size_of(node).0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
+    let siblings = if is_extended { node.disk().partitions() } else { Vec::new() };
+    siblings.into_iter().filter(|sibling| sibling.partition().is_some_and(|number| number >= 5)).collect()
 }
 
 /// Everything that is made of these devices: mappings, RAIDs, loop devices, and their partitions.
