@@ -123,6 +123,11 @@ pub enum Undo {
         /// The folder.
         folder: PathBuf,
     },
+    /// Removing a folder of ours with all that is in it.
+    RemoveTree {
+        /// The folder.
+        folder: PathBuf,
+    },
 }
 
 /// One line.
@@ -139,6 +144,8 @@ pub(super) enum Line {
     Failed { seq: u64, error: String },
     /// It was taken back.
     Undone { seq: u64 },
+    /// What is not undone until here is there on purpose, until somebody asks for its recovery.
+    Left,
 }
 
 /// A journal that is being written.
@@ -214,8 +221,7 @@ impl Journal {
         let failed = |source| JournalError::Io { path: self.path.clone(), doing: "written", source };
         let mut text = serde_json::to_string(line).map_err(|error| failed(error.into()))?;
         text.push('\n');
-        self.file.write_all(text.as_bytes()).map_err(failed)?;
-        self.file.sync_data().map_err(failed)
+        append(&self.file, |mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_data())).map_err(failed)
     }
 
     /// Removes it: all steps were taken back, or need not be.
@@ -223,6 +229,17 @@ impl Journal {
         let failed = |source| JournalError::Io { path: self.path.clone(), doing: "removed", source };
         std::fs::remove_file(&self.path).map_err(failed)
     }
+}
+
+/// Appends to a file all or nothing: half a line, as a full disk leaves it, would hide those that are written after it.
+fn append(file: &File, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+    let before = file.metadata()?.len();
+    let written = write(file);
+    if written.is_err() {
+        // The error of the write is the one to tell.
+        let _ = file.set_len(before);
+    }
+    written
 }
 
 /// Reads a journal whose program is gone; the lock is held as long as the file is kept.
@@ -239,6 +256,12 @@ pub(super) fn read(path: &Path) -> Result<(File, Vec<Line>), JournalError> {
         None if !text.contains(&b'\n') => Ok((file, lines)),
         _ => Err(JournalError::Foreign { path: path.to_owned() }),
     }
+}
+
+/// Whether what a journal tells of was left as it is on purpose, as `hakaru prepare` does with a mount. What cannot be
+/// read is not.
+pub fn is_left(path: &Path) -> bool {
+    std::fs::read(path).is_ok_and(|text| parse(&String::from_utf8_lossy(&text)).contains(&Line::Left))
 }
 
 /// A program that just ended may still be giving its files back, so it is given a moment.
@@ -318,14 +341,39 @@ mod tests {
                 undo: Undo::Unmount { at: "/mnt/x".into(), device: "179:0".into() },
             },
             Line::Undone { seq: 1 },
+            Line::Left,
         ];
         let text: Vec<_> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
         insta::assert_snapshot!(text.join("\n"), @r#"
         {"begin":{"seq":0,"what":{"step":"fill","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"pattern":"random","seed":7},"undo":{"undo":"nothing"}}}
         {"begin":{"seq":1,"what":{"step":"mount","device":{"node":"/dev/mmcblk0","id":"0x4a5b6c7d","name":"SanDisk SE32G"},"at":"/mnt/x","fs_type":"ext4","options":"noatime"},"undo":{"undo":"unmount","at":"/mnt/x","device":"179:0"}}}
         {"undone":{"seq":1}}
+        "left"
         "#);
         assert_eq!(parse(&text.join("\n")), lines);
+    }
+
+    /// As on a disk that was full for a moment.
+    #[test]
+    fn half_a_line_does_not_hide_those_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(folder.path(), "boot-1").unwrap();
+        let path = journal.path().to_owned();
+        let half = |mut file: &File| file.write_all(b"{\"undone\":{\"se").and(Err(io::ErrorKind::StorageFull.into()));
+        assert_eq!(append(&journal.file, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        journal.write(&Line::Undone { seq: 8 }).unwrap();
+        drop(journal);
+        assert_eq!(read(&path).unwrap().1[1..], [Line::Undone { seq: 8 }]);
+    }
+
+    #[test]
+    fn what_is_left_on_purpose_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(folder.path(), "boot-1").unwrap();
+        let path = journal.path().to_owned();
+        assert!(!is_left(&path) && !is_left(&folder.path().join("none")));
+        journal.write(&Line::Left).unwrap();
+        assert!(is_left(&path));
     }
 
     proptest::proptest! {

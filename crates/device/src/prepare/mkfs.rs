@@ -45,6 +45,13 @@ impl FsType {
         self.tool().package
     }
 
+    /// Whether its tool can discard the device first.
+    pub fn can_discard(self) -> bool {
+        // Tools that discard unless they are told not to have words for that.
+        let Tool { discard, keep, .. } = self.tool();
+        !discard.is_empty() || !keep.is_empty()
+    }
+
     fn tool(self) -> &'static Tool {
         &TOOLS[self as usize]
     }
@@ -184,6 +191,7 @@ impl Command {
     pub(super) fn new(request: &MkfsRequest, device: &Path) -> Result<Command, ToolError> {
         let Tool { binary, package, .. } = request.fs.tool();
         tool::no_paths(&request.options)?;
+        tool::no_tags(&request.options)?;
         if let Some(label) = &request.label {
             tool::no_paths(std::slice::from_ref(label))?;
         }
@@ -233,6 +241,8 @@ mod tests {
     fn the_table_is_in_the_order_of_the_types() {
         assert!(FsType::ALL.iter().all(|fs| FsType::parse(fs.name()) == Some(*fs)));
         assert_eq!(FsType::ALL.map(FsType::name), ["vfat", "exfat", "ext4", "f2fs", "xfs", "btrfs"]);
+        let without: Vec<FsType> = FsType::ALL.into_iter().filter(|fs| !fs.can_discard()).collect();
+        assert_eq!(without, [FsType::Vfat, FsType::Exfat]);
     }
 
     #[test]

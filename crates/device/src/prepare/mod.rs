@@ -13,21 +13,21 @@ mod mounting;
 mod partition;
 mod recover;
 mod tool;
+mod undo;
 
 pub use fill::{DiscardError, DiscardKind, FillError, FillPattern, discard, fill};
 pub(crate) use fill::{buffer as fill_buffer, random_bytes};
-pub use journal::{DeviceTag, Journal, JournalError, Step, Undo, pending};
+pub use journal::{DeviceTag, Journal, JournalError, Step, Undo, is_left, pending};
 pub use level::LevelError;
 pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
 pub use mounting::{MountError, can_mount};
 pub use partition::{Layout, LayoutError, LayoutKind, LayoutPartition, LayoutTable};
 pub use recover::{Outlook, Recovered, RecoveredAs, Recovery, outlook, recover};
 pub use tool::ToolError;
+pub use undo::OWN_FOLDER;
 
 use crate::blockdev::{OnProgress, OpenDevice, SpeedMap};
-use crate::chain::{self, Node};
 use crate::guard::{Erasable, Refusal, Released};
-use crate::mounts;
 use crate::roots::{self, Roots};
 use crate::verify::{self, Verdict, VerifyError};
 use hakaru_model::units::{Bytes, Nanos};
@@ -36,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use undo::apply;
 
 /// Why a step could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +117,14 @@ impl Mounted {
     /// The folder that leads to it.
     pub fn folder(&self) -> &Path {
         &self.at
+    }
+
+    /// Whether the device below is still the one that was mounted.
+    ///
+    /// # Errors
+    /// A [`Refusal`] when it was pulled or exchanged.
+    pub fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
+        self.device.check_unchanged(roots)
     }
 }
 
@@ -217,16 +226,16 @@ impl Preparation {
             let (device, said) =
                 device.while_released(|node| tool::run(&sfdisk, &arguments(node), &script), &this.roots)?;
             said?;
-            this.await_partitions(&device, layout.partitions.len())?;
+            this.await_partitions(&device, &layout.starts())?;
             Ok(device)
         })
     }
 
-    /// sfdisk has the kernel read the new table; what holds the device for a moment (udev) may delay that.
-    fn await_partitions(&self, device: &Erasable, count: usize) -> Result<(), PrepareError> {
+    /// sfdisk has the kernel read the new table; what holds the device for a moment (udev) may delay that. The number of
+    /// partitions alone would not tell a new table from the one before it.
+    fn await_partitions(&self, device: &Erasable, starts: &[u64]) -> Result<(), PrepareError> {
         for attempt in 0..30 {
-            let shown = Node::by_path(device.path(), &self.roots).map_or(0, |node| node.partitions().len());
-            if shown == count {
+            if partition::shown(device.path(), &self.roots) == starts {
                 return Ok(());
             }
             if attempt % 10 == 5 {
@@ -315,13 +324,32 @@ impl Preparation {
         self.step(Step::DropCaches, Undo::Nothing, |this| Ok(mounting::drop_caches(&this.roots)?))
     }
 
-    /// Leaves everything as it is now. Where something could be taken back later (a mount, files of a level), the journal
-    /// stays for [`recover`], and its path is returned.
+    /// Makes a folder for our own files, whose name begins with [`OWN_FOLDER`]; one that an earlier program left behind is
+    /// replaced. It goes with all that is in it.
     ///
     /// # Errors
-    /// When the journal is not needed any more and cannot be removed.
+    /// When it cannot be made.
+    pub fn own_folder(&mut self, folder: &Path) -> Result<(), PrepareError> {
+        let undo = Undo::RemoveTree { folder: folder.to_owned() };
+        // What is there already is ours to remove, or the step does not begin.
+        apply(&undo, &self.roots)?;
+        self.step(Step::MakeFolder { path: folder.to_owned() }, undo, |_| {
+            std::fs::create_dir(folder).map_err(|source| io_error(folder, "made", source))
+        })
+    }
+
+    /// Leaves everything as it is now, on purpose ([`is_left`]). Where something could be taken back later (a mount, files
+    /// of a level), the journal stays for [`recover`], and its path is returned.
+    ///
+    /// # Errors
+    /// When the journal is not needed any more and cannot be removed, or that it is left cannot be written into it: all
+    /// steps are taken back then.
     pub fn leave(mut self) -> Result<Option<PathBuf>, PrepareError> {
-        let lasts = self.undos.drain(..).any(|(_, undo)| undo != Undo::Nothing);
+        let lasts = self.undos.iter().any(|(_, undo)| *undo != Undo::Nothing);
+        if lasts {
+            self.write(&Line::Left)?;
+        }
+        self.undos.clear();
         match self.journal.take() {
             Some(journal) if lasts => Ok(Some(journal.path().to_owned())),
             Some(journal) => Ok(journal.close().map(|()| None)?),
@@ -417,48 +445,6 @@ impl Drop for Preparation {
         // Nobody is left to tell; what fails here stays in the journal.
         let _ = self.undo_everything();
     }
-}
-
-/// What became of an undo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Applied {
-    Undone,
-    /// There was nothing left to undo.
-    Gone,
-}
-
-fn apply(undo: &Undo, roots: &Roots) -> Result<Applied, PrepareError> {
-    match undo {
-        Undo::Nothing => Ok(Applied::Gone),
-        Undo::Unmount { at, device } => {
-            if !is_mounted(at, device, roots) {
-                return Ok(Applied::Gone);
-            }
-            mounting::unmount(at)?;
-            Ok(Applied::Undone)
-        }
-        Undo::RemoveFolder { path } => match std::fs::remove_dir(path) {
-            Ok(()) => Ok(Applied::Undone),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Applied::Gone),
-            Err(source) => Err(io_error(path, "removed", source)),
-        },
-        Undo::RemoveFiles { folder } if folder.exists() => {
-            level::remove(folder)?;
-            Ok(Applied::Undone)
-        }
-        Undo::RemoveFiles { .. } => Ok(Applied::Gone),
-    }
-}
-
-/// Whether this very device is mounted there: whatever else may be by now is left alone.
-fn is_mounted(at: &Path, device: &str, roots: &Roots) -> bool {
-    let mounts = mounts::mounts(roots);
-    // The table names folders without links on the way.
-    let real = at.canonicalize().unwrap_or_else(|_| at.to_owned());
-    let Some(mount) = mounts.iter().rfind(|mount| mount.mount_point == real) else { return false };
-    // A card that was pulled has no node any more, and its file system is mounted all the same.
-    mount.number.to_string() == device
-        || chain::nodes_of_mount(mount, roots, &mounts).iter().any(|node| node.number.to_string() == device)
 }
 
 fn tag(device: &Erasable) -> DeviceTag {

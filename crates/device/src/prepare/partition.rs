@@ -4,9 +4,11 @@
 //! begins in the middle of one costs the card a second erase for many writes.
 
 use super::tool::{self, ToolError};
+use crate::chain::Node;
+use crate::roots::{self, Roots};
 use hakaru_model::units::Bytes;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A partition table to be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +99,18 @@ impl Layout {
         tool::find("sfdisk", "fdisk")
     }
 
+    /// Where the partitions begin, in order, in bytes.
+    pub fn starts(&self) -> Vec<u64> {
+        let mut at = self.align.0;
+        let mut start = |partition: &LayoutPartition| {
+            let begin = at;
+            let len = partition.size.map_or(1, |size| size.0.div_ceil(self.align.0.max(1)).max(1));
+            at = at.saturating_add(len.saturating_mul(self.align.0));
+            begin
+        };
+        self.partitions.iter().map(&mut start).collect()
+    }
+
     /// The script that `sfdisk` reads, for a device of this size and logical block.
     ///
     /// # Errors
@@ -114,26 +128,26 @@ impl Layout {
             LayoutTable::Gpt => "gpt",
         };
         let mut script = format!("label: {label}\nunit: sectors\n\n");
-        let mut at = align.0;
-        for (index, partition) in partitions.iter().enumerate() {
+        let mut end = align.0;
+        for ((index, partition), at) in partitions.iter().enumerate().zip(self.starts()) {
             let LayoutPartition { size: wanted, kind } = partition;
             let code = kind.code(*table);
             match wanted {
                 Some(wanted) => {
                     let len = wanted.0.div_ceil(align.0).max(1).saturating_mul(align.0);
                     script += &format!("start={}, size={}, type={code}\n", at / unit, len / unit);
-                    at = at.saturating_add(len);
+                    end = at.saturating_add(len);
                 }
                 None if index + 1 < partitions.len() => return Err(LayoutError::Open { number: index + 1 }),
                 None => {
                     script += &format!("start={}, type={code}\n", at / unit);
-                    at = at.saturating_add(align.0);
+                    end = at.saturating_add(align.0);
                 }
             }
         }
         // A GPT keeps a copy of itself at the end: 16 KiB of entries and a header.
         let tail = if *table == LayoutTable::Gpt { 16384 + unit } else { 0 };
-        let needed = Bytes(at.saturating_add(tail));
+        let needed = Bytes(end.saturating_add(tail));
         if needed > size { Err(LayoutError::TooLarge { needed, size }) } else { Ok(script) }
     }
 }
@@ -148,6 +162,14 @@ impl LayoutKind {
             (LayoutTable::Gpt, LayoutKind::Linux) => "0FC63DAF-8483-4772-8E79-3D69D8477DE4",
         }
     }
+}
+
+/// Where the partitions that the kernel shows on a disk begin, in the order of their numbers, in bytes.
+pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
+    let shown = Node::by_path(disk, roots).map(|node| node.partitions()).unwrap_or_default();
+    // sysfs counts in sectors of 512 bytes, whatever the block of the device.
+    let start = |node: &Node| roots::number::<u64>(&node.folder.join("start")).unwrap_or(0).saturating_mul(512);
+    shown.iter().map(start).collect()
 }
 
 #[cfg(test)]
@@ -176,6 +198,7 @@ mod tests {
         start=1024, size=64512, type=EBD0A0A2-B9E5-4433-87C0-68B6B72699C7
         start=65536, type=0FC63DAF-8483-4772-8E79-3D69D8477DE4
         ");
+        assert_eq!(pi(LayoutTable::Gpt).starts(), [4 << 20, 256 << 20]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! After a crash or a power cut: undoing what a preparation left behind, or naming what cannot be undone.
 
+use super::boot_id;
 use super::journal::{self, DeviceTag, JournalError, Line, Step, Undo};
-use super::{Applied, apply, boot_id};
+use super::undo::{Applied, apply};
 use crate::roots::Roots;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -107,6 +108,7 @@ pub fn outlook(path: &Path, roots: &Roots) -> Result<Outlook, JournalError> {
         (Undo::Nothing, false) => {
             remains(&begun.step).map(|outcome| Recovered { step: begun.step, outcome }.to_string())
         }
+        _ if is_gone_since(&begun.undo, restarted) => Some(format!("{}: gone already", leaves(&begun.step))),
         _ => Some(format!("{}: to be removed, if it is still there", leaves(&begun.step))),
     });
     Ok(Outlook { journal: path.to_owned(), restarted, items: items.collect() })
@@ -136,7 +138,7 @@ pub fn recover(path: &Path, roots: &Roots) -> Result<Recovery, JournalError> {
     let begun = steps(lines);
     let mut items: Vec<Recovered> = Vec::new();
     for step in begun.into_iter().rev().filter(|step| !step.undone) {
-        if let Some(outcome) = outcome(&step, roots) {
+        if let Some(outcome) = outcome(&step, restarted, roots) {
             items.push(Recovered { step: step.step, outcome });
         }
     }
@@ -158,7 +160,7 @@ fn steps(lines: Vec<Line>) -> Vec<Begun> {
             }
             Line::Done { seq } => (seq, |step| step.done = true),
             Line::Undone { seq } => (seq, |step| step.undone = true),
-            Line::Failed { .. } | Line::Opened { .. } => continue,
+            Line::Failed { .. } | Line::Opened { .. } | Line::Left => continue,
         };
         if let Some((_, step)) = begun.iter_mut().find(|(seq, _)| *seq == number) {
             change(step);
@@ -167,11 +169,12 @@ fn steps(lines: Vec<Line>) -> Vec<Begun> {
     begun.into_iter().map(|(_, step)| step).collect()
 }
 
-fn outcome(begun: &Begun, roots: &Roots) -> Option<RecoveredAs> {
+fn outcome(begun: &Begun, restarted: bool, roots: &Roots) -> Option<RecoveredAs> {
     if let Undo::Nothing = begun.undo {
         return if begun.done { None } else { remains(&begun.step) };
     }
-    Some(match (apply(&begun.undo, roots), &begun.step) {
+    let applied = if is_gone_since(&begun.undo, restarted) { Ok(Applied::Gone) } else { apply(&begun.undo, roots) };
+    Some(match (applied, &begun.step) {
         // The files are not where they were written, for the card is not mounted there any more.
         (Ok(Applied::Gone), Step::FillLevel { folder, size }) => RecoveredAs::Remains {
             what: format!("{size} of random bytes may still be on the card that was mounted there"),
@@ -181,6 +184,12 @@ fn outcome(begun: &Begun, roots: &Roots) -> Option<RecoveredAs> {
         (Ok(Applied::Undone), _) => RecoveredAs::Undone,
         (Err(error), _) => RecoveredAs::Failed { error: error.to_string() },
     })
+}
+
+/// Whether a restart took it back already. No mount outlives one: what is mounted there now, be it the same device, was
+/// mounted by somebody else.
+fn is_gone_since(undo: &Undo, restarted: bool) -> bool {
+    restarted && matches!(undo, Undo::Unmount { .. })
 }
 
 /// What a step that was cut short leaves behind.

@@ -90,6 +90,7 @@ fn what_is_left_as_it_is_can_be_taken_back_later() {
     let journal = preparation.leave().unwrap().unwrap();
     drop(mounted);
     assert!(at.join("lost+found").is_dir());
+    assert!(is_left(&journal), "so that nobody takes it back unasked");
     assert!(recover(&journal, &Roots::live()).unwrap().is_complete() && !at.exists());
 
     let mut preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
@@ -140,6 +141,63 @@ fn somebody_elses_mount_is_left_alone() {
     second.undo_all().unwrap();
     assert!(recover(&journal, &Roots::live()).unwrap().is_complete());
     assert!(!journal.exists() && !at.exists());
+}
+
+/// After a restart somebody else mounted the same card at the same place, and recovering took their mount away.
+#[test]
+fn a_mount_after_a_restart_is_somebody_elses() {
+    let Some((state, mut preparation, device)) = ext4("a_mount_after_a_restart") else { return };
+    let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
+    let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
+    let at = mounted.folder().to_owned();
+    let journal = crash(preparation);
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, text.replace(&boot_id(&Roots::live()), "an earlier boot")).unwrap();
+    let told = outlook(&journal, &Roots::live()).unwrap();
+    assert!(told.restarted && told.items[0].ends_with("gone already"), "{told:?}");
+    let recovery = recover(&journal, &Roots::live()).unwrap();
+    assert_eq!(recovery.items[0].outcome, RecoveredAs::Gone);
+    assert!(at.join("lost+found").is_dir(), "it is still mounted");
+    drop(mounted);
+    mounting::unmount(&at).unwrap();
+    assert!(recover(&journal, &Roots::live()).unwrap().is_complete() && !at.exists());
+}
+
+#[test]
+fn a_folder_of_ours_goes_with_its_content_and_no_other_does() {
+    let state = tempfile::tempdir().unwrap();
+    let begin = || Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
+    let (ours, theirs) = (state.path().join(".hakaru-x"), state.path().join("photos"));
+    for folder in [&ours, &theirs] {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("old"), "content").unwrap();
+    }
+    let mut preparation = begin();
+    assert!(preparation.own_folder(&theirs).is_err() && theirs.join("old").exists());
+    preparation.own_folder(&ours).unwrap();
+    assert!(ours.is_dir() && !ours.join("old").exists(), "what was left behind is replaced");
+    std::fs::write(ours.join("data"), "content").unwrap();
+    let journal = crash(preparation);
+    assert!(recover(&journal, &Roots::live()).unwrap().is_complete() && !ours.exists());
+    let mut preparation = begin();
+    preparation.own_folder(&ours).unwrap();
+    std::fs::write(ours.join("data"), "content").unwrap();
+    preparation.undo_all().unwrap();
+    assert!(!ours.exists() && theirs.join("old").exists());
+}
+
+/// Two tables with as many partitions: the kernel's old ones passed for the new.
+#[test]
+fn partitions_are_told_apart_by_where_they_begin() {
+    let tree = crate::testtree::tree("usb-reader");
+    let disk = tree.path("/dev/sdb");
+    let starts = |tree: &crate::testtree::Tree| partition::shown(&disk, &tree.roots);
+    assert_eq!(starts(&tree).len(), 1);
+    tree.write("/sys/block/sdb/sdb1/start", "2048\n");
+    assert_eq!(starts(&tree), [1 << 20]);
+    tree.write("/sys/block/sdb/sdb1/start", "8192\n");
+    assert_eq!(starts(&tree), Layout::single(LayoutTable::Mbr, LayoutKind::Fat).starts());
+    assert_eq!(partition::shown(&tree.path("/dev/sdz"), &tree.roots), [0; 0]);
 }
 
 #[test]
@@ -303,6 +361,7 @@ fn a_card_that_was_pulled_is_mounted_until_it_is_unmounted() {
     let line = format!("36 35 179:0 / {} rw,relatime - vfat /dev/mmcblk0 rw\n", at.display());
     tree.write("/proc/self/mountinfo", &line);
     // No node of that number is there any more.
+    use undo::is_mounted;
     assert!(is_mounted(&at, "179:0", &tree.roots));
     assert!(!is_mounted(&at, "179:8", &tree.roots), "what else is mounted there is left alone");
     assert!(!is_mounted(&at.join("below"), "179:0", &tree.roots));

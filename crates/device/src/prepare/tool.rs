@@ -42,7 +42,18 @@ pub enum ToolError {
         /// The option.
         option: String,
     },
+    /// An option that names a device by what is on it.
+    #[error("the option `{option}` looks a device up by {tag}, and could lead the tool to another one: leave it out")]
+    Tag {
+        /// The option.
+        option: String,
+        /// What it is looked up by.
+        tag: &'static str,
+    },
 }
+
+/// By these the tools look a device up, wherever it is. Source: blkid(8), "NAME=value" tags.
+const TAGS: [&str; 4] = ["PARTLABEL=", "PARTUUID=", "LABEL=", "UUID="];
 
 /// Finds a tool in PATH and in the folders for the administrator.
 pub(super) fn find(tool: &str, package: &'static str) -> Result<PathBuf, ToolError> {
@@ -57,6 +68,15 @@ pub(super) fn find(tool: &str, package: &'static str) -> Result<PathBuf, ToolErr
 pub(super) fn no_paths(options: &[String]) -> Result<(), ToolError> {
     match options.iter().find(|option| option.contains('/') || option.contains('\0')) {
         Some(option) => Err(ToolError::Path { option: option.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses options that look a device up by its label or number: an external journal there would be formatted as well.
+pub(super) fn no_tags(options: &[String]) -> Result<(), ToolError> {
+    let found = options.iter().find_map(|option| Some((option, TAGS.into_iter().find(|tag| option.contains(tag))?)));
+    match found {
+        Some((option, tag)) => Err(ToolError::Tag { option: option.clone(), tag: tag.trim_end_matches('=') }),
         None => Ok(()),
     }
 }
@@ -122,5 +142,16 @@ mod tests {
         assert!(no_paths(&options("-O ^has_journal -b 4096")).is_ok());
         let error = no_paths(&options("-J device=/dev/sda")).unwrap_err();
         insta::assert_snapshot!(error, @"the option `device=/dev/sda` names a path, and a path could lead the tool to another device: leave it out");
+    }
+
+    #[test]
+    fn options_that_look_a_device_up_are_refused() {
+        let option = |text: &str| no_tags(&["-J".to_owned(), text.to_owned()]);
+        assert!(option("size=4").is_ok() && option("uuid=1234").is_ok());
+        let error = option("device=LABEL=journal").unwrap_err();
+        insta::assert_snapshot!(error, @"the option `device=LABEL=journal` looks a device up by LABEL, and could lead the tool to another one: leave it out");
+        for tag in ["UUID=1-2", "device=UUID=1-2", "device=PARTUUID=1", "device=PARTLABEL=x"] {
+            assert!(matches!(option(tag), Err(ToolError::Tag { .. })), "{tag}");
+        }
     }
 }
