@@ -107,10 +107,9 @@ impl Store {
         Ok(new)
     }
 
-    /// Makes sure that what was committed survives a power cut.
+    /// Takes what was committed from the log into the database, so that its file is whole for those who copy it.
     pub(crate) fn settle(&self) {
-        // With synchronous=NORMAL a commit alone may be lost with the power; a checkpoint syncs the log first. Should
-        // it fail (a reader in between, a full disk) the commit still stands, and the next checkpoint makes up for it.
+        // The commit itself is synced. Should this fail (a reader in between, a full disk) the next one makes up for it.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 }

@@ -91,11 +91,19 @@ fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
         all.push(&mut device.node);
     }
     for job in record.scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+        let replay = &mut job.rules.replay;
+        all.extend(replay.read.iter_mut().chain(&mut replay.write).chain(&mut replay.redirect));
         match &mut job.target {
             Target::Paths(paths) => all.extend(paths),
             Target::Formatted { directories, .. } => all.extend(directories),
             Target::Nothing | Target::Sim(_) => {}
         }
+    }
+    let errors =
+        record.phases.iter_mut().flat_map(|phase| &mut phase.workers).flat_map(|worker| &mut worker.errors.first);
+    for saved in errors.flat_map(|error| &mut error.mismatches).filter_map(|mismatch| mismatch.saved.as_mut()) {
+        all.push(&mut saved.received);
+        all.extend(&mut saved.expected);
     }
     all
 }

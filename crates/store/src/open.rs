@@ -235,8 +235,9 @@ fn check_is_ours(connection: &Connection, path: &Path, busy: Duration) -> Result
 
 /// A write-ahead log, so that readers and one writer do not wait for each other.
 ///
-/// With such a log `synchronous=NORMAL` cannot damage the database, and [`Store::append`] syncs it at its end. Where
-/// the file system has no shared memory, the older journal is used, which is only safe with `FULL`.
+/// Either journal is synced at each commit: what a run left beside the database is removed once its record is stored, so the
+/// record has to survive a loss of power from then on. With `synchronous=NORMAL` it would wait for a checkpoint, which a
+/// reader can put off.
 fn configure(connection: &Connection, busy: Duration, wanted: Journal) -> rusqlite::Result<Journal> {
     connection.pragma_update(None, "foreign_keys", true)?;
     let journal = match wanted {
@@ -248,7 +249,7 @@ fn configure(connection: &Connection, busy: Duration, wanted: Journal) -> rusqli
             Journal::Rollback
         }
     };
-    connection.pragma_update(None, "synchronous", if journal == Journal::WriteAhead { "NORMAL" } else { "FULL" })?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
     // Only a use shows whether the log can be had; it also gives back what an exclusive connection kept.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(journal)

@@ -31,7 +31,7 @@ fn the_connection_is_set_up_as_promised() {
     let store = Store::open(dir.path().join("x.db")).unwrap();
     let text = |sql: &str| store.connection.query_row(sql, [], |r| r.get::<_, rusqlite::types::Value>(0)).unwrap();
     assert_eq!(text("PRAGMA journal_mode"), rusqlite::types::Value::Text("wal".into()));
-    assert_eq!(text("PRAGMA synchronous"), rusqlite::types::Value::Integer(1));
+    assert_eq!(text("PRAGMA synchronous"), rusqlite::types::Value::Integer(2), "a commit survives a loss of power");
     assert_eq!(text("PRAGMA foreign_keys"), rusqlite::types::Value::Integer(1));
     assert_eq!(text("PRAGMA user_version"), rusqlite::types::Value::Integer(migrate::NEWEST.into()));
 }

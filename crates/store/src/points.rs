@@ -50,10 +50,30 @@ impl Store {
         let mut statement = self.connection.prepare(
             "SELECT run.id, series, host, card, label, layer, workload, point.repeat, definition, outcome,
                     started_unix_ms, ios, bytes,
-                    coalesce((SELECT sum(bytes) FROM phase WHERE phase.run = run.id AND op = 'write'), 0)
+                    CAST(min((SELECT total(bytes) FROM phase WHERE phase.run = run.id AND op = 'write'), 9.2e18) AS INTEGER)
              FROM point JOIN run ON run.id = point.run WHERE campaign = ?1 ORDER BY started_unix_ms, run.id",
         )?;
         statement.query_map([campaign], point_row)?.collect()
+    }
+
+    /// Bytes that preparations wrote to each card of a campaign, by what it answers to: those of which the speed along the
+    /// card was kept, which is a fill. It is kept with the first run that came to its end.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn filled(&self, campaign: &str) -> Result<Vec<(String, u64)>, StoreError> {
+        self.select_filled(campaign).map_err(self.failed("add up what filling the cards wrote"))
+    }
+
+    fn select_filled(&self, campaign: &str) -> rusqlite::Result<Vec<(String, u64)>> {
+        let mut statement = self.connection.prepare(
+            "SELECT card, CAST(min(total(json_extract(stretch.value, '$.len')), 9.2e18) AS INTEGER)
+             FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run, json_each(record.body, '$.campaign.prepared') AS step,
+                  json_each(step.value, '$.speed') AS stretch
+             WHERE point.campaign = ?1 AND outcome = 'completed' GROUP BY card ORDER BY card",
+        )?;
+        let row = |row: &Row<'_>| Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)));
+        statement.query_map([campaign], row)?.collect()
     }
 
     /// Keeps what a campaign was asked to be, in a form that its reader knows; what was kept before gives way.

@@ -2,8 +2,10 @@
 
 mod support;
 
-use hakaru_model::campaign::{CampaignPoint, Prepared};
+use hakaru_model::campaign::{CampaignPoint, Prepared, Stretch};
+use hakaru_model::mismatch::{Difference, Mismatch, Saved};
 use hakaru_model::record::{FORMAT, Origin, Outcome, RunRecord};
+use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::{AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import};
 use proptest::prelude::*;
 use support::{record, repeat_of};
@@ -74,6 +76,55 @@ fn a_path_that_is_no_text_does_not_cost_the_measurement() {
     store.append(&odd).unwrap();
     assert_eq!(store.append(&odd).unwrap(), Appended::AlreadyThere);
     assert_eq!(store.run(&odd.id).unwrap().target.path.to_str(), Some("/mnt/\u{FFFD}.tmp"));
+}
+
+#[test]
+fn no_path_in_a_record_has_to_be_text() {
+    use std::os::unix::ffi::OsStringExt;
+    let odd = || std::path::PathBuf::from(std::ffi::OsString::from_vec(b"/mnt/\xff".to_vec()));
+    let (_dir, mut store) = empty();
+    let mut record = record(1);
+    let replay = &mut record.scenario.phases[0].jobs[0].rules.replay;
+    (replay.read, replay.write, replay.redirect) = (vec![odd()], Some(odd()), Some(odd()));
+    let saved = Some(Saved { received: odd(), expected: Some(odd()) });
+    let difference = Difference::Magic { found: 1, wanted: 2 };
+    let mismatch = Mismatch { offset: Bytes(0), len: Bytes(512), difference, saved };
+    record.phases[0].workers[0].errors.first[0].mismatches.push(mismatch);
+    store.append(&record).unwrap();
+    let stored = store.run(&record.id).unwrap();
+    assert_eq!(stored.scenario.phases[0].jobs[0].rules.replay.read[0].to_str(), Some("/mnt/\u{FFFD}"));
+}
+
+/// Figures beyond all sense, as a damaged import has them, overflowed their sum, and no point could be listed any more.
+#[test]
+fn points_are_listed_whatever_was_written() {
+    let (_dir, mut store) = empty();
+    let mut odd = record(1);
+    odd.campaign = Some(CampaignPoint { campaign: "c".into(), card: "0x1".into(), ..CampaignPoint::default() });
+    odd.phases[0].workers[0].ops.write.bytes = u64::MAX;
+    odd.phases.push(odd.phases[0].clone());
+    store.append(&odd).unwrap();
+    let points = store.points("c").unwrap();
+    assert_eq!((points.len(), points[0].written), (1, 9_200_000_000_000_000_000));
+}
+
+#[test]
+fn what_a_fill_wrote_is_added_up_card_by_card() {
+    let (_dir, mut store) = empty();
+    let filled = |n: u64, card: &str, stretches: u64| {
+        let stretch = |at: u64| Stretch { offset: Bytes(at << 20), len: Bytes(1 << 20), elapsed: Nanos(1) };
+        let speed = (0..stretches).map(stretch).collect();
+        let step = |speed| Prepared { what: "filled with 0xff".into(), elapsed: Nanos(7), speed };
+        let prepared = vec![step(Vec::new()), step(speed)];
+        let point = CampaignPoint { campaign: "c".into(), card: card.into(), prepared, ..CampaignPoint::default() };
+        RunRecord { campaign: Some(point), ..record(n) }
+    };
+    let failed = RunRecord { outcome: Outcome::Failed { error: "EIO".into() }, ..filled(6, "a", 9) };
+    for record in [filled(1, "a", 3), filled(2, "a", 0), filled(3, "a", 2), filled(4, "b", 0), record(5), failed] {
+        store.append(&record).unwrap();
+    }
+    assert_eq!(store.filled("c").unwrap(), [("a".to_owned(), 5 << 20)]);
+    assert_eq!(store.filled("other").unwrap(), []);
 }
 
 #[test]
