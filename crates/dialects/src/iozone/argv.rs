@@ -16,12 +16,22 @@ pub(super) struct Token {
 
 /// Takes words apart. What is neither option nor value is returned beside, as iozone passes over it.
 pub(super) fn lex(args: &[OsString]) -> Result<(Vec<Token>, Vec<String>), IozoneError> {
-    let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let words = args.iter().enumerate().map(utf8).collect::<Result<Vec<String>, _>>()?;
     let mut reader = Reader { words: &words, next: 0, tokens: Vec::new(), other: Vec::new() };
     while reader.next < words.len() {
         reader.word()?;
     }
     Ok((reader.tokens, reader.other))
+}
+
+/// A word that is no text is refused: what is put in the place of its bytes would name another file.
+fn utf8((index, arg): (usize, &OsString)) -> Result<String, IozoneError> {
+    arg.to_str().map(str::to_owned).ok_or_else(|| {
+        let shown = arg.to_string_lossy();
+        let message =
+            format!("argument {}, `{shown}`, cannot be used: it is not UTF-8; give the file another name", index + 1);
+        IozoneError::at(message, Place { index, span: 0..0 })
+    })
 }
 
 struct Reader<'a> {
@@ -130,5 +140,15 @@ mod tests {
         assert!(error.message.contains("needs a value"), "{error}");
         assert!(of(&["-+"]).message.contains("`-+`"));
         assert!(of(&["-é"]).message.contains("`-é`"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_no_text_is_refused() {
+        use std::os::unix::ffi::OsStringExt;
+        let args = [OsString::from("-f"), OsString::from_vec(b"/mnt/\xff".to_vec())];
+        let error = lex(&args).unwrap_err();
+        assert_eq!(error.at, Some(Place { index: 1, span: 0..0 }));
+        assert!(error.message.contains("argument 2") && error.message.contains("not UTF-8"), "{error}");
     }
 }

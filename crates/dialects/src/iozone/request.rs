@@ -326,6 +326,8 @@ impl Request {
         }
         let mode = if throughput { draft.throughput(place)? } else { draft.table(place)? };
         let kinds = draft.kinds(throughput, place)?;
+        let mut warnings = warnings;
+        warnings.extend(draft.ignored(throughput));
         let unit = match (draft.ops, draft.micros) {
             (true, _) => Unit::Ops,
             (_, true) => Unit::Micros,
@@ -361,6 +363,34 @@ impl Request {
 }
 
 impl Draft {
+    /// Options that were given and have no effect beside the others.
+    fn ignored(&self, throughput: bool) -> Vec<String> {
+        let mut ignored = Vec::new();
+        let mut tell = |given: bool, text: &str| {
+            if given {
+                ignored.push(text.to_owned());
+            }
+        };
+        let ((file_min, file_max), (record_min, record_max)) = (self.file_bounds, self.record_bounds);
+        if throughput {
+            tell(self.file.is_some(), "-f has no effect with children: -F names a file for each of them");
+            let bounds = [("-n", file_min), ("-g", file_max), ("-y", record_min), ("-q", record_max)];
+            for (name, _) in bounds.into_iter().filter(|(_, bound)| bound.is_some()) {
+                tell(true, &format!("{name} has no effect with children: -s and -r give their sizes"));
+            }
+            tell(self.all_records, "-z has no effect with children: it goes with -a");
+        } else {
+            tell(!self.files.is_empty(), "-F has no effect in a table: -f names its file, and -t makes children");
+            let auto = self.auto || file_max.is_some();
+            tell(file_min.is_some() && !auto, "-n has no effect without -a or -g: -s gives the size of the file");
+            let sized = auto && !self.sizes_kb.is_empty();
+            tell(file_min.is_some() && sized, "-n has no effect beside -s: sizes begin with that of -s");
+            tell(self.all_records && !auto, "-z has no effect without -a or -g");
+        }
+        tell(self.map_flush && !self.mmap, "-G has no effect without -B");
+        ignored
+    }
+
     fn kinds(&self, throughput: bool, place: &dyn Fn(&str) -> Option<Place>) -> Result<Vec<Kind>, IozoneError> {
         let wrong = |message: String| IozoneError { message, at: place("i") };
         let all: &[u32] = if throughput { &[0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12] } else { &[0, 1, 2, 3, 4, 5, 6, 7] };

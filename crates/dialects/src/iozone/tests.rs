@@ -329,6 +329,21 @@ fn help_lists_every_option_that_works() {
 fn words_of_no_option_and_options_of_no_effect_are_warned_of() {
     let warnings = request("-e -t1 -i0 -i2 -r1k -s1g -p /tmp").warnings;
     assert!(warnings[0].contains("-p has no effect") && warnings[1].contains("`/tmp`"), "{warnings:?}");
+    // Each of these was once passed over in silence, and the wrong file was measured.
+    for (line, expected) in [
+        ("-t2 -f x", "-f has no effect with children: -F names a file for each of them"),
+        ("-i0 -F a b", "-F has no effect in a table: -f names its file, and -t makes children"),
+        ("-i0 -n 4m", "-n has no effect without -a or -g: -s gives the size of the file"),
+        ("-a -n 4m -s 8m", "-n has no effect beside -s: sizes begin with that of -s"),
+        ("-t2 -g 1g", "-g has no effect with children: -s and -r give their sizes"),
+        ("-i0 -z", "-z has no effect without -a or -g"),
+        ("-i0 -G", "-G has no effect without -B"),
+    ] {
+        assert_eq!(request(line).warnings, [expected], "{line}");
+    }
+    for line in ["-a -n 4m -f x", "-g 1g -n 1m -z", "-t2 -F a b", "-i0 -B -G"] {
+        assert_eq!(request(line).warnings, [""; 0], "{line}");
+    }
 }
 
 proptest! {
