@@ -95,10 +95,20 @@ fn time(job: &Job, slips: &mut Vec<Slip>) {
         slips.push(Slip::Short { runtime, wanted: SHORT });
     }
     if !job.timing.time_based {
-        slips.extend(each_clone(job).map(|size| Slip::EndsEarly { runtime, size }));
+        slips.extend(transferred(job).map(|size| Slip::EndsEarly { runtime, size }));
     } else if job.timing.ramp_time.0 == 0 {
         slips.push(Slip::NoRamp);
     }
+}
+
+/// Bytes that one clone moves until it ends, where they do not depend on the target.
+fn transferred(job: &Job) -> Option<Bytes> {
+    let a_loop = match job.extent.io_size {
+        Some(SizeSpec::Bytes(size)) => Some(size),
+        Some(SizeSpec::Percent(_)) => None,
+        None => each_clone(job),
+    };
+    a_loop.map(|size| Bytes(size.0.saturating_mul(job.extent.loops.max(1).into())))
 }
 
 /// Bytes that one clone works on, where they do not depend on the target.
@@ -182,6 +192,16 @@ mod tests {
             |j| (j.timing.time_based, j.extent.size) = (false, Some(SizeSpec::Bytes(size))),
             &[Slip::EndsEarly { runtime: Nanos::from_secs(60), size }, Slip::SmallFile { size }],
         );
+        let moved = |loops: u32, io_size: u64, moves: u64| {
+            let change = |j: &mut Job| {
+                (j.timing.time_based, j.extent.loops) = (false, loops);
+                j.extent.io_size = Some(SizeSpec::Bytes(Bytes(io_size))).filter(|_| io_size > 0);
+            };
+            finds(Op::Read, change, &[Slip::EndsEarly { runtime: Nanos::from_secs(60), size: Bytes(moves) }]);
+        };
+        moved(1, 64 << 20, 64 << 20);
+        moved(3, 0, 12 << 30);
+        moved(2, 64 << 20, 128 << 20);
         finds(Op::Write, |j| j.files.direct = false, &[Slip::Buffered, Slip::NotFlushed]);
         finds(Op::Write, |j| (j.files.direct, j.durability.end_fsync) = (false, true), &[Slip::Buffered]);
         let fits = Slip::FitsInMemory { size: Bytes(4 << 30), memory: Bytes(8 << 30) };
