@@ -125,9 +125,7 @@ pub struct Settings {
     pub read_only: bool,
     /// Processors' idle time in the result.
     pub idle_prof: Option<IdleProf>,
-    /// Writes logs of the bandwidth of all jobs together.
-    pub bandwidth_log: bool,
-    /// Folder for files that fio makes for itself.
+    /// Folder for the files that tell how far a job has written; the present one where it is not given.
     pub aux_path: Option<PathBuf>,
 }
 
@@ -143,7 +141,6 @@ impl Default for Settings {
             status_interval_ms: None,
             read_only: false,
             idle_prof: None,
-            bandwidth_log: false,
             aux_path: None,
         }
     }

@@ -179,7 +179,8 @@ impl Kind {
             Kind::Paths => Value::Paths(paths(text.trim())),
             Kind::Errors => Value::Errors(errors(text)?),
             Kind::Pattern => Value::Pattern(reading.pattern(text)?),
-            Kind::Text(_) | Kind::OptionalText(_) => Value::Text(Some(text.to_owned())),
+            // Job files have blanks around the `=`, and they belong to no name.
+            Kind::Text(_) | Kind::OptionalText(_) => Value::Text(Some(text.trim().to_owned())),
         })
     }
 

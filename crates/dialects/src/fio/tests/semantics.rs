@@ -256,6 +256,16 @@ fn a_read_only_run_writes_nothing() {
     assert!(fails("--readonly --name=a --rw=randtrim").contains("--readonly forbids that"));
 }
 
+/// Formerly the log of `write_bw_log = out` had a name that begins with a blank.
+#[test]
+fn blanks_around_the_text_of_a_job_file_belong_to_no_name() {
+    let text = "[a]\nsize=1m\nwrite_bw_log = out\ndescription = two words \nwrite_iolog = l\n";
+    let invocation = run_file("", text).unwrap();
+    let (job, extras) = invocation.jobs().next().unwrap();
+    assert_eq!((extras.logs.bw.as_deref(), extras.description.as_deref()), (Some("out"), Some("two words")));
+    assert_eq!(job.rules.replay.write.as_deref(), Some(std::path::Path::new("l")));
+}
+
 #[test]
 fn a_job_file_comes_from_standard_input() {
     let parsed = with_files(&[("-", "[a]\nsize=1m\n")], |ctx| parse(&words("fio -"), ctx));
