@@ -82,14 +82,14 @@ impl Nanos {
     /// One second.
     pub const SECOND: Nanos = Nanos(1_000_000_000);
 
-    /// A whole number of milliseconds.
+    /// A whole number of milliseconds; of more than 584 years, so many.
     pub const fn from_millis(ms: u64) -> Nanos {
-        Nanos(ms * 1_000_000)
+        Nanos(ms.saturating_mul(1_000_000))
     }
 
-    /// A whole number of seconds.
+    /// A whole number of seconds; of more than 584 years, so many.
     pub const fn from_secs(s: u64) -> Nanos {
-        Nanos(s * 1_000_000_000)
+        Nanos(s.saturating_mul(1_000_000_000))
     }
 
     /// In seconds.

@@ -81,6 +81,9 @@ pub struct Workload {
     pub op: Option<String>,
 }
 
+/// The deepest queue that a row can have.
+const DEEPEST: u32 = 32_768;
+
 /// One row, understood.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -176,7 +179,9 @@ fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Opt
     let rw = pick(cell(&columns.rw), |w| w.rw.as_ref());
     let rw =
         rw.ok_or_else(|| format!("nothing says what the workload `{workload}` does: give it an rw in the mapping"))?;
-    let access = fio::jobs_access(&rw);
+    // Tables write their words large and small.
+    let access = fio::jobs_access(rw.trim().to_ascii_lowercase().as_str())
+        .ok_or_else(|| format!("`{rw}` is no rw of fio: there are {}", fio::RW))?;
     let op = match pick(None, |w| w.op.as_ref()) {
         Some(name) => hakaru_model::reported::op_named(&name).ok_or_else(|| format!("`{name}` is no operation"))?,
         None => Op::ALL.into_iter().find(|&op| access.does(op)).unwrap_or(Op::Read),
@@ -190,8 +195,14 @@ fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Opt
         job.block = PerOp::all(BlockSize::Fixed(size.map_err(|error| error.to_string())?));
     }
     let of = |pick: fn(&Workload) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
-    let depth = cell(&columns.iodepth).and_then(|text| text.parse().ok()).or_else(|| of(|w| w.iodepth));
-    job.queue.iodepth = depth.unwrap_or(1).clamp(1, 32_768);
+    let depth = match cell(&columns.iodepth) {
+        Some(text) => text.parse().map_err(|_| format!("`{text}` is no queue depth"))?,
+        None => of(|w| w.iodepth).unwrap_or(1),
+    };
+    if !(1..=DEEPEST).contains(&depth) {
+        return Err(format!("a queue depth of {depth} cannot be: it lies between 1 and {DEEPEST}"));
+    }
+    job.queue.iodepth = depth;
     job.numjobs = of(|w| w.numjobs).unwrap_or(1).clamp(1, 4096);
     job.durability.fsync_every = of(|w| w.fsync).unwrap_or(0);
     job.files.direct = named.and_then(|w| w.direct).or(fixed.direct).unwrap_or(false);
@@ -220,7 +231,13 @@ fn rates<'a>(
 ) -> Result<(), String> {
     let columns = &mapping.columns;
     let runs = match cell(&columns.runs) {
-        Some(text) => text.parse::<u32>().map_err(|_| format!("`{text}` is no number of runs"))?,
+        Some(text) => match text.parse::<u32>() {
+            Ok(0) => {
+                return Err("it is the mean of 0 runs, which cannot be: give at least 1, or leave it out".to_owned());
+            }
+            Ok(runs) => runs,
+            Err(_) => return Err(format!("`{text}` is no number of runs")),
+        },
         None => 1,
     };
     let mut figure = |name: &str, column: &Option<String>, unit: Option<&str>| -> Result<Option<Ranged>, String> {
@@ -400,6 +417,20 @@ mod tests {
 
     fn rows_unread(text: &str, mapping: &Mapping) -> Vec<Unread> {
         rows(text, mapping).1
+    }
+
+    /// Formerly each of these was read as something else: a sequential read, a depth of 1, the mean of no run.
+    #[test]
+    fn what_is_no_rw_depth_or_count_is_no_row() {
+        let text = "target,rw,bs,iodepth,runs,iops\n\
+            a,RandRead,4k,4,2,5\na,randraed,4k,1,1,5\na,read,4k,deep,1,5\na,read,4k,0,1,5\na,read,4k,1,0,5\n";
+        let (rows, unread) = rows(text, &mapping_of_header(text.lines().next().unwrap()).unwrap());
+        assert_eq!(rows.len(), 1);
+        assert!(rows[0].job.access.random && rows[0].job.queue.iodepth == 4);
+        let why: Vec<&str> = unread.iter().map(|u| u.why.as_str()).collect();
+        assert!(why[0].contains("`randraed`") && why[0].contains("randread,"), "{why:?}");
+        assert!(why[1].contains("`deep`") && why[2].contains("between 1 and 32768"), "{why:?}");
+        assert!(why[3].contains("0 runs") && why.len() == 4, "{why:?}");
     }
 
     #[test]

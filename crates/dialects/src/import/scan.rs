@@ -3,9 +3,11 @@
 //! Leaves out what the results say.
 
 use super::commands::command_words;
+use super::fio::interim::{REPLACED, State, terse_runs};
 use super::fio::{jobs, json, logs, terse, text};
 use super::lines::{Line, lines};
 use super::{Format, Found, FoundRun, ImportedRun, Source, Unread, fio, iozone, simple};
+use hakaru_model::caveat::Caveat;
 use logs::LogFile;
 use std::collections::BTreeMap;
 
@@ -64,6 +66,21 @@ struct Interim {
     command: Option<Vec<String>>,
 }
 
+/// The same for JSON, which has no process but tells when its jobs began.
+struct InterimJson {
+    state: State,
+    run: usize,
+    line: usize,
+    command: Option<Vec<String>>,
+}
+
+/// All lines as one text, made when the first JSON comes: its parser wants no lines.
+struct Joined {
+    text: String,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
 /// How often broken JSON is tried again in one source: each time costs a look at all that follows.
 const MOST_BROKEN: usize = 16;
 
@@ -77,6 +94,9 @@ struct Scanner<'a> {
     head: Option<(Line, text::Reader)>,
     /// The last text of fio, for as long as another may show a later state of the same run.
     interim: Option<Interim>,
+    /// The last JSON of fio.
+    interim_json: Option<InterimJson>,
+    joined: Option<Joined>,
     /// Where the lines of dd end that are known to be results, so that each is looked behind once.
     dd_results: usize,
     /// What looked like JSON and was none; after some of those nobody looks any more.
@@ -93,6 +113,8 @@ impl<'a> Scanner<'a> {
             commands: Commands::default(),
             head: None,
             interim: None,
+            interim_json: None,
+            joined: None,
             dd_results: 0,
             broken_json: 0,
             found,
@@ -128,6 +150,14 @@ impl<'a> Scanner<'a> {
         self.found.runs.push(FoundRun { source: self.source, run });
     }
 
+    /// Takes a run back, in whose place a later state of it comes.
+    fn remove(&mut self, run: usize) {
+        self.found.runs.remove(run);
+        let places = self.interim.iter_mut().map(|last| &mut last.run);
+        let places = places.chain(self.interim_json.iter_mut().map(|last| &mut last.run));
+        places.filter(|place| **place > run).for_each(|place| *place -= 1);
+    }
+
     fn complain(&mut self, line: usize, text: &str, why: &str) {
         let unread = Unread { line, text: super::Shorten::shortened(text, 60), why: why.to_owned() };
         self.found.unread.push((self.source, unread));
@@ -141,46 +171,70 @@ impl<'a> Scanner<'a> {
         if !near.clone().any(|line| line.text.contains("\"fio version\"") || line.text.contains("\"jobs\"")) {
             return false;
         }
-        let rest: Vec<&str> = self.lines[self.at..].iter().map(|line| line.text.as_str()).collect();
-        let joined = rest.join("\n");
+        let joined = self.joined.get_or_insert_with(|| Joined::of(&self.lines));
+        let rest = joined.text[joined.starts[self.at]..].trim_start();
         let number = self.lines[self.at].number;
-        let Some(object) = json::object(joined.trim_start()) else {
+        let Some(object) = json::object(rest) else {
             self.complain(number, text, "this looks like JSON of fio and is none that can be read");
             self.broken_json += 1;
             self.at += 1;
             return true;
         };
-        let skipped = joined.len() - joined.trim_start().len();
-        let used = joined[..skipped + object.len].matches('\n').count() + 1;
+        let used = rest[..object.len].matches('\n').count() + 1;
         let last = self.lines.get(self.at + used - 1).map_or(number, |line| line.number);
-        let mut raw = json::read(object, (number, last));
-        if let (Err(why), Some(words)) = (&raw.asked, self.commands.fio.take())
-            && why.is_empty()
-        {
-            raw.asked = jobs::command(&words);
-        }
-        match fio::finish(raw) {
-            Some(run) => self.add(run),
-            None => self.complain(number, text, "this JSON of fio holds no job"),
-        }
+        self.finish_json(json::read(object, (number, last)), text);
         self.at += used;
         true
+    }
+
+    fn finish_json(&mut self, mut raw: fio::Raw, text: &str) {
+        let (number, state) = (raw.lines.0, State::of(&raw));
+        let mut command = self.commands.fio.take();
+        if let Some(last) = self.interim_json.take().filter(|last| last.state.is_before(&state)) {
+            self.remove(last.run);
+            raw.unread.push(Unread { line: last.line, text: String::new(), why: REPLACED.to_owned() });
+            command = command.or(last.command);
+        }
+        if let (Err(why), Some(words)) = (&raw.asked, &command)
+            && why.is_empty()
+        {
+            raw.asked = jobs::command(words);
+        }
+        match fio::finish(raw) {
+            Some(run) => {
+                self.interim_json = Some(InterimJson { state, run: self.found.runs.len(), line: number, command });
+                self.add(run);
+            }
+            None => self.complain(number, text, "this JSON of fio holds no job"),
+        }
     }
 
     fn terse(&mut self, text: &str) -> bool {
         let Some(version) = terse::version(text) else { return false };
         let rest = &self.lines[self.at..];
         let used = rest.iter().take_while(|line| terse::version(&line.text) == Some(version)).count();
-        let mut raw = terse::read(&rest[..used]);
-        if let Some(words) = self.commands.fio.take() {
-            raw.asked = jobs::command(&words);
+        let end = self.at + used;
+        let asked = self.commands.fio.take().map_or(Err(String::new()), |words| jobs::command(&words));
+        for found in terse_runs(&rest[..used], asked.as_ref().ok()) {
+            let lines = &self.lines[self.at..end];
+            let mut raw = terse::read(&lines[found.lines.clone()]);
+            raw.asked.clone_from(&asked);
+            if let Some(place) = found.replaced {
+                let line = lines[place].number;
+                raw.unread.push(Unread { line, text: String::new(), why: REPLACED.to_owned() });
+            }
+            let number = lines[found.lines.start].number;
+            match fio::finish(raw) {
+                Some(mut run) => {
+                    let what = "whether lines of the same job are clones that ran together or runs one after another: \
+                                they were added up";
+                    run.caveats.extend(found.unclear.then(|| Caveat::Unstated { what: what.to_owned() }));
+                    self.add(run);
+                }
+                None => self.complain(number, text, "this looks like a terse line of fio and holds no result"),
+            }
         }
-        let number = rest[0].number;
-        match fio::finish(raw) {
-            Some(run) => self.add(run),
-            None => self.complain(number, text, "this looks like a terse line of fio and holds no result"),
-        }
-        self.at += used;
+        self.at = end;
         true
     }
 
@@ -218,10 +272,9 @@ impl<'a> Scanner<'a> {
         }
         self.give_up_head();
         let Some(Interim { run, line, mut head, command, .. }) = interim else { return text::Reader::default() };
-        self.found.runs.remove(run);
+        self.remove(run);
         self.commands.fio = command;
-        let why = "results in between: those that the same run printed later stand for them".to_owned();
-        head.unread.push(Unread { line, text: String::new(), why });
+        head.unread.push(Unread { line, text: String::new(), why: REPLACED.to_owned() });
         head
     }
 
@@ -349,6 +402,20 @@ impl<'a> Scanner<'a> {
         }
         self.at += used;
         true
+    }
+}
+
+impl Joined {
+    fn of(lines: &[Line]) -> Joined {
+        let mut joined = Joined { text: String::new(), starts: Vec::with_capacity(lines.len()) };
+        for line in lines {
+            if !joined.starts.is_empty() {
+                joined.text.push('\n');
+            }
+            joined.starts.push(joined.text.len());
+            joined.text.push_str(&line.text);
+        }
+        joined
     }
 }
 

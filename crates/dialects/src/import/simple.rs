@@ -4,7 +4,7 @@ use super::lines::Line;
 use super::units::{Kilo, Ranged, factor, has_decimal_comma, number, slip};
 use super::{Format, ImportedRun, Shorten, Unread};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::{Access, BlockSize, Job, Op, Phase, Scenario, Target};
+use hakaru_model::job::{Access, BlockSize, Durability, Job, Op, Phase, Scenario, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{Block, Decimal, Reported, WorkerReport};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
@@ -20,16 +20,16 @@ struct Measured {
     nanos: f64,
     direct: bool,
     path: Option<PathBuf>,
-    end_fsync: bool,
+    durability: Durability,
 }
 
 impl Measured {
     fn record(&self) -> (PhaseRecord, Phase) {
-        let Measured { name, op, bytes, blocks, nanos, direct, path, end_fsync } = self;
+        let Measured { name, op, bytes, blocks, nanos, direct, path, durability } = self;
         let target = path.as_ref().map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
         let mut job = Job::new(name, target, Access::only(*op, false));
         job.files.direct = *direct;
-        job.durability.end_fsync = *end_fsync;
+        job.durability.clone_from(durability);
         if let Some((_, size)) = blocks {
             job.block[*op] = BlockSize::Fixed(Bytes(*size));
         }
@@ -154,7 +154,7 @@ fn hdparm_line(text: &str, device: Option<&str>) -> Option<(Measured, Block, Opt
         nanos: ranged("time")?.value,
         direct: name.contains("O_DIRECT"),
         path: device.map(PathBuf::from),
-        end_fsync: false,
+        durability: Durability::default(),
     };
     Some((one, block, caveat))
 }
@@ -227,7 +227,11 @@ pub(super) struct DdCommand {
     output: Option<String>,
     bs: Option<u64>,
     direct: bool,
+    /// `conv=fsync` or `fdatasync`: once, at the end.
+    end_fsync: bool,
+    /// `oflag=sync` and `oflag=dsync`: each write.
     sync: bool,
+    dsync: bool,
 }
 
 /// Understands a command line of dd. `None` when it is none.
@@ -239,8 +243,15 @@ pub(super) fn dd_command(words: &[String]) -> Option<DdCommand> {
             "if" => command.input = Some(value.to_owned()),
             "of" => command.output = Some(value.to_owned()),
             "bs" => command.bs = dd_size(value),
-            "iflag" | "oflag" => command.direct |= value.split(',').any(|flag| flag == "direct"),
-            "conv" => command.sync |= value.split(',').any(|flag| matches!(flag, "fsync" | "fdatasync")),
+            "iflag" => command.direct |= value.split(',').any(|flag| flag == "direct"),
+            "oflag" => {
+                for flag in value.split(',') {
+                    command.direct |= flag == "direct";
+                    command.sync |= flag == "sync";
+                    command.dsync |= flag == "dsync";
+                }
+            }
+            "conv" => command.end_fsync |= value.split(',').any(|flag| matches!(flag, "fsync" | "fdatasync")),
             _ => {}
         }
     }
@@ -276,7 +287,7 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
         caveats.push(Caveat::Unstated {
             what: "whether it read or wrote, what, and how: dd is taken to have written".to_owned(),
         });
-    } else if !(asked.direct || op == Op::Write && asked.sync) {
+    } else if !(asked.direct || op == Op::Write && (asked.end_fsync || asked.sync || asked.dsync)) {
         caveats.push(Caveat::Buffered);
     }
     caveats.extend(contradiction("dd", rate, Ranged::exact(bytes.value), time.times(1e-9)));
@@ -301,7 +312,12 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
         nanos: time.value,
         direct: asked.direct,
         path: path.as_ref().map(PathBuf::from),
-        end_fsync: asked.sync,
+        durability: Durability {
+            end_fsync: asked.end_fsync,
+            sync: asked.sync,
+            dsync: asked.dsync,
+            ..Durability::default()
+        },
     };
     let mut run = run(Format::Dd, &[one], vec![block], caveats, (line.number, line.number));
     if has_decimal_comma(line.trimmed()) {
@@ -358,6 +374,12 @@ mod tests {
         assert_eq!(run.path, Some("/dev/sda".into()));
         assert_eq!((run.phases[0].workers[0].ops.read.ios, run.caveats.len()), (256, 0));
         assert_eq!(dd_command(&words("echo dd")), None);
+        // The usual test of latency: each block is durable before the next, so no cache is in between.
+        let synced = dd_command(&words("dd if=/dev/zero of=x bs=512 count=1000 oflag=dsync")).unwrap();
+        let run = dd(&line("512000 bytes (512 kB, 500 KiB) copied, 2 s, 256 kB/s"), None, Some(&synced)).unwrap();
+        let durability = &run.scenario.phases[0].jobs[0].durability;
+        assert_eq!((durability.dsync, durability.sync, durability.end_fsync), (true, false, false));
+        assert_eq!((run.caveats.len(), run.phases[0].workers[0].ops.write.ios), (0, 1000));
         assert_eq!(
             (dd_size("4k"), dd_size("1MB"), dd_size("512"), dd_size("x")),
             (Some(4096), Some(1_000_000), Some(512), None)

@@ -241,6 +241,79 @@ fn states_in_between_are_not_runs() {
     assert_eq!(read("two.txt", &other).runs.len(), 2);
 }
 
+/// A terse line of version 3 with so much read in so many milliseconds.
+fn terse(name: &str, kib: u64, msec: u64) -> String {
+    format!("3;fio-3.39;{name};0;0;{kib};{};{};{msec};0;0;0;0;1;2;1.5;0.5\n", kib * 1000 / msec, kib * 250 / msec)
+}
+
+/// Bytes and milliseconds of each worker of each run.
+fn read_by(text: &str) -> Vec<Vec<(u64, u64)>> {
+    let of = |run: &ImportedRun| {
+        let workers = run.phases.iter().flat_map(|phase| &phase.workers);
+        workers.map(|worker| (worker.ops.read.bytes >> 10, worker.runtime.as_millis())).collect()
+    };
+    read("out.txt", text).runs.iter().map(|found| of(&found.run)).collect()
+}
+
+/// Formerly three runs that a loop appended to one file were one run of three workers, three times as fast.
+#[test]
+fn terse_lines_of_a_loop_are_no_clones() {
+    let lines = [terse("a", 400, 1000), terse("a", 300, 1000), terse("a", 500, 1000)].concat();
+    let command = "$ fio --minimal --name=a --ioengine=null --size=1m --rw=read";
+    let apart = [[(400, 1000)], [(300, 1000)], [(500, 1000)]];
+    assert_eq!(read_by(&format!("{command}\n{lines}")), apart);
+    assert_eq!(read_by(&format!("{command} --numjobs=3 --group_reporting\n{lines}")), apart);
+    let clones = [vec![(400, 1000), (300, 1000), (500, 1000)]];
+    assert_eq!(read_by(&format!("{command} --numjobs=3\n{lines}")), clones);
+    assert_eq!(read_by(&format!("{command} --numjobs=3\n{lines}{lines}")).len(), 2);
+    // Without a command nobody knows, and that is said.
+    assert_eq!(read_by(&lines), clones);
+    let unclear =
+        |text: &str| only("x", text).caveats.iter().any(|c| c.to_string().contains("clones that ran together"));
+    assert!(unclear(&lines) && !unclear(&[terse("a", 400, 1000), terse("b", 300, 1000)].concat()));
+}
+
+#[test]
+fn terse_states_in_between_are_not_added_up() {
+    let states = [terse("a", 360, 890), terse("a", 760, 1890), terse("a", 1160, 2891), terse("a", 1164, 2901)].concat();
+    let command = "$ fio --minimal --name=a --ioengine=null --size=1m --rw=read --status-interval=1";
+    for text in [states.clone(), format!("{command}\n{states}")] {
+        assert_eq!(read_by(&text), [[(1164, 2901)]], "{text}");
+        assert_eq!(only("x", &text).unread.len(), 1);
+    }
+    let twice = format!("{command}\n{states}{states}");
+    assert_eq!(read_by(&twice), [[(1164, 2901)], [(1164, 2901)]]);
+}
+
+/// JSON of fio as it prints it each second; only version 3.39 tells when jobs began.
+fn json_state(version: &str, shown: u64, began: Option<u64>, kib: u64, msec: u64) -> String {
+    let began = began.map(|ms| format!("\"job_start\" : {ms},")).unwrap_or_default();
+    format!(
+        "{{\n\"fio version\" : \"{version}\",\n\"timestamp_ms\" : {shown},\n\"jobs\" : [ {{ \"jobname\" : \"a\", \"groupid\" : 0, \
+         {began} \"elapsed\" : {}, \"read\" : {{ \"io_bytes\" : {}, \"bw_bytes\" : 9, \"runtime\" : {msec} }} }} ]\n}}\n",
+        msec.div_ceil(1000),
+        kib << 10
+    )
+}
+
+#[test]
+fn json_states_in_between_are_not_runs() {
+    for (version, first, second) in [("fio-3.39", Some(1_000_000), Some(1_009_000)), ("fio-3.33", None, None)] {
+        let state = |shown: u64, began, kib, msec| json_state(version, 1_000_000 + shown, began, kib, msec);
+        let one = [state(890, first, 360, 890), state(1893, first, 760, 1891), state(2004, first, 800, 2001)].concat();
+        assert_eq!(read_by(&one), [[(800, 2001)]], "{version}");
+        assert_eq!(only("x", &one).unread.len(), 1);
+        let other = [state(9890, second, 360, 890), state(11_004, second, 800, 2001)].concat();
+        assert_eq!(read_by(&(one.clone() + &other)), [[(800, 2001)], [(800, 2001)]], "{version}");
+    }
+}
+
+#[test]
+fn thousands_of_json_results_are_read_in_one_go() {
+    let text: String = (0..3000).map(|n| json_state("fio-3.39", n * 9000, Some(n * 9000 + 1), 4, 1000)).collect();
+    assert_eq!(read("all.json", &text).runs.len(), 3000);
+}
+
 #[test]
 fn logs_of_histograms_are_told() {
     let found = read("x_clat_hist.1.log", "1000, 0, 4096, 0, 0, 7, 0\n2000, 0, 4096, 0, 1, 7, 0\n");

@@ -91,8 +91,11 @@ fn disagreement(asked: &Invocation, banners: &[&Block], reports: &[&Block]) -> O
             return Some(format!("its job is called `{}`, and theirs `{name}`", job.name));
         }
         let rw = banner.words_of("rw").unwrap_or_default();
-        let access = access(rw);
-        if job.access.random != access.random || Op::ALL.iter().any(|&op| job.access.does(op) != access.does(op)) {
+        let differs = |access: Access| {
+            job.access.random != access.random || Op::ALL.iter().any(|&op| job.access.does(op) != access.does(op))
+        };
+        // A word that nobody knows contradicts nothing.
+        if access(rw).is_some_and(differs) {
             return Some(format!("their rw is `{rw}`"));
         }
         let block = |op: Op| banner.get(&format!("bs {} max", letter(op))).and_then(|f| Ranged::of(f, Kilo::Binary));
@@ -115,16 +118,21 @@ fn letter(op: Op) -> &'static str {
     ["R", "W", "T"][op as usize]
 }
 
+/// What fio calls its accesses, for those who wrote another word.
+pub(in super::super) const RW: &str =
+    "read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite and randtrimwrite";
+
 /// The access that fio calls so.
-pub(in super::super) fn access(rw: &str) -> Access {
+pub(in super::super) fn access(rw: &str) -> Option<Access> {
     let (random, what) = rw.strip_prefix("rand").map_or((false, rw), |what| (true, what));
-    match what {
+    Some(match what {
+        "read" => Access::only(Op::Read, random),
         "write" => Access::only(Op::Write, random),
         "trim" => Access::only(Op::Trim, random),
         "rw" | "readwrite" => Access::mixed(50, random),
         "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
-        _ => Access::only(Op::Read, random),
-    }
+        _ => return None,
+    })
 }
 
 /// The engine of that name; of those that we do not have, an asynchronous one.
@@ -169,7 +177,12 @@ fn clones(banner: &Block, name: &str, reports: &[&Block]) -> u32 {
 
 fn from_banner(banner: &Block, notes: &mut Vec<String>) -> Job {
     let name = banner.words_of("name").unwrap_or_default();
-    let mut job = Job::new(name, Target::Nothing, access(banner.words_of("rw").unwrap_or_default()));
+    let rw = banner.words_of("rw").unwrap_or_default();
+    let access = access(rw).unwrap_or_else(|| {
+        notes.push(format!("job `{name}`: `{rw}` is no rw that is known; it is kept as that of a sequential read"));
+        Access::only(Op::Read, false)
+    });
+    let mut job = Job::new(name, Target::Nothing, access);
     let asked = banner.words_of("ioengine").unwrap_or("psync");
     job.ioengine = engine(asked);
     if job.ioengine.name() != asked {

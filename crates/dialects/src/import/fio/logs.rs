@@ -11,6 +11,7 @@ use hakaru_model::record::{
 };
 use hakaru_model::reported::{Block, Decimal, Reported, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What a log is of, by the name of its file.
@@ -52,6 +53,12 @@ pub(in super::super) fn is_of_histograms(file: &str) -> bool {
 /// Intervals of a worker at most.
 const MAX_INTERVALS: usize = 8192;
 
+/// Times of day are milliseconds since 1970 as well; none is as late as this, the year 2527.
+const LATEST: u64 = 1 << 44;
+
+/// A log that begins later than this, the year 1973, tells times of day (`log_unix_epoch=1`) and not of the run.
+const SOME_DAY: u64 = 100_000_000_000;
+
 /// One line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Entry {
@@ -70,7 +77,7 @@ fn entry(text: &str) -> Option<Entry> {
     // Behind them stand an offset and a priority, which say nothing of speed.
     let rest_is_numeric =
         cells.all(|cell| cell.strip_prefix("0x").unwrap_or(cell).bytes().all(|b| b.is_ascii_hexdigit()));
-    (rest_is_numeric && msec < 1 << 50).then_some(Entry { msec, value, op, bs })
+    (rest_is_numeric && msec < LATEST).then_some(Entry { msec, value, op, bs })
 }
 
 /// Whether a text is such a log.
@@ -112,10 +119,11 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         blocks.push(block(file, &entries));
         jobs.entry(file.job).or_default().push((file.kind, entries));
     }
+    let begun = take_off_epoch(jobs.values_mut().flatten().map(|(_, entries)| entries.as_mut_slice()).collect());
     let base = prefix.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("log").to_owned();
     let mut phase = PhaseRecord {
         name: base.clone(),
-        started_unix_ms: 0,
+        started_unix_ms: begun.unwrap_or(0),
         elapsed: Nanos(0),
         workers: Vec::new(),
         disks: Vec::new(),
@@ -149,10 +157,26 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         outcome: Outcome::Completed,
         figures,
         reported: Reported { blocks, workers: reports },
-        started_unix_ms: None,
+        started_unix_ms: begun,
         lines: (1, lines),
         unread,
     }
+}
+
+/// Makes times of the run of times of day, and tells when it began: a window before the first line. `None` where the
+/// logs have times of the run.
+fn take_off_epoch(mut logs: Vec<&mut [Entry]>) -> Option<i64> {
+    let first = logs.iter().flat_map(|log| log.iter().map(|entry| entry.msec)).min()?;
+    if first < SOME_DAY {
+        return None;
+    }
+    let steps = logs.iter().flat_map(|log| log.windows(2)).filter(|pair| pair[0].bs == 0 && pair[0].op == pair[1].op);
+    let step = steps.map(|pair| pair[1].msec.saturating_sub(pair[0].msec)).filter(|&step| step > 0).min();
+    let begun = first.saturating_sub(step.unwrap_or(0));
+    for entry in logs.iter_mut().flat_map(|log| log.iter_mut()) {
+        entry.msec -= begun;
+    }
+    i64::try_from(begun).ok()
 }
 
 /// What a file is of, and how much stood in it. Its lines are the intervals and histograms of the record.
@@ -193,9 +217,15 @@ fn worker(name: &str, logs: &[(Kind, Vec<Entry>)]) -> (WorkerRecord, Job) {
                     window.bytes = window.bytes.saturating_add(entry.bs);
                     window.ios += 1;
                 }
-                Kind::Bw => windows.entry(entry.msec).or_default()[entry.op].bytes = amount(entry.value, 1024),
+                Kind::Bw => {
+                    let window = &mut windows.entry(entry.msec).or_default()[entry.op];
+                    window.bytes = window.bytes.saturating_add(amount(entry.value, 1024));
+                }
                 Kind::Iops if entry.bs > 0 => {}
-                Kind::Iops => windows.entry(entry.msec).or_default()[entry.op].ios = amount(entry.value, 1),
+                Kind::Iops => {
+                    let window = &mut windows.entry(entry.msec).or_default()[entry.op];
+                    window.ios = window.ios.saturating_add(amount(entry.value, 1));
+                }
                 Kind::Slat | Kind::Clat | Kind::Lat => {
                     let record = &mut worker.ops[entry.op];
                     let latency = match kind {
@@ -232,10 +262,21 @@ fn worker(name: &str, logs: &[(Kind, Vec<Entry>)]) -> (WorkerRecord, Job) {
     (worker, job)
 }
 
-/// Where the window of each entry begins: at the end of the one before of its direction.
+/// Where the window of each entry begins: at the end of the one before of its direction. In a log that several jobs share
+/// (`per_job_logs=0`) time goes back where the next job begins, and stands still where two jobs tell of one window.
 fn starts(entries: &[Entry]) -> Vec<u64> {
-    let mut last = [0; 3];
-    entries.iter().map(|entry| std::mem::replace(&mut last[entry.op as usize], entry.msec)).collect()
+    let mut last = [(0, 0); 3];
+    let start = |entry: &Entry| {
+        let (from, to) = last[entry.op as usize];
+        let start = match entry.msec.cmp(&to) {
+            Ordering::Greater => to,
+            Ordering::Equal => from,
+            Ordering::Less => 0,
+        };
+        last[entry.op as usize] = (start, entry.msec);
+        start
+    };
+    entries.iter().map(start).collect()
 }
 
 /// A latency of one I/O makes a histogram; a mean over a window does not.
@@ -335,6 +376,29 @@ mod tests {
         assert_eq!(worker.ops.write.clat.histogram, None, "means over windows are no latencies of I/Os");
         assert_eq!(worker.ops.write.clat.stat.mean(), Some(1.4e6));
         assert_eq!((run.scenario.phases[0].name.as_str(), run.figures), ("sus", 30));
+    }
+
+    /// Formerly the windows of the second job took the place of those of the first, and its first began where those ended.
+    #[test]
+    fn jobs_that_share_a_log_are_added_up() {
+        let one_after_another = "500, 4096, 1, 0, 0\n1000, 2048, 1, 0, 0\n500, 1024, 1, 0, 0\n1000, 1024, 1, 0, 0\n";
+        let in_turn = "500, 4096, 1, 0, 0\n500, 1024, 1, 0, 0\n1000, 2048, 1, 0, 0\n1000, 1024, 1, 0, 0\n";
+        for text in [one_after_another, in_turn] {
+            let run = read("a/sus", &[file(Kind::Bw, text), file(Kind::Iops, text)]);
+            let worker = &run.phases[0].workers[0];
+            assert_eq!((worker.ops.write.bytes, worker.ops.write.ios), (4 << 20, 4096), "{text}");
+            assert_eq!((worker.intervals.len(), worker.runtime), (2, Nanos::from_secs(1)));
+        }
+    }
+
+    /// Formerly a run of a second was one of 55 years.
+    #[test]
+    fn times_of_day_are_taken_off() {
+        let run = read("d", &[file(Kind::Bw, "1763781785500, 4096, 1, 0, 0\n1763781786000, 2048, 1, 0, 0\n")]);
+        assert_eq!((run.started_unix_ms, run.phases[0].started_unix_ms), (Some(1_763_781_785_000), 1_763_781_785_000));
+        assert_eq!(run.phases[0].workers[0].ops.write.bytes, 3 << 20);
+        assert_eq!(run.phases[0].elapsed, Nanos::from_secs(1));
+        assert!(!is_log("999999999999999, 1, 0, 4096\n"), "no year that comes");
     }
 
     #[test]

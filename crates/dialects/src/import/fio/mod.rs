@@ -2,6 +2,7 @@
 
 mod checks;
 mod head;
+pub(super) mod interim;
 pub(super) mod jobs;
 pub(super) mod json;
 pub(super) mod logs;
@@ -14,7 +15,7 @@ mod time;
 pub use print::print;
 
 pub(super) use checks::rate_contradiction;
-pub(super) use jobs::access as jobs_access;
+pub(super) use jobs::{RW, access as jobs_access};
 
 use super::{Format, ImportedRun, Unread};
 use crate::fio::Invocation;

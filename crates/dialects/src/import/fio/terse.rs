@@ -55,8 +55,7 @@ pub(in super::super) fn read(lines: &[Line]) -> Raw {
     };
     let mut disks = Vec::new();
     for line in lines {
-        let mut fields =
-            Fields { fields: bare(&line.text).split(';').collect(), at: 1, lost: (0, String::new()), missing: false };
+        let mut fields = Fields::of(line);
         if version > 2 {
             raw.program = fields.text().to_owned();
         }
@@ -83,6 +82,16 @@ pub(in super::super) fn read(lines: &[Line]) -> Raw {
     raw
 }
 
+/// What one line reports.
+pub(super) fn report_of(line: &Line) -> Block {
+    let version = version(&line.text).unwrap_or(3);
+    let mut fields = Fields::of(line);
+    if version > 2 {
+        fields.text();
+    }
+    report(&mut fields, version).0
+}
+
 struct Fields<'a> {
     fields: Vec<&'a str>,
     at: usize,
@@ -91,6 +100,10 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    fn of(line: &'a Line) -> Fields<'a> {
+        Fields { fields: bare(&line.text).split(';').collect(), at: 1, lost: (0, String::new()), missing: false }
+    }
+
     fn text(&mut self) -> &'a str {
         let field = self.fields.get(self.at).copied();
         self.missing |= field.is_none();

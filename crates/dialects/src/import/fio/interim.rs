@@ -1,0 +1,177 @@
+//! Results that a run shows again and again (`status-interval`): the last of them holds what the others hold. And results
+//! that stand one after another because one command ran several times.
+//!
+//! Leaves out text, which names its process.
+
+use super::super::lines::Line;
+use super::{Raw, terse};
+use crate::fio::Invocation;
+use hakaru_model::job::Op;
+use hakaru_model::reported::Block;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What is said of a run in whose place a later state of it stands.
+pub(in super::super) const REPLACED: &str = "results in between: those that the same run printed later stand for them";
+
+/// By how much a run has at least gone on between two states that it shows, in milliseconds. Clones of a job that end
+/// together differ by less.
+const STEP_MS: f64 = 100.0;
+
+/// By how much the clock and the time of a run may differ between two states of it, in milliseconds.
+const SLACK_MS: f64 = 500.0;
+
+/// How far one report had come.
+#[derive(Clone, Debug, PartialEq)]
+struct Progress {
+    name: String,
+    group: u64,
+    /// When the job began, milliseconds since 1970; 0 where the version does not tell.
+    began: u64,
+    /// Of all operations together, in the unit of the report.
+    moved: f64,
+    /// Milliseconds of the operation that took longest.
+    ran_ms: f64,
+}
+
+impl Progress {
+    fn of(report: &Block) -> Progress {
+        let of_ops = |name: &'static str| {
+            let blocks = Op::ALL.into_iter().filter_map(|op| report.part(op.name()));
+            blocks.filter_map(move |block| block.get(name)).map(|figure| figure.value.value())
+        };
+        Progress {
+            name: report.words_of("name").unwrap_or_default().to_owned(),
+            group: report.whole("groupid").unwrap_or(0),
+            began: report.whole("job_start").unwrap_or(0),
+            moved: of_ops("io").sum(),
+            ran_ms: of_ops("runt").fold(0.0, f64::max),
+        }
+    }
+
+    fn is_of_the_job_of(&self, other: &Progress) -> bool {
+        self.name == other.name && self.group == other.group
+    }
+}
+
+/// How far the run behind some JSON had come.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct State {
+    program: String,
+    shown_unix_ms: Option<i64>,
+    /// Seconds since the start.
+    elapsed: u64,
+    reports: Vec<Progress>,
+}
+
+impl State {
+    pub(in super::super) fn of(raw: &Raw) -> State {
+        let reports = || raw.blocks.iter().filter(|block| block.name == "report");
+        State {
+            program: raw.program.clone(),
+            shown_unix_ms: raw.shown_unix_ms,
+            elapsed: reports().filter_map(|report| report.whole("elapsed")).max().unwrap_or(0),
+            reports: reports().map(Progress::of).collect(),
+        }
+    }
+
+    /// Whether it is an earlier state of the run that `later` is of.
+    pub(in super::super) fn is_before(&self, later: &State) -> bool {
+        let pairs = || self.reports.iter().zip(&later.reports);
+        let same_jobs = self.reports.len() == later.reports.len() && pairs().all(|(a, b)| a.is_of_the_job_of(b));
+        if self.reports.is_empty() || !same_jobs || self.program != later.program || later.elapsed < self.elapsed {
+            return false;
+        }
+        // A job that had not begun had no start yet.
+        let begun = |(a, b): &(&Progress, &Progress)| a.began > 0 && b.began > 0;
+        if self.reports.iter().any(|report| report.began > 0) {
+            return pairs().any(|pair| begun(&pair)) && pairs().filter(begun).all(|(a, b)| a.began == b.began);
+        }
+        // Older versions tell no start: the clock went on by as much as the run did, while another run would have begun
+        // anew in between.
+        let (Some(shown), Some(later_shown)) = (self.shown_unix_ms, later.shown_unix_ms) else { return false };
+        let (ran, later_ran) = (self.ran_ms(), later.ran_ms());
+        let apart = later_shown.saturating_sub(shown) as f64 - (later_ran - ran);
+        ran > SLACK_MS && later_ran >= ran && apart.abs() < SLACK_MS
+    }
+
+    /// Milliseconds of all groups, which ran one after another.
+    fn ran_ms(&self) -> f64 {
+        let mut groups: Vec<(u64, f64)> = Vec::new();
+        for report in &self.reports {
+            match groups.iter_mut().find(|(group, _)| *group == report.group) {
+                Some((_, ran)) => *ran = ran.max(report.ran_ms),
+                None => groups.push((report.group, report.ran_ms)),
+            }
+        }
+        groups.into_iter().map(|(_, ran)| ran).sum()
+    }
+}
+
+/// Lines of one run among terse lines that follow one another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct TerseRun {
+    /// Places of its lines.
+    pub(in super::super) lines: Range<usize>,
+    /// Place of the first line of the state before, where there was one.
+    pub(in super::super) replaced: Option<usize>,
+    /// Whether nobody can tell if lines of one name are clones, or runs one after another.
+    pub(in super::super) unclear: bool,
+}
+
+/// Takes terse lines that follow one another apart into runs. `asked` is the command that printed them, where it is known:
+/// it tells how often a name may come, and whether states in between are shown.
+pub(in super::super) fn terse_runs(lines: &[Line], asked: Option<&Invocation>) -> Vec<TerseRun> {
+    let lines: Vec<Progress> = lines.iter().map(|line| Progress::of(&terse::report_of(line))).collect();
+    let asked = asked.filter(|asked| lines.iter().all(|line| most(asked, &line.name) > 0));
+    let whole = |lines: Range<usize>| TerseRun { lines, replaced: None, unclear: false };
+    let rounds = rounds(&lines, &|name| asked.map_or(1, |asked| most(asked, name)));
+    let shows_states = asked.is_none_or(|asked| asked.settings.status_interval_ms.is_some());
+    let goes_on = |last: &TerseRun, b: &Range<usize>| {
+        // The end of a run comes whenever it comes; states in between keep their distance.
+        let is_end = b.end == lines.len() && last.replaced.is_some();
+        let least = if asked.is_some() || is_end { 0.0 } else { STEP_MS };
+        let a = &last.lines;
+        let mut pairs = lines[a.clone()].iter().zip(&lines[b.clone()]);
+        let further = |(a, b): (&Progress, &Progress)| {
+            let more = b.moved > a.moved || asked.is_some() && b.moved == a.moved;
+            a.is_of_the_job_of(b) && more && b.ran_ms >= a.ran_ms + least
+        };
+        shows_states && a.len() == b.len() && pairs.all(further)
+    };
+    let mut runs: Vec<TerseRun> = Vec::new();
+    for round in rounds {
+        match runs.last_mut().filter(|last| goes_on(last, &round)) {
+            Some(last) => last.replaced = Some(std::mem::replace(&mut last.lines, round).start),
+            None => runs.push(whole(round)),
+        }
+    }
+    if asked.is_none() && runs.len() > 1 {
+        return vec![TerseRun { unclear: true, ..whole(0..lines.len()) }];
+    }
+    runs
+}
+
+/// How many lines of a name one run of a command prints; 0 when it has no such job.
+fn most(asked: &Invocation, name: &str) -> usize {
+    let jobs = asked.jobs().map(|(job, _)| job).filter(|job| job.name == name);
+    jobs.map(|job| if job.group_reporting { 1 } else { job.numjobs as usize }).sum()
+}
+
+/// Neighbours among which no job comes more often than it may.
+fn rounds(lines: &[Progress], most: &dyn Fn(&str) -> usize) -> Vec<Range<usize>> {
+    let mut rounds: Vec<Range<usize>> = Vec::new();
+    let mut seen: HashMap<(&str, u64), usize> = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let count = seen.get(&(line.name.as_str(), line.group)).copied().unwrap_or(0);
+        match rounds.last_mut().filter(|_| count < most(&line.name)) {
+            Some(last) => last.end = at + 1,
+            None => {
+                rounds.push(at..at + 1);
+                seen.clear();
+            }
+        }
+        *seen.entry((line.name.as_str(), line.group)).or_default() += 1;
+    }
+    rounds
+}
