@@ -4,6 +4,14 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ptr::NonNull;
 
+/// Has the allocator of the C library take every block from 32 KiB on from the kernel by itself, where it can be told so:
+/// pages of it that are never touched then cost no memory. A histogram has ten pages, of which a run uses one or two.
+pub fn map_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call takes two numbers and changes a setting of the allocator, which is made for that at any time.
+    let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 10) };
+}
+
 /// A block of zeroed memory whose start is aligned to a page (4 KiB at least), as direct I/O wants it.
 #[derive(Debug)]
 pub struct AlignedBuffer {

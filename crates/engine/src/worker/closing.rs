@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Flushes what has to be flushed at the end, and adds everything up.
-    pub(super) fn close(mut self, last: u64, stop: StopReason) -> WorkerRecord {
+    pub(super) fn close(&mut self, last: u64, stop: StopReason) -> WorkerRecord {
         if self.in_ramp {
             // Stopped before measurement began: what came in the lead-in is no result.
             self.tally.restart();

@@ -53,6 +53,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let buffer = self.backend.buffer(slot, request.len as usize);
         for (page, place) in buffer.chunks_mut(MARKED as usize).enumerate() {
             let word = (mark ^ request.offset.wrapping_add(page as u64)).to_le_bytes();
+            // Another place in each page: the same one in all of them would fall into few lines of the cache.
+            let at = (page * 64) % MARKED as usize;
+            let place = if at + 8 <= place.len() { &mut place[at..] } else { place };
             match place.first_chunk_mut::<8>() {
                 Some(first) => *first = word,
                 None => place.copy_from_slice(&word[..place.len()]),
