@@ -8,7 +8,7 @@ mod engine;
 mod op;
 pub mod rules;
 
-pub use self::access::{Access, BlockSize, Distribution, Zone};
+pub use self::access::{Access, BlockSize, Distribution, Stretch, Zone};
 pub use self::engine::{EngineOptions, IoEngine, StatCall};
 pub use self::op::{Op, PerOp};
 

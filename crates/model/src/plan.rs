@@ -5,6 +5,7 @@
 mod replay;
 mod resolve;
 mod sizes;
+mod stretches;
 mod verify;
 
 pub use self::verify::VerifyPlan;
@@ -180,6 +181,12 @@ pub enum PlanError {
     /// Less than one block fits.
     #[error("job `{job}`: {room} from offset {offset} on {path} is less than one block of {block}")]
     TooSmall { job: String, path: PathBuf, room: Bytes, offset: Bytes, block: Bytes },
+    /// Zones of a given size that are larger than the part of the file they lie in.
+    #[error(
+        "job `{job}`: the zones of random_distribution=zoned_abs have {zones} together, and the job uses {room} of {path}: \
+         use smaller zones, or a larger size"
+    )]
+    ZonesTooLarge { job: String, path: PathBuf, zones: Bytes, room: Bytes },
     /// Past the end of a device.
     #[error("job `{job}`: {path} has {size}, and offset {offset} + size {wanted} goes past its end")]
     PastEnd { job: String, path: PathBuf, size: Bytes, offset: Bytes, wanted: Bytes },

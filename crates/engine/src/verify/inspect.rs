@@ -3,7 +3,7 @@
 use super::scheme::{Scheme, Wanted};
 use hakaru_model::mismatch::{Mismatch, Saved};
 use hakaru_model::stream::Request;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Pieces of one block that are told of at most.
 const MOST: usize = 64;
@@ -29,14 +29,16 @@ impl Inspector {
         found
     }
 
-    /// Saves a piece as it is and as it should be, in the folder the program was started in, as fio does.
+    /// Saves a piece as it is and as it should be, in the folder the program was started in unless another is given, as
+    /// fio does.
     fn save(&self, mismatch: &Mismatch, request: &Request, block: &[u8], wanted: Wanted) -> Option<Saved> {
         let name = self.files.get(request.region as usize)?;
         let name = Path::new(name).file_name()?.to_string_lossy().into_owned();
         let start = mismatch.offset.0.checked_sub(request.offset)? as usize;
+        let folder = self.scheme.rules.folder.clone().unwrap_or_default();
         let piece = block.get(start..start + mismatch.len.0 as usize)?;
         let write = |end: &str, content: &[u8]| {
-            let path = PathBuf::from(format!("{name}.{}.{end}", mismatch.offset.0));
+            let path = folder.join(format!("{name}.{}.{end}", mismatch.offset.0));
             // What cannot be saved is told of all the same.
             std::fs::write(&path, content).ok().map(|()| path)
         };

@@ -87,7 +87,8 @@ impl Checker {
         if !writes && !rules.read_back {
             return Ok(None);
         }
-        let loaded = if rules.load_state { Some(State::load(&plan.name, plan.clone)?) } else { None };
+        let loaded =
+            if rules.load_state { Some(State::load(&state::path(rules, &plan.name, plan.clone))?) } else { None };
         let inspector = Arc::new(Inspector { scheme: Scheme::new(verify, &plan.buffers), files: names.to_vec() });
         let crew = match rules.async_threads {
             0 => None,
@@ -263,11 +264,9 @@ impl Checker {
     /// # Errors
     /// The file that could not be written, and what the file system answered.
     pub(crate) fn save_state(&self, plan: &WorkerPlan) -> Result<(), (PathBuf, std::io::Error)> {
-        if !self.saves_state {
-            return Ok(());
-        }
+        let Some(verify) = plan.verify.as_ref().filter(|_| self.saves_state) else { return Ok(()) };
         let unknown = self.ledger.unknown().map(|w| (w.region, w.offset, w.len)).collect();
-        let path = state::path(&plan.name, plan.clone);
+        let path = state::path(&verify.rules, &plan.name, plan.clone);
         let (state, owner) = (State { writes: self.sequence, unknown }, owner(plan, self.inspector.files.len()));
         let room = self.last.len().saturating_sub(owner.room());
         let last: Vec<(u32, u64)> = self.last.iter().skip(room).copied().collect();

@@ -1,6 +1,6 @@
 //! The file that tells how far a job has written, so that a later one checks no further.
 //!
-//! It stands in the folder the program was started in, under fio's name and in fio's form, version 3, so that
+//! It stands in the folder the program was started in, or in that of `--aux-path`, under fio's name and in fio's form, version 3, so that
 //! `fio-verify-state` prints it. All numbers are little-endian:
 //!
 //! ```text
@@ -16,7 +16,8 @@
 //! and at what `fio-verify-state` makes of them.
 
 use crate::error::RunError;
-use std::path::PathBuf;
+use hakaru_model::job::rules::Verify;
+use std::path::{Path, PathBuf};
 
 const VERSION: u64 = 3;
 const HEAD: usize = 24;
@@ -50,10 +51,10 @@ impl Owner<'_> {
     }
 }
 
-/// Name of the file of one clone of a job.
-pub(super) fn path(job: &str, clone: u32) -> PathBuf {
+/// The file of one clone of a job.
+pub(super) fn path(rules: &Verify, job: &str, clone: u32) -> PathBuf {
     let name: String = job.chars().map(|c| if c == '/' { '.' } else { c }).collect();
-    PathBuf::from(format!("local-{name}-{clone}-verify.state"))
+    rules.folder.clone().unwrap_or_default().join(format!("local-{name}-{clone}-verify.state"))
 }
 
 impl State {
@@ -84,10 +85,9 @@ impl State {
     ///
     /// # Errors
     /// [`RunError::State`] where there is none, or what is there is none.
-    pub(super) fn load(job: &str, clone: u32) -> Result<State, RunError> {
-        let path = path(job, clone);
-        let failed = |reason: String| RunError::State { path: path.clone(), reason };
-        let bytes = std::fs::read(&path).map_err(|e| failed(e.to_string()))?;
+    pub(super) fn load(path: &Path) -> Result<State, RunError> {
+        let failed = |reason: String| RunError::State { path: path.to_owned(), reason };
+        let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
         State::read(&bytes).ok_or_else(|| failed("it is no saved state, or a damaged one".to_owned()))
     }
 
@@ -108,6 +108,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hakaru_model::job::rules::VerifyMethod;
 
     #[test]
     fn a_state_survives_and_nothing_else_is_taken_for_one() {
@@ -121,7 +122,10 @@ mod tests {
         let mut damaged = bytes;
         damaged[40] ^= 1;
         assert_eq!(State::read(&damaged), None);
-        assert_eq!(path("a/b", 3), PathBuf::from("local-a.b-3-verify.state"));
+        let mut rules = Verify::by(VerifyMethod::Header);
+        assert_eq!(path(&rules, "a/b", 3), PathBuf::from("local-a.b-3-verify.state"));
+        rules.folder = Some("aux".into());
+        assert_eq!(path(&rules, "a/b", 3), PathBuf::from("aux/local-a.b-3-verify.state"));
     }
 
     #[test]

@@ -23,6 +23,10 @@ pub struct Access {
     pub trim_before_write: bool,
     /// How random offsets are distributed.
     pub distribution: Distribution,
+    /// Where the block that is drawn most often lies, as a share of the range (`zipf:1.2:0.25`). `None` is anywhere, by
+    /// the seed, and of a normal distribution the middle.
+    #[serde(default)]
+    pub centre: Option<f64>,
 }
 
 /// How random offsets are spread over the file.
@@ -36,10 +40,12 @@ pub enum Distribution {
     Zipf(f64),
     /// Pareto with this power.
     Pareto(f64),
-    /// Normal, deviation in hundredths of the file.
+    /// Normal, wider by so many hundredths of the file than the narrowest.
     Normal(f64),
     /// Shares of accesses to shares of the file, both in hundredths.
     Zoned(Vec<Zone>),
+    /// Shares of accesses to stretches of the file; what lies behind them is left alone.
+    ZonedAbs(Vec<Stretch>),
 }
 
 /// One zone of [`Distribution::Zoned`].
@@ -49,6 +55,15 @@ pub struct Zone {
     pub access_percent: f64,
     /// Hundredths of the file.
     pub size_percent: f64,
+}
+
+/// One zone of [`Distribution::ZonedAbs`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Hundredths of the accesses.
+    pub access_percent: f64,
+    /// Length.
+    pub size: Bytes,
 }
 
 impl Access {
@@ -65,6 +80,7 @@ impl Access {
             run_identical: false,
             trim_before_write: false,
             distribution: Distribution::Uniform,
+            centre: None,
         }
     }
 

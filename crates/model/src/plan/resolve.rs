@@ -1,6 +1,7 @@
 //! How a scenario becomes a plan: each job meets the facts of its paths.
 
 use super::sizes::FileSizes;
+use super::stretches::within;
 use super::{Facts, FilePlan, LayOut, PhasePlan, PlanError, VerifyPlan, WorkerPlan, clone_paths};
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
@@ -200,7 +201,9 @@ impl Resolver {
                 (region.offset, region.len) = (facts.size.0, full - facts.size.0);
             }
             check_alignment(job, facts, &region)?;
-            regions.push(if job.rules.files.fill_device { region } else { share(job, region, count) });
+            let region = if job.rules.files.fill_device { region } else { share(job, region, count) };
+            within(job, &path, &region)?;
+            regions.push(region);
         }
         Ok(regions)
     }

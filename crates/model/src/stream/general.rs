@@ -107,7 +107,10 @@ impl Walk {
                 }
             },
             (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
-            (true, _, distribution) => Walk::Independent(Skew::new(distribution, slots)),
+            (true, _, distribution) => {
+                let mut rng = rng;
+                Walk::Independent(Skew::new(distribution, access.centre, slots, (*align).max(1), &mut rng))
+            }
         }
     }
 }

@@ -27,7 +27,8 @@ impl Turns {
     pub(super) fn new(rules: &FileTurns, sizes: Box<[u64]>) -> Turns {
         let FileTurns { order, run_length, open_files } = rules;
         let files = sizes.len();
-        let skew = |distribution| Some(Skew::new(&distribution, files as u64));
+        // The first file is the favourite, whatever the seed.
+        let skew = |distribution| Some(Skew::new(&distribution, Some(0.0), files as u64, 1, &mut Rng::new(0)));
         let (draws, most_open) = match order {
             FileOrder::RoundRobin => (None, files),
             FileOrder::Sequential => (None, 1),

@@ -2,6 +2,7 @@
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// How written data is checked (`verify` and its kin).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,9 @@ pub struct Verify {
     /// Checks only what such a file says was written (`verify_state_load`).
     #[serde(default)]
     pub load_state: bool,
+    /// Folder of that file, and of what is saved at a mismatch; `None` is the one the program was started in.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
     /// Checks that blocks carry the number of the write that made them (`verify_write_sequence`).
     pub write_sequence: bool,
     /// Checks that blocks carry the seed of the job that wrote them (`verify_header_seed`).
@@ -67,6 +71,7 @@ impl Verify {
             async_cpus: Vec::new(),
             save_state: true,
             load_state: false,
+            folder: None,
             write_sequence: true,
             header_seed: true,
         }
