@@ -212,7 +212,7 @@ fn places_in_file(source: &str) -> Vec<Place> {
         let text = line.trim();
         let start = at + line.len() - line.trim_start().len();
         if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = if name == "global" { String::new() } else { name.to_owned() };
+            section = if name.starts_with("global") { String::new() } else { name.to_owned() };
         } else if !text.starts_with([';', '#']) {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             places.push((section.clone(), name.trim().to_owned(), value.trim().to_owned(), start..start + text.len()));

@@ -122,8 +122,8 @@ impl<'a> Assembler<'a> {
     /// `--name` ends the job before and begins the next; `--name=global` goes on with what all jobs begin with.
     fn begin_job(&mut self, name: &'static Opt, value: Option<&str>) -> Result<(), FioErrorKind> {
         self.close_job();
-        if value == Some("global") {
-            self.base.job.options.push(("name".to_owned(), "global".to_owned()));
+        if let Some(global) = value.filter(|name| is_global(name)) {
+            self.base.job.options.push(("name".to_owned(), global.to_owned()));
             return Ok(());
         }
         let mut job = inherit(&self.base);
@@ -182,7 +182,7 @@ impl<'a> Assembler<'a> {
     }
 
     fn begin_section(&mut self, name: &str, global: &JobSpec) -> Place {
-        if name == "global" {
+        if is_global(name) {
             return Place::Global;
         }
         self.sections.push(name.to_owned());
@@ -235,6 +235,9 @@ impl<'a> Assembler<'a> {
                 iolog::attach(&mut job, self.ctx).map_err(bad)?;
             }
             job.group = group;
+            if let Some(verify) = &mut job.rules.verify {
+                verify.folder.clone_from(&self.settings.aux_path);
+            }
             self.guard_read_only(&mut job)?;
             check_waitee(&job, &specs[..index])?;
             if phases.is_empty() || spec.stonewall {
@@ -263,6 +266,11 @@ impl<'a> Assembler<'a> {
         let Assembler { settings, globals, warnings, .. } = self;
         Invocation { action, scenario, extras, global_options: globals, settings, warnings }
     }
+}
+
+/// Whether a section holds what all jobs begin with: fio looks at the beginning of its name only.
+pub(super) fn is_global(section: &str) -> bool {
+    section.starts_with("global")
 }
 
 /// A job can wait only for one that was defined before it.

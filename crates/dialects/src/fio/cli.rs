@@ -89,6 +89,13 @@ const fn accepted(name: &'static str, takes: Takes, help: &'static str, why: &'s
 
 use Takes::{Nothing, Perhaps, Value};
 
+/// How a time begins to be refused that is understood.
+pub(crate) const TOO_SHORT: &str = "it is too short";
+
+/// The shortest times of `eta-newline` and `status-interval`.
+const NEWLINE_MS: u64 = 1;
+const STATUS_MS: u64 = 1;
+
 const NO_SERVER: &str = "jobs are not sent to other hosts this way";
 const FLEET: &str = "start fio there, as by ssh, and read its JSON";
 const NO_TRIGGER: &str = "no commands are triggered";
@@ -141,16 +148,15 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Ok(())
     }),
     set("eta-interval", Value("time"), "Time between two lines of progress, at least 250ms", |to, text| {
-        let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Millis)?;
-        to.settings.eta_interval_ms = time.as_millis().max(250);
+        to.settings.eta_interval_ms = interval(to, text, 250)?;
         Ok(())
     }),
     set("eta-newline", Value("time"), "Begin a new line of progress so often", |to, text| {
-        to.settings.eta_newline_ms = seconds(to, text)?;
+        to.settings.eta_newline_ms = Some(interval(to, text, NEWLINE_MS)?);
         Ok(())
     }),
     set("status-interval", Value("time"), "Print the result so far so often", |to, text| {
-        to.settings.status_interval_ms = seconds(to, text)?;
+        to.settings.status_interval_ms = Some(interval(to, text, STATUS_MS)?);
         Ok(())
     }),
     set("section", Value("name"), "Run only this section of the job files; may be given again", |to, text| {
@@ -241,9 +247,13 @@ pub(crate) const TABLE: &[CliOpt] = &[
     refused("dedupe-size-test", Nothing, "Test buffers", "buffers are not tested", "leave it out"),
 ];
 
-fn seconds(to: &Target<'_>, text: Option<&str>) -> Result<Option<u64>, String> {
-    let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Seconds)?;
-    Ok(Some(time.as_millis()).filter(|ms| *ms > 0))
+/// Milliseconds of a time that is in seconds where it has no unit, and lasts at least so long.
+fn interval(to: &Target<'_>, text: Option<&str>, least_ms: u64) -> Result<u64, String> {
+    let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Seconds)?.as_millis();
+    if time < least_ms {
+        return Err(format!("{TOO_SHORT}: {least_ms} ms are the least"));
+    }
+    Ok(time)
 }
 
 fn add(formats: &mut Vec<OutputFormat>, format: OutputFormat) {

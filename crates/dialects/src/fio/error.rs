@@ -1,5 +1,6 @@
 //! Why a fio command line or job file was not understood, and where the word stands.
 
+use super::cli::TOO_SHORT;
 use hakaru_model::plan::PlanError;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -103,6 +104,9 @@ impl FioError {
                 format!("fio: option '{arg}' is ambiguous; possibilities:{}", meant.collect::<String>())
             }
             (FioErrorKind::MissingValue { .. }, Some(arg), _) => format!("fio: option '{arg}' requires an argument"),
+            (FioErrorKind::BadValue { option, reason, .. }, ..) if reason.starts_with(TOO_SHORT) => {
+                words_for_short(option)?.to_owned()
+            }
             (FioErrorKind::BadValue { option, value, .. }, ..) => words_for_value(option, value)?,
             (FioErrorKind::CannotRead { path, .. }, ..) => format!("fio: unable to open '{}' job file", path.display()),
             (FioErrorKind::NoJobs | FioErrorKind::NoSuchSection { .. }, ..) => "No job(s) defined".to_owned(),
@@ -124,13 +128,25 @@ impl FioError {
     }
 }
 
+/// What fio begins with for a time that is too short.
+fn words_for_short(option: &str) -> Option<&'static str> {
+    Some(match option {
+        "--status-interval" => "fio: status interval too small",
+        "--eta-interval" => "fio: eta interval time too short (250msec min)",
+        "--eta-newline" => "fio: eta new line time too short",
+        _ => return None,
+    })
+}
+
 /// What fio begins with for a value that does not fit.
 fn words_for_value(option: &str, value: &str) -> Option<String> {
     Some(match option {
         "--output-format" => format!("fio: invalid output format {value}"),
         "--terse-version" => "fio: bad terse version format".to_owned(),
         "--idle-prof" => format!("fio: incorrect idle-prof option: {value}"),
-        "--status-interval" | "--eta-interval" | "--eta-newline" => format!("fio: failed parsing time {value}"),
+        "--status-interval" => format!("fio: failed parsing time {value}"),
+        "--eta-interval" => format!("fio: failed parsing eta interval {value}"),
+        "--eta-newline" => format!("fio: failed parsing eta time {value}"),
         "ioengine" => format!("fio: engine {value} not loadable"),
         option if option.starts_with('-') => return None,
         _ => format!("fio: failed parsing {option}={value}"),
@@ -141,6 +157,7 @@ fn words_for_value(option: &str, value: &str) -> Option<String> {
 pub fn words_for_plan(error: &PlanError) -> Option<String> {
     match error {
         PlanError::NoSize { job, .. } => Some(format!("{job}: you need to specify size=")),
+        PlanError::ZonesTooLarge { .. } => Some("fio: zoned_abs sizes exceed file size".to_owned()),
         PlanError::TooSmall { room, block, .. } => {
             let (room, block) = (room.0, block.0);
             Some(format!("fio: size too small, must not be less than minimum block size: {room} < {block}"))

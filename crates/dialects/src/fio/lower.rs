@@ -4,9 +4,11 @@ use super::error::FioErrorKind;
 use super::invocation::JobExtras;
 use super::options::State;
 use super::output::VERIFY_NOTES;
-use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneSpec};
-use hakaru_model::job::rules::{FlowShare, LatencyTarget, Logs, SteadyState, Verify, VerifyMethod, ZoneResets, Zones};
-use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Repeats, Target};
+use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneCounts, ZoneSpec};
+use hakaru_model::job::rules::{
+    FlowShare, LatencyTarget, Logs, PatternPart, SteadyState, Verify, VerifyMethod, ZoneResets, Zones,
+};
+use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Repeats, SizeSpec, Target};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ const USUAL_SEED: u64 = 0x89;
 /// A job as the model has it. `index` is its place among all jobs; jobs that repeat draw by it.
 pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> Result<(Job, JobExtras), FioErrorKind> {
     let mut job = spec.job.clone();
+    let mut zones = spec.zones;
     let bad = |reason: String| FioErrorKind::BadJob { job: spec.job.name.clone(), reason };
     let access = access(spec).map_err(bad)?;
     (job.block, job.rules.sizes.in_line) = blocks(spec, &access);
@@ -31,11 +34,18 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
+    if let (Some("0"), [PatternPart::Bytes(bytes)], Fill::Random) =
+        (spec.verify.method, &spec.verify.pattern[..], &job.buffers.fill)
+    {
+        // What is not to be checked is written all the same.
+        job.buffers.fill = Fill::Pattern(bytes.clone());
+    }
     buffers(&mut job);
     times(&mut job, warnings);
     measure(&mut job, spec);
     job.files.invalidate &= !job.files.pre_read;
-    rules(&mut job, spec, warnings).map_err(bad)?;
+    count_zones(&mut job, &mut zones, spec).map_err(bad)?;
+    rules(&mut job, spec, &zones, warnings).map_err(bad)?;
     note_foreign_options(spec, warnings);
     let mut extras = spec.extras.clone();
     extras.clat_percentiles &= job.measure.clat;
@@ -53,7 +63,7 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
         "trimwrite" => Access { trim_before_write: true, ..Access::only(Op::Write, random) },
         _ => Access::only(Op::Read, random),
     };
-    access.distribution = spec.job.access.distribution.clone();
+    (access.distribution, access.centre) = (spec.job.access.distribution.clone(), spec.job.access.centre);
     match (number, random) {
         (None, _) => {}
         (Some(run), true) => {
@@ -126,13 +136,11 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
     Ok(Target::Paths(spec.filenames.iter().map(place).collect()))
 }
 
-/// A job that repeats draws by its place; one that does not takes the seed of the scenario, which the edge draws.
+/// A job that repeats draws by its place, so that no two jobs go to the same offsets; one that does not takes the seed of
+/// the scenario, which the edge draws.
 fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
-    match (spec.job.seed, spec.repeatable) {
-        (Some(given), _) => Some(given),
-        (None, true) => Some(Rng::fork(USUAL_SEED, index).next_u64()),
-        (None, false) => None,
-    }
+    let given = spec.job.seed.or(spec.repeatable.then_some(USUAL_SEED))?;
+    Some(Rng::fork(given, index).next_u64())
 }
 
 /// What is to stay as it was asked for is not scrambled.
@@ -190,7 +198,7 @@ fn measure(job: &mut Job, spec: &JobSpec) {
     };
 }
 
-fn rules(job: &mut Job, spec: &JobSpec, warnings: &mut Vec<String>) -> Result<(), String> {
+fn rules(job: &mut Job, spec: &JobSpec, zones: &ZoneSpec, warnings: &mut Vec<String>) -> Result<(), String> {
     job.rules.verify = verify(spec, warnings)?;
     job.rules.exit.ends = spec.exitall.then_some(spec.exit_what);
     job.rules.steady = steady(&spec.steady)?;
@@ -201,7 +209,7 @@ fn rules(job: &mut Job, spec: &JobSpec, warnings: &mut Vec<String>) -> Result<()
     }
     let FlowSpec { weight, id, sleep } = spec.flow;
     job.rules.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
-    job.rules.zones = zones(&spec.zones)?;
+    job.rules.zones = self::zones(zones, spec, warnings)?;
     let logs = &spec.extras.logs;
     if logs.issued && (logs.lat.is_none() || !logs.offset) {
         return Err("log_issue_time goes with write_lat_log and log_offset=1 only".to_owned());
@@ -215,18 +223,34 @@ fn rules(job: &mut Job, spec: &JobSpec, warnings: &mut Vec<String>) -> Result<()
     if job.rules.files.atomic && (job.ioengine != IoEngine::Pvsync2 || !job.files.direct) {
         return Err("atomic goes with ioengine=pvsync2 and direct=1 only".to_owned());
     }
-    if job.rules.files.fill_device && job.access.random {
-        return Err("fill_device goes with sequential writes only".to_owned());
+    fill_device(job, warnings)
+}
+
+/// Only what is written in line can fill a device here; fio fills it in front of jobs that read, too.
+fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> {
+    let writes = job.access.does(Op::Write);
+    if !job.rules.files.fill_device || writes && !job.access.random {
+        return Ok(());
     }
-    Ok(())
+    if !writes && job.extent.size.is_some() {
+        warnings.push(format!("job `{}`: fill_device has no effect on reads of a given size", job.name));
+        job.rules.files.fill_device = false;
+        return Ok(());
+    }
+    Err("fill_device=1 goes with sequential writes only: fill the file by a job with rw=write and fill_device=1, and let \
+         this one follow with stonewall, on the same filename and without fill_device"
+        .to_owned())
 }
 
 fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, String> {
+    // A pattern alone is checked as well, behind a header.
+    let usual = if spec.verify.pattern.is_empty() { "0" } else { "pattern_hdr" };
+    let word = spec.verify.method.unwrap_or(usual);
     let pattern = || match spec.verify.pattern.is_empty() {
-        true => Err(format!("verify={} needs verify_pattern", spec.verify.method)),
+        true => Err(format!("verify={word} needs verify_pattern")),
         false => Ok(spec.verify.pattern.clone()),
     };
-    let method = match spec.verify.method {
+    let method = match word {
         "0" if spec.verify.rules.only => return Err("verify_only needs verify".to_owned()),
         "0" => return Ok(None),
         "crc32c" | "crc32c-intel" => VerifyMethod::Crc32c,
@@ -287,9 +311,36 @@ fn steady(spec: &SteadySpec) -> Result<Option<SteadyState>, String> {
     Ok(Some(SteadyState { iops, slope, limit, window, ramp, interval, together: false }))
 }
 
-fn zones(spec: &ZoneSpec) -> Result<Zones, String> {
+/// Makes bytes of what is given as a number of zones.
+fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<(), String> {
+    let bytes = |name: &str, count: Option<u64>| {
+        let Some(count) = count else { return Ok(None) };
+        match (zones.mode, zones.size) {
+            (None | Some("none"), _) => Err(format!("{name}={count}z counts zones, and there are none: add zonemode")),
+            (_, Bytes(0)) => Err(format!("{name}={count}z needs zonesize, which says how large a zone is")),
+            (_, size) => match size.0.checked_mul(count) {
+                Some(bytes) => Ok(Some(Bytes(bytes))),
+                None => Err(format!("{name}={count}z is more than any file has")),
+            },
+        }
+    };
+    let some = |bytes: Option<Bytes>| bytes.filter(|bytes| bytes.0 > 0).map(SizeSpec::Bytes);
+    let ZoneCounts { size, io_size, offset, offset_increment, skip } = spec.counts;
+    let extent = &mut job.extent;
+    extent.size = some(bytes("size", size)?).or(extent.size);
+    extent.io_size = some(bytes("io_size", io_size)?).or(extent.io_size);
+    extent.offset = bytes("offset", offset)?.map_or(extent.offset, SizeSpec::Bytes);
+    let increment = bytes("offset_increment", offset_increment)?;
+    extent.offset_increment = increment.map_or(extent.offset_increment, SizeSpec::Bytes);
+    // What is left out between zones is left alone where there are none.
+    let skip = if matches!(zones.mode, None | Some("none")) { None } else { bytes("zoneskip", skip)? };
+    zones.skip = skip.unwrap_or(zones.skip);
+    Ok(())
+}
+
+fn zones(spec: &ZoneSpec, job: &JobSpec, warnings: &mut Vec<String>) -> Result<Zones, String> {
     let some = |bytes: Bytes| Some(bytes).filter(|bytes| bytes.0 > 0);
-    match spec.mode {
+    match spec.mode.unwrap_or("none") {
         "strided" => {
             let size = some(spec.size).ok_or("zonemode=strided needs zonesize")?;
             Ok(Zones::Strided { range: some(spec.range).unwrap_or(size), size, skip: spec.skip })
@@ -307,7 +358,20 @@ fn zones(spec: &ZoneSpec) -> Result<Zones, String> {
                 every: (1.0 / spec.reset_frequency).round().clamp(1.0, 1e9) as u32,
             }),
         }),
-        _ => Ok(Zones::None),
+        _ if spec.size > Bytes(0) => {
+            Err("zonesize goes with zonemode=strided or zonemode=zbd, and --zonemode=none and --zonesize are not \
+                 compatible: add zonemode=strided, or leave zonesize out"
+                .to_owned())
+        }
+        _ => {
+            let skips = spec.skip > Bytes(0) || job.counts.skip.is_some_and(|count| count > 0);
+            let given =
+                [("zoneskip", skips), ("zonerange", spec.range > Bytes(0)), ("zonecapacity", spec.capacity > Bytes(0))];
+            for (name, _) in given.into_iter().filter(|(_, given)| *given) {
+                warnings.push(format!("job `{}`: {name} has no effect without zonemode", job.job.name));
+            }
+            Ok(Zones::None)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `--showcmd`: a job file as the command line that does the same.
 
+use super::assemble::is_global;
 use super::jobfile::{Entry, Line};
 
 /// One line for the shell. Only the named sections, or all when none is named.
@@ -10,7 +11,7 @@ pub(crate) fn line(lines: &[Line], sections: &[String]) -> String {
     for line in lines {
         match &line.what {
             // What stands in the first global section comes before any --name, which makes it global.
-            Entry::Section(name) if name == "global" => {
+            Entry::Section(name) if is_global(name) => {
                 shown = true;
                 if any_job {
                     words.push("--name=global".to_owned());

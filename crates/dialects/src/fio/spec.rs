@@ -71,6 +71,8 @@ pub(crate) struct JobSpec {
     pub steady: SteadySpec,
     /// `zonemode` and its kin.
     pub zones: ZoneSpec,
+    /// Sizes that are given as numbers of zones.
+    pub counts: ZoneCounts,
     /// `verify` and its kin.
     pub verify: VerifySpec,
     /// Options given that belong to single engines.
@@ -108,7 +110,8 @@ pub(crate) struct SteadySpec {
 /// Options of zones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ZoneSpec {
-    pub mode: &'static str,
+    /// `None` where it was not given.
+    pub mode: Option<&'static str>,
     pub range: Bytes,
     pub size: Bytes,
     pub capacity: Bytes,
@@ -122,11 +125,21 @@ pub(crate) struct ZoneSpec {
     pub reset_frequency: f64,
 }
 
+/// Options whose values are counted in zones (`size=2z`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ZoneCounts {
+    pub size: Option<u64>,
+    pub io_size: Option<u64>,
+    pub offset: Option<u64>,
+    pub offset_increment: Option<u64>,
+    pub skip: Option<u64>,
+}
+
 /// Options of verification; `rules.method` is not the one in force before `method` is set.
 #[derive(Clone, Debug)]
 pub(crate) struct VerifySpec {
-    /// Word of `verify`.
-    pub method: &'static str,
+    /// Word of `verify`; `None` where it was not given.
+    pub method: Option<&'static str>,
     pub pattern: Vec<hakaru_model::job::rules::PatternPart>,
     pub rules: Verify,
 }
@@ -168,7 +181,7 @@ impl Default for JobSpec {
             latency: LatencySpec { target: None, window: Nanos(0), percentile: 100.0, keep_running: false },
             steady: SteadySpec { criterion: None, duration: Nanos(0), ramp: Nanos(0), interval: Nanos::SECOND },
             zones: ZoneSpec {
-                mode: "none",
+                mode: None,
                 range: Bytes(0),
                 size: Bytes(0),
                 capacity: Bytes(0),
@@ -180,7 +193,8 @@ impl Default for JobSpec {
                 reset_threshold: 0.0,
                 reset_frequency: 0.0,
             },
-            verify: VerifySpec { method: "0", pattern: Vec::new(), rules: Verify::by(VerifyMethod::Header) },
+            counts: ZoneCounts::default(),
+            verify: VerifySpec { method: None, pattern: Vec::new(), rules: Verify::by(VerifyMethod::Header) },
             engine_options: Vec::new(),
         }
     }

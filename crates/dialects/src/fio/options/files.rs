@@ -1,9 +1,11 @@
 //! Options of files: their names, how they come to be, their sizes and zones.
 
 use super::kind::{Kind, int};
+use super::workload::skew;
 use super::{Opt, opt, put};
+use crate::fio::spec::JobSpec;
 use hakaru_model::job::rules::{AccessAdvice, FileOrder, Lifetime};
-use hakaru_model::job::{Fallocate, SizeSpec};
+use hakaru_model::job::{Distribution, Fallocate, SizeSpec};
 use hakaru_model::units::Bytes;
 
 pub(super) const TABLE: &[Opt] = &[
@@ -89,11 +91,10 @@ pub(super) const TABLE: &[Opt] = &[
             _ => Lifetime::None,
         }
     })),
-    opt("size", Kind::SizeOrPercent, "Bytes each clone works on, over all its files").works(put!(|job, value| job
-        .job
-        .extent
-        .size =
-        some_size(value.size_spec()))),
+    opt("size", Kind::SizeOrPercent, "Bytes each clone works on, over all its files").works(put!(|job, value| {
+        job.counts.size = value.zones();
+        job.job.extent.size = some_size(value.size_spec());
+    })),
     opt("filesize", Kind::SizeOrRange, "Size of each file, or a range each is drawn from").works(put!(|job, value| {
         let (min, max) = value.size_range();
         job.job.extent.filesize = Some(Bytes(min));
@@ -101,7 +102,10 @@ pub(super) const TABLE: &[Opt] = &[
     })),
     opt("io_size", Kind::SizeOrPercent, "Bytes each clone transfers, where it is not as much as size")
         .alias(&["io_limit"])
-        .works(put!(|job, value| job.job.extent.io_size = some_size(value.size_spec()))),
+        .works(put!(|job, value| {
+            job.counts.io_size = value.zones();
+            job.job.extent.io_size = some_size(value.size_spec());
+        })),
     opt("fill_device", Kind::Bool, "Writes until there is no space left")
         .alias(&["fill_fs"])
         .default("0")
@@ -112,13 +116,18 @@ pub(super) const TABLE: &[Opt] = &[
         .files
         .append =
         value.flag())),
-    opt("offset", Kind::SizeOrPercent, "Where in each file to begin")
-        .alias(&["fileoffset"])
-        .default("0")
-        .works(put!(|job, value| job.job.extent.offset = value.size_spec())),
+    opt("offset", Kind::SizeOrPercent, "Where in each file to begin").alias(&["fileoffset"]).default("0").works(put!(
+        |job, value| {
+            job.counts.offset = value.zones();
+            job.job.extent.offset = value.size_spec();
+        }
+    )),
     opt("offset_increment", Kind::SizeOrPercent, "How much further each clone begins than the one before")
         .default("0")
-        .works(put!(|job, value| job.job.extent.offset_increment = value.size_spec())),
+        .works(put!(|job, value| {
+            job.counts.offset_increment = value.zones();
+            job.job.extent.offset_increment = value.size_spec();
+        })),
     opt("offset_align", int(0), "What an offset in hundredths is rounded to")
         .default("0")
         .works(put!(|job, value| job.job.extent.offset_align = value.u64())),
@@ -127,7 +136,7 @@ pub(super) const TABLE: &[Opt] = &[
         .works(put!(|job, value| job.job.extent.number_ios = Some(value.u64()).filter(|n| *n > 0))),
     opt("zonemode", ZONES, "Whether I/O keeps to zones")
         .default("none")
-        .works(put!(|job, value| job.zones.mode = value.word())),
+        .works(put!(|job, value| job.zones.mode = Some(value.word()))),
     opt("zonesize", Kind::Size { min: 0 }, "Bytes transferred in a zone")
         .default("0")
         .with("zonemode", put!(|job, value| job.zones.size = value.bytes())),
@@ -137,9 +146,15 @@ pub(super) const TABLE: &[Opt] = &[
     opt("zonecapacity", Kind::Size { min: 0 }, "Bytes of a zone that can be written")
         .default("0")
         .with("zonemode", put!(|job, value| job.zones.capacity = value.bytes())),
-    opt("zoneskip", Kind::Size { min: 0 }, "Bytes left out between zones")
-        .default("0")
-        .with("zonemode", put!(|job, value| job.zones.skip = value.bytes())),
+    opt("zoneskip", Kind::SizeOrZones, "Bytes left out between zones").default("0").with(
+        "zonemode",
+        put!(|job, value| {
+            job.counts.skip = value.zones();
+            if let SizeSpec::Bytes(skip) = value.size_spec() {
+                job.zones.skip = skip;
+            }
+        }),
+    ),
     opt("read_beyond_wp", Kind::Bool, "Reads zones also where nothing was written")
         .default("0")
         .with("zonemode", put!(|job, value| job.zones.read_beyond = value.flag())),
@@ -223,22 +238,21 @@ fn some_size(size: SizeSpec) -> Option<SizeSpec> {
     Some(size).filter(|size| !matches!(size, SizeSpec::Bytes(Bytes(0)) | SizeSpec::Percent(0)))
 }
 
-fn turns(job: &mut crate::fio::spec::JobSpec, value: &super::Value) -> Result<(), String> {
-    let tag = value.tag();
-    let number = |default: f64| match tag {
-        None => Ok(default),
-        Some(text) => text.trim().parse().map_err(|_| format!("`{text}` is not a number")),
+fn turns(job: &mut JobSpec, value: &super::Value) -> Result<(), String> {
+    let (word, tag) = (value.word(), value.tag());
+    let run = || match tag.map(|text| text.trim().parse::<u32>()) {
+        None => Ok(1),
+        Some(Ok(run @ 1..=1_000_000_000)) => Ok(run),
+        _ => Err(format!("`{}` is not a number of I/Os from 1 on", tag.unwrap_or_default())),
     };
     let turns = &mut job.job.rules.turns;
-    let run =
-        |number: f64| if (1.0..=1e9).contains(&number) { Ok(number as u32) } else { Err("at least 1".to_owned()) };
-    (turns.order, turns.run_length) = match value.word() {
-        "sequential" => (FileOrder::Sequential, run(number(1.0)?)?),
-        "random" => (FileOrder::Random, run(number(1.0)?)?),
-        "zipf" => (FileOrder::Zipf(number(1.1)?), 1),
-        "pareto" => (FileOrder::Pareto(number(0.2)?), 1),
-        "normal" | "gauss" => (FileOrder::Normal(number(0.0)?), 1),
-        _ => (FileOrder::RoundRobin, run(number(1.0)?)?),
+    (turns.order, turns.run_length) = match (word, skew(word, tag)?) {
+        (_, Some(Distribution::Zipf(theta))) => (FileOrder::Zipf(theta), 1),
+        (_, Some(Distribution::Pareto(power))) => (FileOrder::Pareto(power), 1),
+        (_, Some(Distribution::Normal(deviation))) => (FileOrder::Normal(deviation), 1),
+        ("sequential", _) => (FileOrder::Sequential, run()?),
+        ("random", _) => (FileOrder::Random, run()?),
+        _ => (FileOrder::RoundRobin, run()?),
     };
     Ok(())
 }

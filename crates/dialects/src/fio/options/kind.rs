@@ -36,8 +36,10 @@ pub enum Kind {
         /// Smallest.
         min: u64,
     },
-    /// Bytes, or a percentage.
+    /// Bytes, a percentage, or a number of zones.
     SizeOrPercent,
+    /// Bytes, or a number of zones.
+    SizeOrZones,
     /// A time; the unit is that of a bare number.
     Time(TimeUnit),
     /// Times for reads, writes and trims.
@@ -88,6 +90,7 @@ pub enum Value {
     PerOpInt(PerOp<Option<u64>>),
     Size(u64),
     SizeSpec(SizeSpec),
+    Zones(u64),
     Time(Nanos),
     PerOpTime(PerOp<Option<Nanos>>),
     Word(&'static str, Option<String>),
@@ -118,7 +121,7 @@ impl Kind {
     /// Whether a value that contains `$ncpus` and the like is to be computed.
     pub(crate) fn is_numeric(&self) -> bool {
         use Kind::*;
-        matches!(self, Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | Time(_))
+        matches!(self, Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | SizeOrZones | Time(_))
     }
 
     /// Reads a value.
@@ -141,7 +144,11 @@ impl Kind {
                 Value::PerOpInt(per_op(text, |part| within(reading.size(percentless(part))?, min, max))?)
             }
             Kind::Size { min } => Value::Size(within(reading.size(text)?, min, u64::MAX)?),
+            Kind::SizeOrPercent | Kind::SizeOrZones if text.trim_end().ends_with(['z', 'Z']) => {
+                Value::Zones(reading.size(text.trim().trim_end_matches(['z', 'Z']))?)
+            }
             Kind::SizeOrPercent => Value::SizeSpec(size_or_percent(text, reading)?),
+            Kind::SizeOrZones => Value::SizeSpec(SizeSpec::Bytes(Bytes(reading.size(text)?))),
             Kind::Time(unit) => Value::Time(reading.time(text, unit)?),
             Kind::PerOpTime(unit) => Value::PerOpTime(per_op(text, |part| reading.time(part, unit))?),
             Kind::Choice(words) => Value::Word(word(text.trim(), words)?, None),
@@ -194,6 +201,7 @@ impl Kind {
             Kind::PerOpInt { .. } => "up to three whole numbers such as 4k, for reads, writes and trims".to_owned(),
             Kind::Size { .. } => "a size such as 64m".to_owned(),
             Kind::SizeOrPercent => "a size such as 64m, or a percentage such as 50%".to_owned(),
+            Kind::SizeOrZones => "a size such as 64m, or a number of zones such as 2z".to_owned(),
             Kind::Time(unit) => format!("a time such as 30s, in {} without a unit", unit_name(unit)),
             Kind::PerOpTime(unit) => {
                 format!("up to three times such as 5ms, in {} without a unit", unit_name(unit))
@@ -226,7 +234,8 @@ impl Kind {
             Kind::Int { min, max } => vec![min.to_string(), max.to_string(), min.max(1).to_string()],
             Kind::PerOpInt { min, max } => vec![min.to_string(), format!("{min},{max}"), format!(",{max},")],
             Kind::Size { min } => vec![min.max(1).to_string(), "64k".to_owned()],
-            Kind::SizeOrPercent => of(&["64k", "50%"]),
+            Kind::SizeOrPercent => of(&["64k", "50%", "2z"]),
+            Kind::SizeOrZones => of(&["64k", "2z"]),
             Kind::Time(_) | Kind::PerOpTime(_) => of(&["1", "20ms"]),
             Kind::Choice(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
             Kind::SizeOrRange | Kind::TimeOrRange => of(&["4", "1-2"]),
@@ -277,9 +286,6 @@ fn percentless(text: &str) -> &str {
 
 fn size_or_percent(text: &str, reading: &Reading<'_>) -> Result<SizeSpec, String> {
     let text = text.trim();
-    if text.ends_with(['z', 'Z']) {
-        return Err("sizes are not counted in zones: give bytes".to_owned());
-    }
     match text.strip_suffix('%') {
         None => Ok(SizeSpec::Bytes(Bytes(reading.size(text)?))),
         Some(percent) => Ok(SizeSpec::Percent(within(reading.size(percent)?, 0, 100)? as u32)),
@@ -333,8 +339,18 @@ impl Value {
         if let Value::Size(size) = self { Bytes(*size) } else { self.mismatch() }
     }
 
+    /// Of a number of zones nothing: how many bytes they are is known when all options are.
     pub(crate) fn size_spec(&self) -> SizeSpec {
-        if let Value::SizeSpec(spec) = self { *spec } else { self.mismatch() }
+        match self {
+            Value::SizeSpec(spec) => *spec,
+            Value::Zones(_) => SizeSpec::Bytes(Bytes(0)),
+            _ => self.mismatch(),
+        }
+    }
+
+    /// A number of zones, where it is one.
+    pub(crate) fn zones(&self) -> Option<u64> {
+        if let Value::Zones(count) = self { Some(*count) } else { None }
     }
 
     pub(crate) fn time(&self) -> Nanos {

@@ -14,14 +14,18 @@ const NO_MERGE: &str = "blktrace files are not merged";
 pub(super) const TABLE: &[Opt] = &[
     opt("verify", METHODS, "Checks what was written")
         .default("0")
-        .works(put!(|job, value| job.verify.method = value.word())),
+        .works(put!(|job, value| job.verify.method = Some(value.word()))),
     opt("verify_only", Kind::Flag, "Writes nothing and checks what an earlier run wrote")
         .works(put!(|job, value| job.verify.rules.only = value.flag())),
     opt("do_verify", Kind::Bool, "Reads back and checks when all is written")
         .default("1")
         .with("verify", put!(|job, value| job.verify.rules.read_back = value.flag())),
-    opt("verify_pattern", Kind::Pattern, "Pattern that is written and checked; %o is the offset of the block")
-        .with("verify", put!(|job, value| job.verify.pattern = value.pattern())),
+    opt(
+        "verify_pattern",
+        Kind::Pattern,
+        "Pattern that is written and checked; %o is the offset of the block. Without verify, blocks have a header too",
+    )
+    .works(put!(|job, value| job.verify.pattern = value.pattern())),
     opt("verify_pattern_interval", int(0), "Distance at which the pattern begins again")
         .harmless(&["0"])
         .refused("a pattern begins again with each block", "leave it out"),

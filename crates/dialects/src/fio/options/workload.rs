@@ -5,7 +5,8 @@ use super::{Opt, Value, opt, put};
 use crate::fio::lists::floats;
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::rules::RangeSync;
-use hakaru_model::job::{Distribution, Zone};
+use hakaru_model::job::{Distribution, Stretch, Zone};
+use hakaru_model::units::{Bytes, SizeRules, parse_size};
 
 pub(super) const TABLE: &[Opt] =
     &[
@@ -150,9 +151,9 @@ const DISTRIBUTIONS: Kind = Kind::Tagged(&[
     ("random", "evenly"),
     ("zipf", "by Zipf with the given theta"),
     ("pareto", "by Pareto with the given power"),
-    ("normal", "normally, with the given deviation in hundredths of the file"),
+    ("normal", "normally, wider by so many hundredths of the file"),
     ("zoned", "shares of accesses to shares of the file, such as zoned:60/10:40/90"),
-    ("zoned_abs", "the same with sizes; refused"),
+    ("zoned_abs", "the same with sizes, such as zoned_abs:60/1g:40/4g"),
 ]);
 const UNIFIED: Kind = Kind::Choice(&[
     ("none", "each for itself"),
@@ -182,14 +183,45 @@ fn range_sync(job: &mut JobSpec, value: &Value) -> Result<(), String> {
 }
 
 fn distribution(job: &mut JobSpec, value: &Value) -> Result<(), String> {
-    let number = |default: f64, max: f64| match value.tag() {
-        None | Some("") => Ok(default),
-        Some(text) if text.contains(':') => {
-            Err("a place for the middle of the distribution is not supported: give one number".to_owned())
+    let (word, tag) = (value.word(), value.tag());
+    let rules = if job.extras.kb_base == 1000 { SizeRules::Fio1000 } else { SizeRules::Fio1024 };
+    // A second number is the place of the favourite block.
+    let (number, centre) = match tag.and_then(|tag| tag.split_once(':')) {
+        Some((number, centre)) => (Some(number), Some(centre)),
+        None => (tag, None),
+    };
+    let access = &mut job.job.access;
+    access.centre = None;
+    access.distribution = match word {
+        "zoned" => Distribution::Zoned(zones(tag.unwrap_or_default())?),
+        "zoned_abs" => Distribution::ZonedAbs(stretches(tag.unwrap_or_default(), rules)?),
+        _ => {
+            let skewed = skew(word, number)?;
+            if skewed.is_some() {
+                access.centre = centre.map(place).transpose()?.flatten();
+            }
+            skewed.unwrap_or_default()
         }
+    };
+    Ok(())
+}
+
+/// The middle of a distribution, as a share of the file; -1 leaves it open.
+fn place(text: &str) -> Result<Option<f64>, String> {
+    if text.trim() == "-1" {
+        return Ok(None);
+    }
+    let [share] = floats(text, 0.0, 1.0, 1)?[..] else { return Err(format!("`{text}` is not one number")) };
+    Ok(Some(share))
+}
+
+/// A skewed distribution with its number, where one is given. `None` for words of other distributions.
+pub(super) fn skew(word: &str, number: Option<&str>) -> Result<Option<Distribution>, String> {
+    let number = |default: f64, max: f64| match number {
+        None | Some("") => Ok(default),
         Some(text) => floats(text, 0.0, max, 1).map(|numbers| numbers[0]),
     };
-    job.job.access.distribution = match value.word() {
+    Ok(Some(match word {
         "zipf" => match number(1.1, 100.0)? {
             1.0 => return Err("theta must not be 1".to_owned()),
             theta => Distribution::Zipf(theta),
@@ -198,35 +230,55 @@ fn distribution(job: &mut JobSpec, value: &Value) -> Result<(), String> {
             0.0 | 1.0 => return Err("the power lies between 0 and 1".to_owned()),
             power => Distribution::Pareto(power),
         },
-        "normal" => Distribution::Normal(number(0.0, 100.0)?),
-        "zoned" => Distribution::Zoned(zones(value.tag().unwrap_or_default())?),
-        "zoned_abs" => return Err("zones of a given size are not supported: use zoned with hundredths".to_owned()),
-        _ => Distribution::Uniform,
-    };
-    Ok(())
+        "normal" | "gauss" => Distribution::Normal(number(0.0, 100.0)?),
+        _ => return Ok(None),
+    }))
+}
+
+/// Parts of a list of zones, each with its two halves.
+fn parts(text: &str) -> Result<Vec<(&str, &str)>, String> {
+    if text.contains(',') {
+        return Err("zones that differ by operation are refused, by fio too: give one list".to_owned());
+    }
+    let halves = |part| str::split_once(part, '/').ok_or("zones are written as 60/10:40/90");
+    let parts = text.split(':').map(halves).collect::<Result<Vec<_>, _>>()?;
+    if parts.len() > 256 {
+        return Err(format!("it has {} zones, and 256 are the most", parts.len()));
+    }
+    Ok(parts)
+}
+
+fn percent(word: &str) -> Result<Option<f64>, String> {
+    match word.trim() {
+        "" => Ok(None),
+        digits => floats(digits, 0.0, 100.0, 1).map(|numbers| Some(numbers[0])),
+    }
 }
 
 /// `60/10:30/20:10/70`: hundredths of the accesses and of the file; what is left out is filled evenly.
 fn zones(text: &str) -> Result<Vec<Zone>, String> {
-    if text.contains(',') {
-        return Err("zones that differ by operation are not supported: give one list".to_owned());
-    }
-    let percent = |word: &str| match word.trim() {
-        "" => Ok(None),
-        digits => floats(digits, 0.0, 100.0, 1).map(|numbers| Some(numbers[0])),
-    };
     let mut pairs = Vec::new();
-    for part in text.split(':') {
-        let (access, size) = part.split_once('/').ok_or("zones are written as 60/10:40/90")?;
+    for (access, size) in parts(text)? {
         pairs.push((percent(access)?, percent(size)?));
-    }
-    if pairs.len() > 256 {
-        return Err(format!("it has {} zones, and 256 are the most", pairs.len()));
     }
     let accesses = fill(pairs.iter().map(|pair| pair.0).collect(), "accesses")?;
     let sizes = fill(pairs.iter().map(|pair| pair.1).collect(), "the file")?;
     let zone = |(access_percent, size_percent)| Zone { access_percent, size_percent };
     Ok(accesses.into_iter().zip(sizes).map(zone).collect())
+}
+
+/// `60/1g:40/4g`: hundredths of the accesses, and sizes.
+fn stretches(text: &str, rules: SizeRules) -> Result<Vec<Stretch>, String> {
+    let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
+    for (access, size) in parts(text)? {
+        accesses.push(percent(access)?);
+        sizes.push(parse_size(size.trim(), rules).map_err(|error| error.to_string())?);
+    }
+    if sizes.iter().all(|size| *size == Bytes(0)) {
+        return Err("its zones have no size".to_owned());
+    }
+    let zone = |(access_percent, size)| Stretch { access_percent, size };
+    Ok(fill(accesses, "accesses")?.into_iter().zip(sizes).map(zone).collect())
 }
 
 fn fill(percents: Vec<Option<f64>>, of: &str) -> Result<Vec<f64>, String> {
@@ -252,5 +304,12 @@ mod tests {
         assert!(zones("60/10:30/20").unwrap_err().contains("add up to 90"));
         assert!(zones("60/10:50/90").unwrap_err().contains("add up to 110"));
         assert!(zones("").is_err() && zones("60").is_err());
+        assert!(zones("60/10:40/90,50/50:50/50").unwrap_err().contains("by operation"));
+        let read = |text: &str| stretches(text, SizeRules::Fio1024);
+        let two =
+            [(60.0, 1 << 20), (40.0, 4096)].map(|(access_percent, size)| Stretch { access_percent, size: Bytes(size) });
+        assert_eq!(read("60/1m:40/4k"), Ok(two.to_vec()));
+        assert!(read("60/1m:30/1m").unwrap_err().contains("add up to 90"));
+        assert!(read("60/1m:40/").is_err() && read("100/0").is_err() && read("60/10%:40/90%").is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use hakaru_model::job::rules::*;
-use hakaru_model::job::{PerOp, Repeats};
+use hakaru_model::job::{PerOp, Repeats, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -54,6 +54,14 @@ fn verification() {
     };
     assert_eq!(full, wanted);
     assert!(verify("--verify=xxhash --verify_only").only);
+    // As fio has it, a pattern alone stands behind a header.
+    let pattern = vec![PatternPart::Bytes(vec![0xde, 0xad])];
+    assert_eq!(verify("--verify_pattern=0xdead").method, VerifyMethod::PatternHeader(pattern));
+    let unchecked = job("--name=a --rw=write --verify=0 --verify_pattern=0xdead");
+    assert_eq!(unchecked.rules.verify, None);
+    assert_eq!(unchecked.buffers.fill, hakaru_model::job::Fill::Pattern(vec![0xde, 0xad]));
+    let folder = |options: &str| flat(&run(&format!("{options} --name=a --rw=write --verify=md5")).unwrap().scenario);
+    assert_eq!(folder("--aux-path=x")[0].rules.verify.as_ref().unwrap().folder, Some("x".into()));
     insta::assert_snapshot!(fails("--name=a --verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
     insta::assert_snapshot!(fails("--name=a --verify_only"), @"job `a`: verify_only needs verify");
     let warnings = |options: &str| run(&format!("--name=a --rw=write --verify=md5 {options}")).unwrap().warnings;
@@ -107,11 +115,27 @@ fn searching_for_a_state() {
 fn files_and_zones() {
     assert!(obeyed("--create_on_open=1").files.create_on_open);
     assert!(obeyed("--fill_device=1 --rw=write").files.fill_device);
+    for refused in ["--rw=read", "--rw=randread", "--rw=randwrite --size=1m"] {
+        assert!(
+            fails(&format!("--name=a --fill_device=1 {refused}")).contains("rw=write and fill_device=1"),
+            "{refused}"
+        );
+    }
+    let read = run("--name=a --fill_device=1 --rw=read --size=1m").unwrap();
+    assert_eq!(read.warnings, ["job `a`: fill_device has no effect on reads of a given size"]);
+    assert!(!flat(&read.scenario)[0].rules.files.fill_device);
     assert!(obeyed("--file_append=1").files.append && obeyed("--unlink_each_loop=1").files.unlink_each_loop);
     assert_eq!(obeyed("--fadvise_hint=random").files.advice, AccessAdvice::Random);
     let turns = obeyed("--file_service_type=random:8 --openfiles=4").turns;
     assert_eq!(turns, FileTurns { order: FileOrder::Random, run_length: 8, open_files: Some(4) });
     assert_eq!(obeyed("--file_service_type=zipf:1.3").turns.order, FileOrder::Zipf(1.3));
+    assert_eq!(obeyed("--file_service_type=gauss:20").turns.order, FileOrder::Normal(20.0));
+    // Formerly all of these were taken.
+    for wrong in ["zipf:nan", "zipf:-3", "zipf:1", "pareto:1.5", "normal:inf", "normal:-1", "random:0", "sequential:x"]
+    {
+        let error = fails(&format!("--name=a --file_service_type={wrong}"));
+        assert!(error.starts_with(&format!("file_service_type={wrong} cannot be used")), "{error}");
+    }
     let strided = obeyed("--zonemode=strided --zonesize=1m --zonerange=4m --zoneskip=2m").zones;
     assert_eq!(strided, Zones::Strided { range: Bytes(4 << 20), size: Bytes(1 << 20), skip: Bytes(2 << 20) });
     let device = obeyed("--zonemode=zbd --max_open_zones=8 --ignore_zone_limits=1").zones;
@@ -120,6 +144,60 @@ fn files_and_zones() {
     let device = obeyed("--zonemode=zbd --zone_reset_threshold=0.5 --zone_reset_frequency=0.1").zones;
     let wanted = ZoneResets { threshold_millionths: 500_000, every: 10 };
     assert!(matches!(device, Zones::Device { resets: Some(resets), .. } if resets == wanted), "{device:?}");
+}
+
+/// Formerly options of zones without `zonemode` were passed over, and sizes in zones refused.
+#[test]
+fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
+    for mode in ["", "--zonemode=none"] {
+        let error = fails(&format!("--name=a --size=64m --zonesize=1m --zoneskip=7m {mode}"));
+        assert!(error.contains("--zonemode=none and --zonesize are not compatible: add zonemode=strided"), "{error}");
+    }
+    let warnings = run("--name=a --size=64m --zoneskip=7m --zonerange=1m").unwrap().warnings;
+    let no_effect =
+        ["job `a`: zoneskip has no effect without zonemode", "job `a`: zonerange has no effect without zonemode"];
+    assert_eq!(warnings, no_effect);
+    let counted = job(
+        "--name=a --zonemode=strided --zonesize=1m --size=4z --io_size=2z --offset=3z --offset_increment=1z --zoneskip=2z",
+    );
+    let written = job(
+        "--name=a --zonemode=strided --zonesize=1m --size=4m --io_size=2m --offset=3m --offset_increment=1m --zoneskip=2m",
+    );
+    assert_eq!((counted.extent, counted.rules.zones), (written.extent, written.rules.zones));
+    assert!(fails("--name=a --size=2z").contains("there are none: add zonemode"));
+    assert!(fails("--name=a --size=2z --zonemode=zbd").contains("needs zonesize"));
+    assert!(fails("--name=a --zonesize=1z --zonemode=strided").contains("`1z`"));
+    assert_eq!(
+        job("--name=a --zonemode=strided --zonesize=1m --size=4z --size=1m").extent.size,
+        Some(SizeSpec::Bytes(Bytes(1 << 20)))
+    );
+}
+
+#[test]
+fn distributions_have_a_middle_and_zones_a_size() {
+    use hakaru_model::job::{Distribution, Stretch};
+    let of = |value: &str| {
+        let access = job(&format!("--name=a --rw=randread --random_distribution={value}")).access;
+        (access.distribution, access.centre)
+    };
+    assert_eq!(of("zipf:1.2:0.25"), (Distribution::Zipf(1.2), Some(0.25)));
+    assert_eq!(of("pareto:0.2:0"), (Distribution::Pareto(0.2), Some(0.0)));
+    assert_eq!(of("normal:10:1"), (Distribution::Normal(10.0), Some(1.0)));
+    assert_eq!(of("zipf:1.2:-1"), (Distribution::Zipf(1.2), None));
+    let zones =
+        [(60.0, 1 << 20), (40.0, 2 << 20)].map(|(access_percent, size)| Stretch { access_percent, size: Bytes(size) });
+    assert_eq!(of("zoned_abs:60/1m:40/2m"), (Distribution::ZonedAbs(zones.to_vec()), None));
+    for wrong in [
+        "zipf:1.2:1.5",
+        "zipf:1.2:x",
+        "zipf:1.2:",
+        "zoned_abs:60/1m:30/1m",
+        "zoned_abs:60/1m:40/",
+        "zoned:60/10:40/90,50/50:50/50",
+    ] {
+        let error = fails(&format!("--name=a --rw=randread --random_distribution={wrong}"));
+        assert!(error.starts_with(&format!("random_distribution={wrong} cannot be used")), "{error}");
+    }
 }
 
 #[test]
@@ -201,7 +279,7 @@ fn pauses_delays_and_flows() {
 
 #[test]
 fn sizes_memory_and_what_the_kernel_is_told() {
-    use hakaru_model::job::{BlockSize, SizeSpec};
+    use hakaru_model::job::BlockSize;
     let of = |options: &str| job(&format!("--name=a {options}"));
     assert!(of("--bsrange=1k-8k --bs_unaligned").rules.sizes.unaligned);
     let (small, large) = (BlockSize::Fixed(Bytes(4096)), BlockSize::Fixed(Bytes(16384)));

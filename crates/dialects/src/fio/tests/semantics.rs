@@ -45,6 +45,14 @@ fn a_global_section_concerns_what_stands_below() {
     assert_eq!(told, [("a".to_owned(), 1024), ("renamed".to_owned(), 2048), ("a".to_owned(), 3072)]);
     let names: Vec<_> = invocation.global_options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(names, ["bs=1k", "bs=2k", "name=gg"]);
+    // fio looks at the beginning of the name only, in files and on the command line, and small letters count.
+    let blocks = |invocation: Invocation| {
+        let of = |job: Job| format!("{} {}", job.name, job.block.read.max().0);
+        flat(&invocation.scenario).into_iter().map(of).collect::<Vec<_>>()
+    };
+    let text = "[globals]\nbs=1k\n[a]\n[global2]\nbs=2k\n[glob]\n[Global]\n";
+    assert_eq!(blocks(run_file("", text).unwrap()), ["a 1024", "glob 2048", "Global 2048"]);
+    assert_eq!(blocks(run("--name=globalx --bs=2k --name=b").unwrap()), ["b 2048"]);
 }
 
 #[test]
@@ -188,7 +196,7 @@ fn the_rest_of_what_works() {
          --number_ios=99 --offset=1m --offset_increment=10% --io_size=8m --startdelay=2 --ramp_time=1m --randseed=7 \
          --ioengine=io_uring --hipri --fixedbufs --registerfiles --sqthread_poll=1 --nowait=1 --numjobs=2 --nrfiles=2",
     );
-    assert_eq!(job.access.distribution, Distribution::Zipf(1.2));
+    assert_eq!((job.access.distribution, job.access.centre), (Distribution::Zipf(1.2), None));
     assert!(!job.access.every_block_once, "skewed offsets come more than once");
     assert!(job.durability.dsync && !job.durability.sync && job.durability.end_fsync);
     assert_eq!(job.durability.fdatasync_every, 4);
@@ -204,7 +212,7 @@ fn the_rest_of_what_works() {
         (SizeSpec::Bytes(Bytes(1 << 20)), SizeSpec::Percent(10))
     );
     assert_eq!((job.timing.startdelay, job.timing.ramp_time), (Nanos::from_secs(2), Nanos::from_secs(60)));
-    assert_eq!((job.seed, job.ioengine), (Some(7), IoEngine::IoUring));
+    assert_eq!(job.ioengine, IoEngine::IoUring);
     let engine = job.engine;
     assert!(engine.hipri && engine.fixedbufs && engine.registerfiles && engine.sqthread_poll && engine.nowait);
 }
@@ -216,6 +224,10 @@ fn seeds_repeat_unless_told_otherwise() {
     assert_eq!(two, seeds("--name=a --name=b"));
     assert!(two[0].is_some() && two[0] != two[1], "jobs draw differently");
     assert_eq!(seeds("--randrepeat=0 --name=a"), [None]);
+    // Formerly jobs with a seed of the user's all went to the same offsets.
+    let given = seeds("--randseed=42 --name=a --name=b");
+    assert!(given[0].is_some() && given[0] != given[1] && given[0] != two[0], "{given:?}");
+    assert_eq!(given, seeds("--randseed=42 --randrepeat=0 --name=a --name=b"));
     assert_eq!(seeds("--randrepeat=0 --name=a --allrandrepeat=1"), seeds("--name=a"));
 }
 
@@ -243,7 +255,20 @@ fn settings_of_the_whole_run() {
     assert_eq!(of("--append-terse --terse-version=5 --output=o").terse_version, 5);
     assert_eq!(of("--append-terse").formats, [OutputFormat::Terse, OutputFormat::Normal]);
     assert_eq!(of("--eta-newline=500ms --eta-interval=10").eta_newline_ms, Some(500));
-    assert_eq!(of("--eta-interval=10").eta_interval_ms, 250);
+    // A bare number is of seconds, as fio has it, and what is too short is no time.
+    assert_eq!((of("--eta-interval=10").eta_interval_ms, of("--eta-interval=250ms").eta_interval_ms), (10_000, 250));
+    assert_eq!(of("--aux-path=/tmp").aux_path.as_deref(), Some(std::path::Path::new("/tmp")));
+    for (wrong, theirs) in [
+        ("--eta-interval=249ms", "fio: eta interval time too short (250msec min)"),
+        ("--eta-interval=x", "fio: failed parsing eta interval x"),
+        ("--eta-newline=0", "fio: eta new line time too short"),
+        ("--eta-newline=x", "fio: failed parsing eta time x"),
+        ("--status-interval=0", "fio: status interval too small"),
+        ("--status-interval=x", "fio: failed parsing time x"),
+    ] {
+        let error = run(&format!("{wrong} --name=a")).unwrap_err();
+        assert_eq!(error.words(|_| Some(wrong.to_owned())).as_deref(), Some(theirs));
+    }
     assert_eq!(run("--parse-only --name=a").unwrap().action, Action::ParseOnly);
     assert_eq!(run("--parse-only").unwrap().action, Action::ParseOnly, "fio has nothing against it");
     let Action::Print { text, exit_code: 0 } = run("--version").unwrap().action else { panic!() };
