@@ -39,7 +39,7 @@ pub struct Journal {
     cells: BTreeMap<Cell, Stored>,
     /// Which card answers to a label.
     keys: BTreeMap<String, String>,
-    /// Bytes that runs of each card wrote.
+    /// Bytes that runs wrote to each card, and, where the campaign limits that, fills.
     written: BTreeMap<String, u64>,
     /// Seconds from the start of a run to that of the next, by workload.
     paces: BTreeMap<String, Vec<f64>>,
@@ -96,11 +96,16 @@ impl Journal {
     pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<Journal, StoreError> {
         let mut journal = Journal::default();
         let mut strides = Strides::default();
+        // Reading what fills wrote means reading all records, so it is done only where it matters.
+        if campaign.limits.written.is_some() {
+            journal.written.extend(store.filled(&campaign.id)?);
+        }
         for row in store.points(&campaign.id)?.into_iter().filter(|row| row.host == host) {
             if !row.label.is_empty() {
                 journal.keys.insert(row.label.clone(), row.card.clone());
             }
-            *journal.written.entry(row.card.clone()).or_default() += row.written;
+            let written = journal.written.entry(row.card.clone()).or_default();
+            *written = written.saturating_add(row.written);
             match counts(campaign, &row) {
                 Some(Trust::Counts) => {}
                 Some(Trust::OtherDefinition) => {
@@ -150,11 +155,6 @@ impl Journal {
         self.keys.get(label).map(String::as_str)
     }
 
-    /// The label under which a card was measured.
-    pub fn label_of(&self, key: &str) -> Option<&str> {
-        self.keys.iter().find(|(_, known)| *known == key).map(|(label, _)| label.as_str())
-    }
-
     /// Whether anything of a card is stored.
     pub fn knows(&self, key: &str) -> bool {
         self.cells.keys().any(|cell| cell.card == key)
@@ -190,6 +190,17 @@ impl Journal {
         self.other
     }
 
+    /// Notes what a fill wrote to a card.
+    pub fn note_filled(&mut self, key: &str, bytes: u64) {
+        let written = self.written.entry(key.to_owned()).or_default();
+        *written = written.saturating_add(bytes);
+    }
+
+    /// Notes which card answers to a label.
+    pub fn note_key(&mut self, label: &str, key: &str) {
+        self.keys.insert(label.to_owned(), key.to_owned());
+    }
+
     /// Bytes that runs wrote to a card, those that do not count among them.
     pub fn written(&self, key: &str) -> u64 {
         self.written.get(key).copied().unwrap_or(0)
@@ -207,9 +218,10 @@ impl Journal {
 
     /// Notes a run that was stored and counts.
     pub fn note(&mut self, cell: &Cell, label: &str, record: &RunRecord) {
-        self.keys.insert(label.to_owned(), cell.card.clone());
+        self.note_key(label, &cell.card);
         let bytes = record.phases.iter().flat_map(|phase| &phase.workers).map(|worker| worker.ops.write.bytes);
-        *self.written.entry(cell.card.clone()).or_default() += bytes.sum::<u64>();
+        let written = self.written.entry(cell.card.clone()).or_default();
+        *written = bytes.fold(*written, u64::saturating_add);
         let stored = self.cells.entry(cell.clone()).or_default();
         if stored.series.is_empty() {
             stored.series = record.series.clone();

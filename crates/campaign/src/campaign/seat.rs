@@ -3,8 +3,8 @@
 use super::hands::Seen;
 use super::journal::Journal;
 use super::spec::{Campaign, Card, Seat};
-use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate};
+use hakaru_device::{Presence, Roots};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -27,26 +27,27 @@ pub(super) struct Found {
 #[derive(Clone, Debug)]
 pub(super) struct Disk {
     pub(super) node: PathBuf,
+    /// Its own identities, without those that come and go.
     ids: Vec<String>,
     sequence: Option<u64>,
+    presence: Presence,
 }
 
 impl Disk {
     fn of(node: &Path, candidate: &Candidate) -> Disk {
-        let sequence = candidate.identity().device.known().and_then(|device| device.disk_sequence.known().copied());
-        Disk { node: node.to_owned(), ids: candidate.ids().to_vec(), sequence }
+        let sequence = candidate.sequence();
+        let presence = Presence { size: candidate.size(), sequence };
+        Disk { node: node.to_owned(), ids: candidate.own_ids().to_vec(), sequence, presence }
     }
 
     /// Its bytes.
     pub(super) fn size(&self, roots: &Roots) -> Option<Bytes> {
-        hakaru_device::identify(&self.node, roots).device.known().map(|device| device.size)
+        hakaru_device::presence(&self.node, roots).map(|presence| presence.size)
     }
 
     /// Whether the very same disk is still there: not pulled, not exchanged.
     pub(super) fn is_there(&self, roots: &Roots) -> bool {
-        let identity = hakaru_device::identify(&self.node, roots);
-        let Some(device) = identity.device.known() else { return false };
-        device.size.0 > 0 && device.disk_sequence.known().copied() == self.sequence
+        hakaru_device::presence(&self.node, roots) == Some(self.presence)
     }
 
     /// Whether it was pulled or exchanged, asked after a failure. I/Os fail before the kernel has noticed that a card is
@@ -105,6 +106,7 @@ impl Bench<'_> {
             Some(id) => format!("no disk answers to {id}"),
             None => "its identity is not known yet".to_owned(),
         };
+        let mut all: Vec<(PathBuf, Candidate)> = Vec::new();
         for path in nodes {
             let candidate = match guard::passive(&path, self.roots) {
                 Ok(candidate) => candidate,
@@ -115,21 +117,34 @@ impl Bench<'_> {
                     continue;
                 }
             };
-            match &wanted {
-                Some(id) if answers(&candidate, id) => return self.found(card, &path, &candidate),
+            let is_it = match &wanted {
+                Some(id) => answers(&candidate, id),
                 // A named reader that only one card of the campaign is for needs no asking.
-                None if node.is_some() && self.is_alone(card) && self.stranger(card, &candidate) => {
-                    return self.found(card, &path, &candidate);
-                }
-                _ => {}
+                None => node.is_some() && self.is_alone(card) && self.stranger(card, &candidate),
+            };
+            if is_it {
+                all.push((path, candidate));
             }
         }
-        Look::NotThere(why)
+        match &all[..] {
+            [] => Look::NotThere(why),
+            [(path, candidate)] => self.found(card, path, candidate),
+            // Two slots of one reader share its serial number: which one is meant nobody said.
+            several => Look::NotThere(ambiguous(&wanted.unwrap_or_default(), several)),
+        }
+    }
+
+    /// Whether a look finds a card by itself once it is there, without anybody being asked.
+    pub(super) fn recognises(&self, card: &Card) -> bool {
+        match &card.seat {
+            Seat::Reader { node } => self.wanted(card).is_some() || node.is_some() && self.is_alone(card),
+            Seat::Folder(_) | Seat::Sim(_) => true,
+        }
     }
 
     /// Whether a disk that was refused is the card all the same, such as one that a desktop has mounted at once.
     fn is_in_use(&self, node: &Path, id: &str) -> bool {
-        let identity = hakaru_device::identify(node, self.roots);
+        let identity = hakaru_device::recognise(node, self.roots);
         let Some(device) = identity.device.known() else { return false };
         let cid = device.card.as_ref().and_then(|card| card.cid.known());
         let ids = device.serial.known().into_iter().chain(cid).chain(&device.aliases);
@@ -146,7 +161,7 @@ impl Bench<'_> {
             let ids = candidate.ids().join(", ");
             return Look::NotThere(format!("{} answers to {ids}, and the card is {id}", node.display()));
         }
-        if let Some(label) = self.journal.label_of(&key(card, &candidate)).filter(|label| *label != card.label) {
+        if let Some(label) = self.label_of(&key(card, &candidate)).filter(|label| *label != card.label) {
             return Look::NotThere(format!("{} is the card `{label}`", node.display()));
         }
         self.found(card, node, &candidate)
@@ -157,10 +172,17 @@ impl Bench<'_> {
         let look = |node: PathBuf| {
             let candidate = guard::passive(&node, self.roots).ok()?;
             let tells = candidate.tells_itself();
-            let label = self.journal.label_of(&key(card, &candidate)).filter(|_| tells).map(str::to_owned);
+            let label = self.label_of(&key(card, &candidate)).filter(|_| tells).map(str::to_owned);
             Some(Seen { node, name: candidate.identity().display_name(), ids: candidate.ids().to_vec(), label })
         };
         hakaru_device::disks(self.roots).into_iter().filter_map(look).collect()
+    }
+
+    /// The card of this campaign that was measured under a key. What was measured under a label that it has no more is
+    /// nobody's: the label was changed in the file.
+    fn label_of(&self, key: &str) -> Option<&str> {
+        let labels = self.campaign.cards.iter().map(|card| card.label.as_str());
+        labels.into_iter().find(|label| self.journal.key_of(label) == Some(key))
     }
 
     /// The identity a card has to have: from the file, or from when it was measured before.
@@ -180,7 +202,7 @@ impl Bench<'_> {
 
     /// Whether a disk was not measured as another card.
     fn stranger(&self, card: &Card, candidate: &Candidate) -> bool {
-        self.journal.label_of(&key(card, candidate)).is_none_or(|label| label == card.label)
+        self.label_of(&key(card, candidate)).is_none_or(|label| label == card.label)
     }
 
     fn found(&self, card: &Card, node: &Path, candidate: &Candidate) -> Look {
@@ -195,15 +217,116 @@ fn folder_or_not(card: &Card, folder: &Path) -> Look {
     }
 }
 
+/// Several disks answer to what one card is known by.
+fn ambiguous(id: &str, all: &[(PathBuf, Candidate)]) -> String {
+    let nodes: Vec<String> = all.iter().map(|(node, _)| node.display().to_string()).collect();
+    let nodes = nodes.join(" and ");
+    format!("{id} is what {nodes} answer to: name the slot with device =, or give the by-id name of one as id =")
+}
+
 fn answers(candidate: &Candidate, id: &str) -> bool {
     candidate.ids().iter().any(|known| known.eq_ignore_ascii_case(id))
 }
 
 /// Under which the runs of a disk are stored: its identity, or the label of the card where the disk hides it.
 fn key(card: &Card, candidate: &Candidate) -> String {
-    keyed(card, candidate.ids().first().filter(|_| candidate.tells_itself()).unwrap_or(&card.label))
+    keyed(card, candidate.own_ids().first().filter(|_| candidate.tells_itself()).unwrap_or(&card.label))
 }
 
 fn keyed(card: &Card, id: &str) -> String {
     card.variant.as_ref().map_or_else(|| id.to_owned(), |variant| format!("{id}#{variant}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::parse;
+    use super::*;
+
+    /// A machine of plain files: two slots of one USB reader, which share its serial number.
+    fn reader(folder: &Path) -> Roots {
+        let write = |path: &str, text: &str| {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let link = |target: &str, path: &str| {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(folder.join(target), path).unwrap();
+        };
+        write("proc/self/mountinfo", "20 1 0:20 / / rw - tmpfs tmpfs rw\n");
+        let usb = "sys/devices/pci0000:00/0000:00:14.0/usb2/2-1";
+        for (file, text) in [("idVendor", "14cd"), ("speed", "480"), ("serial", "000000001536"), ("product", "reader")]
+        {
+            write(&format!("{usb}/{file}"), text);
+        }
+        for (slot, name) in ["sdb", "sdc"].into_iter().enumerate() {
+            let block = format!("{usb}/2-1:1.0/host6/target6:0:0/6:0:0:{slot}/block/{name}");
+            let number = format!("8:{}", 16 * (slot + 1));
+            for (file, text) in [("dev", number.as_str()), ("size", "62333952"), ("diskseq", "9")] {
+                write(&format!("{block}/{file}"), text);
+            }
+            link(&block, &format!("sys/dev/block/{number}"));
+            link(&block, &format!("sys/class/block/{name}"));
+            write(&format!("dev/{name}"), "");
+            link(&format!("dev/{name}"), &format!("dev/disk/by-id/usb-Reader_000000001536-0:{slot}"));
+        }
+        Roots::beneath(folder)
+    }
+
+    fn look(roots: &Roots, card: &str) -> Result<PathBuf, String> {
+        let campaign =
+            parse(&format!("name = \"x\"\n[[card]]\n{card}\n[[workload]]\nsuite = [\"rand-read\"]\n")).unwrap();
+        let journal = Journal::default();
+        let bench = Bench { campaign: &campaign, journal: &journal, roots };
+        match bench.look(&campaign.cards[0]) {
+            Look::Found(found) => Ok(found.disk.unwrap().node),
+            Look::NotThere(why) => Err(why),
+        }
+    }
+
+    /// The first of them was taken, and erased.
+    #[test]
+    fn two_slots_with_one_serial_number_are_no_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let roots = reader(folder.path());
+        let told = look(&roots, "id = \"000000001536\"").unwrap_err();
+        let told = told.replace(&folder.path().display().to_string(), "");
+        insta::assert_snapshot!(told, @"000000001536 is what /dev/sdb and /dev/sdc answer to: name the slot with device =, or give the by-id name of one as id =");
+        let (sdb, sdc) = (folder.path().join("dev/sdb"), folder.path().join("dev/sdc"));
+        let named = format!("id = \"000000001536\"\ndevice = \"{}\"", sdc.display());
+        assert_eq!(look(&roots, &named), Ok(sdc));
+        assert_eq!(look(&roots, "id = \"usb-Reader_000000001536-0:0\""), Ok(sdb));
+    }
+
+    /// Somebody changed the label of a card in the file: it was refused for being the card of the old one.
+    #[test]
+    fn a_label_that_is_in_the_file_no_more_is_nobodys() {
+        let campaign = super::super::testing::campaign("[[card]]\nlabel = \"new\"");
+        let folder = tempfile::tempdir().unwrap();
+        let roots = reader(folder.path());
+        let mut journal = Journal::default();
+        journal.note_key("old", "0x1234");
+        let bench = Bench { campaign: &campaign, journal: &journal, roots: &roots };
+        assert_eq!(bench.label_of("0x1234"), None);
+        journal.note_key("new", "0x1234");
+        let bench = Bench { campaign: &campaign, journal: &journal, roots: &roots };
+        assert_eq!(bench.label_of("0x1234"), Some("new"));
+    }
+
+    #[test]
+    fn another_card_in_the_same_slot_is_not_the_one_that_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let roots = reader(folder.path());
+        let node = folder.path().join("dev/sdb");
+        let disk = Disk::of(&node, &guard::passive(&node, &roots).unwrap());
+        assert!(disk.is_there(&roots) && disk.candidate(&roots).is_ok());
+        // udev gets to making one more name of it.
+        std::os::unix::fs::symlink(&node, folder.path().join("dev/disk/by-id/lvm-pv-uuid-x")).unwrap();
+        assert!(disk.is_there(&roots) && disk.candidate(&roots).is_ok());
+        let real = folder.path().join("sys/class/block/sdb").canonicalize().unwrap();
+        std::fs::write(real.join("diskseq"), "10").unwrap();
+        assert!(!disk.is_there(&roots));
+        assert!(disk.candidate(&roots).unwrap_err().contains("another disk than before"));
+    }
 }
