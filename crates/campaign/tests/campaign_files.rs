@@ -14,7 +14,8 @@ fn fio(name: &str, text: &str) -> Result<Scenario, String> {
     if text.contains("nonsense") {
         return Err("line 1: `nonsense` is no option of fio".to_owned());
     }
-    let job = Job::new(name, Target::Paths(vec!["/home/me/x".into()]), Access::only(Op::Write, true));
+    let mut job = Job::new(name, Target::Paths(vec!["/home/me/x".into()]), Access::only(Op::Write, true));
+    job.rules.replay.read.extend(text.contains("read_iolog").then(|| "/home/me/x.log".into()));
     Ok(Scenario { name: name.into(), seed: 1, phases: vec![Phase { name: "x".into(), jobs: vec![job] }] })
 }
 
@@ -159,4 +160,20 @@ proptest::proptest! {
             proptest::prop_assert!(text.get(span).is_some());
         }
     }
+}
+
+#[test]
+fn what_can_never_be_done_is_told_with_the_file() {
+    let suite = "[[workload]]\nsuite = [\"rand-read\"]\n";
+    let told = |text: &str| {
+        let text = format!("name = \"x\"\n{text}");
+        let error = parse(&text).unwrap_err();
+        let place = error.span.map(|span| text[span].to_owned()).unwrap_or_default();
+        format!("{place}: {}", error.message)
+    };
+    insta::assert_snapshot!(told("[[workload]]\nfio-text = \"read_iolog=x.log\"\n"), @r#""read_iolog=x.log": the job fio replays a log (read_iolog), which names files of its own, and a campaign works on the card under test and nowhere else: leave it out, or replay it with `hakaru fio`"#);
+    insta::assert_snapshot!(told(&format!("{suite}[[layer]]\nfs = \"vfat\"\ndiscard = true\n")), @r#""vfat": mkfs.vfat cannot discard: leave discard out, or have [preparation] discard the whole card"#);
+    insta::assert_snapshot!(told(&format!("{suite}[preparation]\nfill-level = \"99.9 %\"\n")), @r#""99.9 %": 99.9 % leaves no room for what is measured: up to 99 % can be used up"#);
+    assert!(parse(&format!("name = \"x\"\n{suite}[preparation]\nfill-level = \"99 %\"\n")).is_ok());
+    assert!(parse(&format!("name = \"x\"\n{suite}[[layer]]\nfs = \"btrfs\"\ndiscard = true\n")).is_ok());
 }

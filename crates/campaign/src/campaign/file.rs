@@ -239,7 +239,8 @@ pub struct Preparation {
     /// How often: once a card, before each layer, or before each run.
     #[serde(default)]
     pub each: Each,
-    /// Uses up so much of a file system before it is measured.
+    /// Uses up so much of a file system before it is measured: 99 % at most.
+    #[serde(default, deserialize_with = "level")]
     pub fill_level: Option<Share>,
     /// Empties the caches of the host before each run.
     #[serde(default)]
@@ -254,6 +255,18 @@ impl Preparation {
     pub fn each_run_anew(&self) -> bool {
         self.fresh || self.each == Each::Run
     }
+}
+
+/// A share that leaves room for what is measured.
+fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Share>, D::Error> {
+    let share = Share::deserialize(deserializer)?;
+    if share.0 > 0.99 {
+        let percent = share.0 * 100.0;
+        return Err(de::Error::custom(format!(
+            "{percent} % leaves no room for what is measured: up to 99 % can be used up"
+        )));
+    }
+    Ok(Some(share))
 }
 
 /// How a card is discarded.

@@ -234,6 +234,11 @@ fn layer(entry: &LayerEntry, text: String) -> Result<Layer, FileError> {
             let message = format!("{} takes no mkfs, mount, discard or partition: nothing is made there", fs.get_ref());
             return Err(FileError::at(fs, message));
         }
+        (name, Some(fs)) if *discard && !fs.can_discard() => {
+            let message =
+                format!("mkfs.{name} cannot discard: leave discard out, or have [preparation] discard the whole card");
+            return Err(FileError::at(&entry.fs, message));
+        }
         ("raw", _) => Through::Raw,
         ("as-is", _) => Through::AsIs,
         (_, Some(fs)) => Through::Fs(FsSpec {
@@ -326,7 +331,16 @@ fn workload(
         }
     };
     let name = name(&default);
-    let scenario = (around.fio)(&name, &content).map_err(|message| FileError { message, span: Some(place) })?;
+    let wrong = |message| FileError { message, span: Some(place.clone()) };
+    let scenario = (around.fio)(&name, &content).map_err(wrong)?;
+    if let Some(job) = scenario.phases.iter().flat_map(|phase| &phase.jobs).find(|job| job.rules.replay.any()) {
+        let message = format!(
+            "the job {} replays a log (read_iolog), which names files of its own, and a campaign works on the card under \
+             test and nowhere else: leave it out, or replay it with `hakaru fio`",
+            job.name
+        );
+        return Err(wrong(message));
+    }
     Ok(vec![Workload { scenario: named(&name, scenario), name, text: format!("{text}\n{content}") }])
 }
 
