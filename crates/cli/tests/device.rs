@@ -270,7 +270,8 @@ fn a_device_is_prepared_and_taken_back() {
     let out = prepare_command(&home, &disk, &[&steps[..], &more].concat());
     let (said, errors) = (text(&out.stdout), text(&out.stderr));
     assert!(out.status.success(), "{said}{errors}");
-    for word in ["discarded", "random bytes at", "mkfs.ext4", "mounted at", "used up", "caches", "hakaru recover"] {
+    for word in ["discarded", "random bytes at", "mkfs.ext4", "mounted as ext4", "used up", "caches", "hakaru recover"]
+    {
         assert!(said.contains(word), "`{word}` should be said: {said}");
     }
     assert!(is_mounted(&at) && at.join(".hakaru-fill/0000").exists());

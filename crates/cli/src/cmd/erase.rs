@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use anyhow::Result;
 use hakaru_device::Roots;
-use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal};
+use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal, quoted};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -68,12 +68,6 @@ fn how_to_name(candidate: &Candidate) -> String {
             format!("allow it with {}", ids.join(" or "))
         }
     }
-}
-
-/// For a shell: in single quotes where there is need of them.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
-    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Says why not, and what would help.

@@ -188,7 +188,7 @@ impl Plan {
             DiscardKind::Plain => "discard all of it".to_owned(),
             DiscardKind::Secure => "discard all of it securely".to_owned(),
         }));
-        words.extend(self.fill.map(|pattern| format!("fill all of it with {}", filling(pattern))));
+        words.extend(self.fill.map(|pattern| format!("fill all of it with {pattern}")));
         words.extend(self.partition.as_ref().map(|(_, script)| {
             let lines: Vec<&str> = script.lines().filter(|line| !line.is_empty()).collect();
             format!("write a partition table with sfdisk: {}", lines.join("; "))
@@ -223,11 +223,7 @@ fn layout(table: Table, fs: Option<FsType>, candidate: &Candidate) -> Result<(La
     let block = candidate.identity().device.known().map_or(512, |device| device.logical_block);
     let size = candidate.size();
     Layout::tool()?;
-    let kind = match fs {
-        Some(FsType::Vfat) => LayoutKind::Fat,
-        Some(FsType::Exfat) => LayoutKind::Exfat,
-        _ => LayoutKind::Linux,
-    };
+    let kind = fs.map_or(LayoutKind::Linux, LayoutKind::of);
     let table = match table {
         Table::Mbr => LayoutTable::Mbr,
         Table::Gpt => LayoutTable::Gpt,
@@ -394,32 +390,17 @@ fn ready(args: &Args, done: Done, preparation: Preparation) -> Result<Exit> {
 /// One step that was done, in words.
 fn told(done: &StepDone, speed: Option<&SpeedMap>) -> String {
     let what = match &done.step {
-        Step::Fill { pattern, .. } => {
+        Step::Fill { .. } => {
             let rate = speed.and_then(|map| Some((map.whole().rate()?, map.extremes()?)));
             let rate = rate.map_or(String::new(), |(mean, (slowest, fastest))| {
                 format!(" at {mean} ({slowest} to {fastest} along it)")
             });
-            format!("filled with {}{rate}", filling(*pattern))
+            format!("{}{rate}", done.step)
         }
-        Step::Discard { kind: DiscardKind::Plain, .. } => "discarded".to_owned(),
-        Step::Discard { kind: DiscardKind::Secure, .. } => "discarded securely".to_owned(),
-        Step::Verify { .. } => "verified".to_owned(),
-        Step::Partition { .. } => "partition table written".to_owned(),
-        Step::Mkfs { command, .. } => command.join(" "),
-        Step::Mount { at, .. } => format!("mounted at {}", at.display()),
-        Step::MakeFolder { path } => format!("folder {} made", path.display()),
-        Step::FillLevel { size, .. } => format!("{size} used up by random bytes"),
-        Step::DropCaches => "caches of the host emptied".to_owned(),
+        Step::Mount { at, .. } => format!("{} at {}", done.step, at.display()),
+        step => step.to_string(),
     };
     format!("{what}, {}", done.elapsed)
-}
-
-fn filling(pattern: FillPattern) -> &'static str {
-    match pattern {
-        FillPattern::Zeroes => "0x00",
-        FillPattern::Ones => "0xff",
-        FillPattern::Random { .. } => "random bytes",
-    }
 }
 
 #[cfg(test)]

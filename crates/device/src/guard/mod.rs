@@ -12,7 +12,7 @@ mod tables;
 mod usage;
 
 pub use losses::{Loss, LossKind, Partition, TableKind, what_would_be_lost};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, quoted};
 
 use crate::chain::Node;
 use crate::disk;

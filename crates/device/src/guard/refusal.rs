@@ -164,7 +164,7 @@ impl Refusal {
 }
 
 /// For a shell: in single quotes where there is need of them.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

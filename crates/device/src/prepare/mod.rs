@@ -14,6 +14,7 @@ mod partition;
 mod recover;
 mod tool;
 mod undo;
+mod words;
 
 pub use fill::{DiscardError, DiscardKind, FillError, FillPattern, discard, fill};
 pub(crate) use fill::{buffer as fill_buffer, random_bytes};

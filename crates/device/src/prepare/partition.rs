@@ -3,6 +3,7 @@
 //! Partitions begin at multiples of an alignment (the allocation unit of a card, or 4 MiB), because a file system that
 //! begins in the middle of one costs the card a second erase for many writes.
 
+use super::mkfs::FsType;
 use super::tool::{self, ToolError};
 use crate::chain::Node;
 use crate::roots::{self, Roots};
@@ -153,6 +154,15 @@ impl Layout {
 }
 
 impl LayoutKind {
+    /// What a partition with such a file system is marked as.
+    pub fn of(fs: FsType) -> LayoutKind {
+        match fs {
+            FsType::Vfat => LayoutKind::Fat,
+            FsType::Exfat => LayoutKind::Exfat,
+            FsType::Ext4 | FsType::F2fs | FsType::Xfs | FsType::Btrfs => LayoutKind::Linux,
+        }
+    }
+
     fn code(self, table: LayoutTable) -> &'static str {
         match (table, self) {
             (LayoutTable::Mbr, LayoutKind::Fat) => "c",
