@@ -1,12 +1,13 @@
 //! `bench`: the standard suite on one target, as often as asked, each round a record of its own.
 
+use crate::ground::{self, usable, whole_mib};
 use crate::once::{Once, OnceError, Ran, Series, run_once, was_interrupted};
 use crate::scratch::{Scratch, ScratchError};
 use crate::suite::{Pace, Suite, Workload};
-use hakaru_device::guard::Erasable;
+use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{ClockChoice, Observer, RunOptions};
-use hakaru_model::facts::{Fact, Identity, TargetFacts, TargetKind};
+use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
 use hakaru_model::job::{IoEngine, Target};
 use hakaru_model::price::PriceList;
 use hakaru_model::record::RunRecord;
@@ -97,8 +98,19 @@ pub enum BenchError {
     WouldDestroy { path: PathBuf, workload: &'static str },
     #[error(transparent)]
     Scratch(#[from] ScratchError),
+    #[error("{0}: it was not written to any more")]
+    Changed(#[from] Refusal),
     #[error(transparent)]
     Once(#[from] OnceError),
+}
+
+/// What came of a suite.
+#[derive(Debug)]
+pub struct Measured {
+    /// A record of each round, at least one.
+    pub records: Vec<RunRecord>,
+    /// What kept it from its next round, if anything did.
+    pub error: Option<BenchError>,
 }
 
 /// Somebody who watches a suite.
@@ -139,14 +151,7 @@ pub fn decide_simulated(wish: &Wish, prices: PriceList) -> Result<Decided, Bench
     if size < SMALLEST {
         return Err(BenchError::TooSmall { size });
     }
-    let identity = Identity {
-        path: PathBuf::from(&prices.name),
-        kind: TargetKind::Other,
-        filesystem: None,
-        device: Fact::Unknown("it is a simulated card".to_owned()),
-        system_disk: false,
-        label: Some(prices.name.clone()),
-    };
+    let identity = ground::simulated(&prices, &prices.name);
     let place = Place::Sim(Box::new(prices));
     let workloads = choose_workloads(wish, &place, &mut Vec::new())?;
     let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: IoEngine::Sim };
@@ -198,8 +203,7 @@ fn choose_size(
         return Ok(whole_mib(wanted.min(facts.size)));
     }
     let Some(free) = facts.free else { return Ok(whole_mib(wish.size.unwrap_or(pace.size()))) };
-    // A file system that is filled to the brim answers more slowly: a twentieth stays free.
-    let usable = Bytes(free.0 - free.0 / 20);
+    let usable = usable(free);
     if usable < SMALLEST {
         return Err(BenchError::Full { path: path(), free });
     }
@@ -215,10 +219,6 @@ fn choose_size(
         }
         None => Ok(pace.size()),
     }
-}
-
-fn whole_mib(size: Bytes) -> Bytes {
-    Bytes(size.0 - size.0 % (1 << 20))
 }
 
 fn choose_workloads(wish: &Wish, place: &Place, remarks: &mut Vec<String>) -> Result<Vec<Workload>, BenchError> {
@@ -247,7 +247,7 @@ pub fn run(
     mut store: Option<&mut Store>,
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
-) -> Result<Vec<RunRecord>, BenchError> {
+) -> Result<Measured, BenchError> {
     if let (Place::Device(path), None) = (&decided.place, erasable)
         && let Some(writing) = decided.suite.workloads.iter().find(|w| w.writes())
     {
@@ -262,7 +262,8 @@ pub fn run(
             let target = Target::Paths(vec![scratch.path()]);
             (Some(scratch), target)
         }
-        Place::Device(path) => (None, Target::Paths(vec![path.clone()])),
+        // Written to by its own node, whatever a link that it was named by leads to by now.
+        Place::Device(path) => (None, Target::Paths(vec![erasable.map_or_else(|| path.clone(), Erasable::node)])),
         Place::Sim(prices) => (None, Target::Sim(prices.clone())),
     };
     let mut records: Vec<RunRecord> = Vec::new();
@@ -274,12 +275,18 @@ pub fn run(
         let options =
             RunOptions { clock, stop, direct_fallback: true, replace_engines: true, wall_clock: crate::now_unix_ms };
         let series = Series { id: records.first().map(|first| first.series.clone()), repeat };
-        let once = Once { scenario: &scenario, identity: &decided.identity, series, options, overhead };
-        let ran = match run_once(once, store.as_deref_mut(), &mut AsObserver(watcher)) {
+        let once =
+            Once { scenario: &scenario, identity: &decided.identity, series, options, overhead, caveats: Vec::new() };
+        // The leave is for one very device, and the engine opens by name.
+        let unchanged = erasable.map_or(Ok(()), |erasable| erasable.check_unchanged(&Roots::live()));
+        let ran = unchanged
+            .map_err(BenchError::from)
+            .and_then(|()| run_once(once, store.as_deref_mut(), &mut AsObserver(watcher)).map_err(BenchError::from));
+        let ran = match ran {
             Ok(ran) => ran,
-            // What was measured before is worth more than the error, which the record of the next run would repeat.
-            Err(error) if records.is_empty() => return Err(error.into()),
-            Err(_) => break,
+            Err(error) if records.is_empty() => return Err(error),
+            // What was measured before is shown all the same.
+            Err(error) => return Ok(Measured { records, error: Some(error) }),
         };
         watcher.stored(&ran.record);
         let Ran { record, error } = &ran;
@@ -289,7 +296,7 @@ pub fn run(
             break;
         }
     }
-    Ok(records)
+    Ok(Measured { records, error: None })
 }
 
 fn fill_scratch(

@@ -8,6 +8,7 @@
 
 pub mod bench;
 pub mod campaign;
+mod ground;
 mod once;
 pub mod scratch;
 mod spooling;

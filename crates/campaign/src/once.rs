@@ -35,6 +35,8 @@ pub struct Once<'a> {
     pub options: RunOptions<'a>,
     /// Our own cost, as measured before the run.
     pub overhead: Option<Overhead>,
+    /// What was found before the run to make its figures less worthy of trust.
+    pub caveats: Vec<Caveat>,
 }
 
 /// A run that was carried out.
@@ -106,7 +108,7 @@ pub fn run_point(
     store: Option<&mut Store>,
     observer: &mut dyn Observer,
 ) -> Result<Ran, OnceError> {
-    let Once { scenario, identity, series, options, overhead } = once;
+    let Once { scenario, identity, series, options, overhead, caveats: known } = once;
     let facts = inspect_all(scenario)?;
     let plan = Plan::resolve(scenario, &facts)?;
     let id = new_id();
@@ -121,7 +123,7 @@ pub fn run_point(
         target: identity.clone(),
         environment: hakaru_device::environment(&Roots::live(), options.clock.name()),
         phases: Vec::new(),
-        caveats: with_circumstances(plan.caveats.clone(), identity),
+        caveats: with_circumstances(plan.caveats.clone(), &known, identity),
         outcome: Outcome::Interrupted,
         overhead,
         campaign,
@@ -138,7 +140,7 @@ pub fn run_point(
         spool.into_iter().for_each(Spooling::remove);
         return Err(OnceError::Run(error));
     }
-    let record = RunRecord { phases, caveats: with_circumstances(caveats, identity), outcome, ..begun };
+    let record = RunRecord { phases, caveats: with_circumstances(caveats, &known, identity), outcome, ..begun };
     if let Some(store) = store
         && let Err(source) = store.append(&record)
     {
@@ -148,8 +150,9 @@ pub fn run_point(
     Ok(Ran { record, error })
 }
 
-/// The caveats of the engine, and those that follow from whose storage it is.
-fn with_circumstances(mut caveats: Vec<Caveat>, identity: &Identity) -> Vec<Caveat> {
+/// The caveats of the engine, those that were known before, and those that follow from whose storage it is.
+fn with_circumstances(mut caveats: Vec<Caveat>, known: &[Caveat], identity: &Identity) -> Vec<Caveat> {
+    caveats.extend_from_slice(known);
     caveats.extend(identity.system_disk.then_some(Caveat::SystemDisk));
     caveats
 }

@@ -6,8 +6,9 @@ use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
 use hakaru_campaign::campaign::runner::{CampaignError, End, Ended, Run, run};
 use hakaru_campaign::campaign::spec::{Campaign, Card};
 use hakaru_device::guard::{Candidate, Confirmation};
-use hakaru_engine::Observer;
+use hakaru_engine::{Flow, Layout, Observer};
 use hakaru_model::campaign::CampaignSummary;
+use hakaru_model::caveat::Caveat;
 use hakaru_model::price::PriceList;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, Nanos};
@@ -235,6 +236,63 @@ fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
     let (ended, notes) = bench.run(&parse(text), None);
     assert_eq!((ended.end, ended.stored, ended.failures.len()), (End::Incomplete, 1, 1));
     assert!(ended.failures[0].0.contains("odd") && notes[0].contains("odd"), "{:?}", ended.failures);
+}
+
+/// The report claimed emptied caches whatever came of emptying them.
+#[test]
+fn caches_that_could_not_be_emptied_are_not_said_to_be() {
+    let mut bench = Bench::new();
+    let campaign = three_cards("repeats = 2\npreparation = { drop-caches = true }");
+    bench.run(&campaign, None);
+    let method = |bench: &Bench| {
+        let lines = bench.summary(&campaign).method;
+        lines.into_iter().find(|(name, _)| name == "Preparation").unwrap().1
+    };
+    assert_eq!(method(&bench), "caches of the host emptied before each run");
+    let mut record = bench.store.run(&bench.points(&campaign)[0].run).unwrap();
+    record.id += "-kept";
+    record.campaign.as_mut().unwrap().repeat = 2;
+    record.caveats.push(Caveat::NotInvalidated { path: "the whole host".into(), because: "no root".into() });
+    bench.store.append(&record).unwrap();
+    assert!(method(&bench).contains("were to be emptied before each run, and were not before all"));
+}
+
+/// Ends a run while its file is laid out, as Ctrl-C does.
+struct Impatient;
+
+impl Observer for Impatient {
+    fn laying_out(&mut self, _layout: &Layout<'_>) -> Flow {
+        Flow::Stop
+    }
+}
+
+impl Hands for Impatient {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
+        Answer::Skip
+    }
+
+    fn may_erase(&mut self, _card: &Card, _candidate: &Candidate) -> Option<Confirmation> {
+        None
+    }
+}
+
+#[test]
+fn a_stop_while_a_file_is_laid_out_is_no_failure() {
+    let mut bench = Bench::new();
+    let folder = bench.path().join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    let campaign = parse(&format!(
+        "name = \"x\"\n[[card]]\nfolder = \"{}\"\n[[workload]]\nname = \"read\"\nrw = \"read\"\nsize = \"8 MiB\"\n\
+         overwrite = true\ndirect = false\n",
+        folder.display()
+    ));
+    let (state, stop) = (bench.path().join("state"), AtomicBool::new(false));
+    let mut hands = Impatient;
+    let ended =
+        run(Run { campaign: &campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands })
+            .unwrap();
+    assert_eq!((ended.end, ended.failures), (End::Stopped, Vec::new()));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn wish(seed: u64) -> Wish {
 
 fn run(prices: PriceList, wish: &Wish, store: Option<&mut Store>) -> Vec<RunRecord> {
     let decided: Decided = bench::decide_simulated(wish, prices).unwrap();
-    bench::run(&decided, None, store, &AtomicBool::new(false), &mut Nobody).unwrap()
+    bench::run(&decided, None, store, &AtomicBool::new(false), &mut Nobody).unwrap().records
 }
 
 fn phase<'a>(summary: &'a Summary, name: &str, op: Op) -> &'a PhaseSummary {

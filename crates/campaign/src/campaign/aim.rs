@@ -1,8 +1,11 @@
 //! Aiming a workload at a place: whatever files its author named, it works on the card under test and nowhere else.
 
+use crate::ground;
 use hakaru_model::job::{IoEngine, Job, Scenario, SizeSpec, Target};
+use hakaru_model::plan::clone_paths;
 use hakaru_model::price::PriceList;
 use hakaru_model::units::Bytes;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where a workload is carried out.
@@ -28,8 +31,9 @@ pub struct Room {
 /// The workload at its place: its files are no larger than there is room, and the offsets come from `seed`.
 pub fn aim(scenario: &Scenario, place: Place<'_>, room: Room, seed: u64) -> Scenario {
     let mut scenario = Scenario { seed, ..scenario.clone() };
+    let each = Bytes(room.all.0.min(room.each.map_or(u64::MAX, |each| each.0)));
     for job in scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
-        fit(job, place, room);
+        fit(job, each);
         // The name of a job is a part of the names of its files.
         job.name = job.name.replace('/', "_");
         job.target = target(&job.target, place);
@@ -37,7 +41,33 @@ pub fn aim(scenario: &Scenario, place: Place<'_>, room: Room, seed: u64) -> Scen
             job.ioengine = IoEngine::Sim;
         }
     }
+    let files = files(&scenario);
+    let together = files.values().fold(0u64, |sum, size| sum.saturating_add(*size));
+    // Each has room by itself; where not all of them have beside each other, they share it.
+    if let (Place::Folder(_), true) = (place, together > room.all.0) {
+        let share = Bytes(room.all.0 / (files.len() as u64).max(1));
+        scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| fit(job, share));
+    }
     scenario
+}
+
+/// The files a workload works on, and how large each of them becomes at most, as far as its jobs tell.
+pub(super) fn files(scenario: &Scenario) -> BTreeMap<PathBuf, u64> {
+    let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
+    for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
+        for paths in (0..job.numjobs).map(|clone| clone_paths(job, clone)) {
+            let size = match (job.extent.filesize, job.extent.size) {
+                (Some(size), _) => size.0,
+                (None, Some(SizeSpec::Bytes(size))) => size.0.div_ceil((paths.len() as u64).max(1)),
+                _ => 0,
+            };
+            for path in paths {
+                let known = files.entry(path).or_default();
+                *known = size.max(*known);
+            }
+        }
+    }
+    files
 }
 
 fn target(named: &Target, place: Place<'_>) -> Target {
@@ -62,24 +92,15 @@ fn file_name(index: usize, path: &Path) -> PathBuf {
     path.file_name().map_or_else(|| PathBuf::from(format!("file-{index}")), PathBuf::from)
 }
 
-/// Makes the files no larger than there is room for.
-fn fit(job: &mut Job, place: Place<'_>, room: Room) {
-    let files = match (&job.target, place) {
-        (Target::Formatted { nrfiles, .. }, Place::Folder(_)) => u64::from(job.numjobs) * u64::from(*nrfiles),
-        _ => 1,
-    };
-    let each = Bytes(whole_mib((room.all.0 / files.max(1)).min(room.each.map_or(u64::MAX, |each| each.0))));
+/// Makes the files of a job no larger than this, in whole MiB where there is at least one.
+fn fit(job: &mut Job, each: Bytes) {
+    let each = if each.0 >= 1 << 20 { ground::whole_mib(each) } else { each };
     if let Some(SizeSpec::Bytes(size)) = &mut job.extent.size {
         *size = (*size).min(each);
     }
     if let Some(size) = &mut job.extent.filesize {
         *size = (*size).min(each);
     }
-}
-
-/// In whole MiB, where there is at least one.
-fn whole_mib(bytes: u64) -> u64 {
-    if bytes >= 1 << 20 { bytes >> 20 << 20 } else { bytes }
 }
 
 #[cfg(test)]
@@ -120,6 +141,16 @@ mod tests {
         assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(100 << 20))));
         let job = aimed(Target::Paths(vec!["x".into()]), Place::Folder(Path::new("/mnt")), 400 << 20);
         assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(400 << 20))));
+        // Two jobs of one phase with a file each: together there is room for 400 MiB.
+        let mut both = scenario(Target::Paths(vec!["x".into()]));
+        let mut other = both.phases[0].jobs[0].clone();
+        other.target = Target::Paths(vec!["y".into()]);
+        both.phases[0].jobs.push(other);
+        let sizes = |room: u64| {
+            let room = Room { all: Bytes(room), each: None };
+            files(&aim(&both, Place::Folder(Path::new("/mnt")), room, 1)).into_values().collect::<Vec<_>>()
+        };
+        assert_eq!((sizes(400 << 20), sizes(3 << 30)), (vec![200 << 20; 2], vec![1 << 30; 2]));
         let prices = PriceList::plain("card", Bytes(1 << 40));
         let job = aimed(Target::Nothing, Place::Sim(&prices), 1 << 40);
         assert_eq!((job.ioengine, job.extent.size), (IoEngine::Sim, Some(SizeSpec::Bytes(Bytes(500 << 20)))));

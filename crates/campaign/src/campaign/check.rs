@@ -5,9 +5,9 @@ use super::file::Repeats;
 use super::journal::Journal;
 use super::seat::{Bench, Look};
 use super::spec::{Campaign, Card, Seat, Through};
+use super::stage;
 use hakaru_device::Roots;
 use hakaru_device::guard;
-use hakaru_device::prepare::FsType;
 use hakaru_model::job::Job;
 use hakaru_model::slip::{Slip, Weight};
 use hakaru_model::units::Bytes;
@@ -137,15 +137,9 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         all.push("preparing storage needs root: carry it out with sudo -E".to_owned());
     }
     for layer in &campaign.layers {
-        if let Through::Fs(spec) = &layer.through
-            && !has_tool(spec.fs)
-        {
-            all.push(format!("mkfs.{} is not installed: apt install {}", spec.fs, spec.fs.package()));
-        }
-        if let Through::Fs(spec) = &layer.through
-            && !kernel_has(spec.fs)
-        {
-            all.push(format!("the kernel knows no {}: load or install its module, or leave the layer out", spec.fs));
+        if let Through::Fs(spec) = &layer.through {
+            let troubles = stage::lacking(spec, &Roots::live());
+            all.extend(troubles.iter().map(|trouble| format!("{}: {trouble}", layer.name)));
         }
     }
     if let Repeats::Times(n @ 1..=4) = campaign.repeats {
@@ -159,23 +153,4 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         all.extend(slips.iter().map(|slip| format!("{}: {slip}", workload.name)));
     }
     all
-}
-
-/// Whether the kernel can mount it, now or with a module that is there.
-fn kernel_has(fs: FsType) -> bool {
-    let name = fs.name();
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let listed = |text: &str| text.lines().any(|line| line.split_whitespace().next_back() == Some(name));
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let modules = ["modules.builtin", "modules.dep"].map(|list| read(&format!("/lib/modules/{release}/{list}")));
-    let of_module =
-        |text: &String| text.lines().any(|line| line.split(':').next().unwrap_or("").contains(&format!("/{name}.ko")));
-    listed(&read("/proc/filesystems")) || modules.iter().any(of_module)
-}
-
-/// Whether the tool that makes a file system is there, as `prepare` will look for it.
-fn has_tool(fs: FsType) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let admin = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin"].map(std::path::PathBuf::from);
-    std::env::split_paths(&path).chain(admin).any(|folder| folder.join(format!("mkfs.{fs}")).is_file())
 }

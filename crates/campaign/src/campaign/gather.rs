@@ -3,9 +3,11 @@
 use super::estimate::repeats_in_words;
 use super::file::{Each, Order, Preparation, Repeats};
 use super::journal::{Trust, counts};
+use super::runner::WHOLE_HOST;
 use super::spec::{Campaign, Card, Layer, Through};
 use hakaru_analysis::claims::{Given, check_claims, claims_of};
 use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared, Weakness};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{BusLimit, Claim, Summary};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_store::{FindError, OutcomeKind, PointRow, Store};
@@ -55,6 +57,7 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
     let all_measured = more.is_empty();
     cards.extend(more);
     conclude(campaign, &mut summary, cards);
+    summary.method = method(campaign, !kept_caches(&summary));
     if all_measured {
         summary.weaknesses.extend(weaknesses_of_plan(campaign, summary.runs));
     }
@@ -182,15 +185,20 @@ fn empty(campaign: &Campaign) -> CampaignSummary {
         id: campaign.id.clone(),
         name: campaign.name.clone(),
         about: campaign.about.clone(),
-        method: method(campaign),
         layers: campaign.layers.iter().map(|layer| layer.name.clone()).collect(),
         planned: Some(campaign.count()),
         ..CampaignSummary::default()
     }
 }
 
-/// How it was done, in words.
-fn method(campaign: &Campaign) -> Vec<(String, String)> {
+/// Whether the caches of the host could not be emptied before some runs.
+fn kept_caches(summary: &CampaignSummary) -> bool {
+    let caveats = summary.cards.iter().flat_map(|card| &card.layers).flat_map(|layer| &layer.summary.caveats);
+    caveats.into_iter().any(|caveat| matches!(caveat, Caveat::NotInvalidated { path, .. } if path == WHOLE_HOST))
+}
+
+/// How it was done, in words; `emptied` says whether the caches of the host were, before each run that was to have it so.
+fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     let order = match campaign.order {
         Order::Blocked => "all repeats of a workload, then the next workload, then the next layer",
         Order::Interleaved => "one repeat of each workload in turn, layer by layer",
@@ -210,7 +218,11 @@ fn method(campaign: &Campaign) -> Vec<(String, String)> {
     prepared.extend(discard.map(|how| format!("discarded ({how:?}) {often}").to_lowercase()));
     prepared.extend(fill.map(|with| format!("filled with {with:?} {often}").to_lowercase()));
     prepared.extend(fill_level.map(|share| format!("{} % of each file system used up", share.0 * 100.0)));
-    prepared.extend(drop_caches.then(|| "caches of the host emptied before each run".to_owned()));
+    let caches = match emptied {
+        true => "caches of the host emptied before each run",
+        false => "caches of the host were to be emptied before each run, and were not before all (see the caveats)",
+    };
+    prepared.extend(drop_caches.then(|| caches.to_owned()));
     prepared.extend((*fresh || *each == Each::Run).then(|| "a fresh file system for each run".to_owned()));
     if !prepared.is_empty() {
         lines.push(("Preparation".to_owned(), prepared.join("; ")));

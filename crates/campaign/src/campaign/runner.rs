@@ -2,19 +2,20 @@
 
 use super::aim::aim;
 use super::estimate;
-use super::hands::{Answer, Hands, Progressed};
+use super::hands::{Hands, Progressed};
 use super::journal::{Cell, Journal};
 use super::matrix::{Point, stretches};
 pub use super::outcome::{CampaignError, End, Ended};
-use super::seat::{Bench, Found, Look};
-use super::spec::{Campaign, Card};
+use super::seat::Found;
+use super::spec::Campaign;
 use super::stage::{self, Setting, Stage, StageError};
 use crate::once::{Once, OnceError, Series, run_point};
 use hakaru_device::Roots;
 use hakaru_device::guard::Confirmation;
 use hakaru_device::prepare;
-use hakaru_engine::{ClockChoice, RunOptions};
+use hakaru_engine::{ClockChoice, RunError, RunOptions};
 use hakaru_model::campaign::{CampaignPoint, Prepared};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::record::{Outcome, Overhead};
 use hakaru_model::units::Bytes;
 use hakaru_store::{CutShort, Store};
@@ -24,6 +25,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+mod row;
+
+/// In the caveat of a run before which the caches of the host could not be emptied, this stands for all of its files.
+pub(super) const WHOLE_HOST: &str = "the whole host";
 
 /// A card is given up after so many failed runs on end, unless the campaign says otherwise.
 pub const FAILURES: u32 = 3;
@@ -71,6 +77,8 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
         failures: Vec::new(),
         skipped: Vec::new(),
         sizes: BTreeMap::new(),
+        gone: BTreeMap::new(),
+        told_of_caches: false,
     };
     let end = runner.all_cards()?;
     let Runner { journal, stored, failures, skipped, .. } = runner;
@@ -99,7 +107,8 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Hand
             hands.note(&format!("left by an earlier run: {name} was cut short, and is kept as run {id}"));
         }
     }
-    for journal in prepare::pending(state) {
+    // What `hakaru prepare` left on purpose is there for somebody, and stays until they ask for its recovery.
+    for journal in prepare::pending(state).into_iter().filter(|journal| !prepare::is_left(journal)) {
         // A journal that cannot be read or is in use belongs to somebody else, and is left to `recover`.
         let Ok(recovery) = prepare::recover(&journal, roots) else { continue };
         recovery.items.iter().for_each(|item| hands.note(&format!("left by an earlier run: {item}")));
@@ -132,6 +141,10 @@ struct Runner<'a> {
     skipped: Vec<(String, String)>,
     /// Sizes of the cards that were there, by their places.
     sizes: BTreeMap<usize, Bytes>,
+    /// How often cards dropped out since their last stored run, by their places.
+    gone: BTreeMap<usize, u32>,
+    /// Whether somebody was told that the caches of the host stay as they are.
+    told_of_caches: bool,
 }
 
 /// What is known of a card while it is measured.
@@ -139,92 +152,13 @@ struct OnCard {
     index: usize,
     found: Found,
     confirmation: Option<Confirmation>,
-    /// What was done to the whole of it.
+    /// What was done to the whole of it; with the speed along it until a run was stored that tells of it.
     whole: Vec<Prepared>,
     /// Failed runs on end.
     failed: u32,
 }
 
 impl Runner<'_> {
-    fn all_cards(&mut self) -> Result<End, CampaignError> {
-        let mut waiting: Vec<usize> = self.campaign.wanted_cards().collect();
-        while !waiting.is_empty() {
-            if self.stop.load(Relaxed) {
-                return Ok(End::Stopped);
-            }
-            let (place, found) = match self.next_card(&waiting)? {
-                Next::Card(place, found) => (place, found),
-                Next::Without(place) => {
-                    waiting.remove(place);
-                    continue;
-                }
-                Next::Stop => return Ok(End::Stopped),
-            };
-            let card = waiting[place];
-            match self.card(card, found)? {
-                CardEnd::Done => {
-                    waiting.remove(place);
-                }
-                // It stays first in the row, and is asked for again.
-                CardEnd::Gone => waiting[..=place].rotate_right(1),
-                CardEnd::Stopped => return Ok(End::Stopped),
-                CardEnd::TimeUp => return Ok(End::TimeUp),
-            }
-        }
-        Ok(if self.failures.is_empty() && self.skipped.is_empty() { End::Complete } else { End::Incomplete })
-    }
-
-    fn bench(&self) -> Bench<'_> {
-        Bench { campaign: self.campaign, journal: &self.journal, roots: &self.roots }
-    }
-
-    /// The first card that is there; where none is, the first one is asked for.
-    fn next_card(&mut self, waiting: &[usize]) -> Result<Next, CampaignError> {
-        let mut first_why = None;
-        for (place, &card) in waiting.iter().enumerate() {
-            if self.is_done(card)? {
-                return Ok(Next::Without(place));
-            }
-            match self.bench().look(&self.campaign.cards[card]) {
-                Look::Found(found) => return Ok(Next::Card(place, found)),
-                Look::NotThere(why) => {
-                    first_why.get_or_insert((place, why));
-                }
-            }
-        }
-        let Some((place, why)) = first_why else { return Ok(Next::Stop) };
-        Ok(self.ask(place, &self.campaign.cards[waiting[place]], why))
-    }
-
-    /// Whether everything of a card is stored already, as far as can be told without the card.
-    fn is_done(&mut self, card: usize) -> Result<bool, CampaignError> {
-        let label = &self.campaign.cards[card].label;
-        let Some(key) = self.journal.key_of(label).map(str::to_owned) else { return Ok(false) };
-        Ok(self.open_points(card, &key)?.is_empty())
-    }
-
-    fn ask(&mut self, place: usize, card: &Card, mut why: String) -> Next {
-        loop {
-            let seen = self.bench().seen(card);
-            let look = match self.hands.insert(card, &why, &seen) {
-                Answer::LookAgain => self.bench().look(card),
-                Answer::Here(node) => self.bench().take(card, &node),
-                Answer::Skip => {
-                    self.skipped.push((card.label.clone(), why));
-                    return Next::Without(place);
-                }
-                Answer::Stop => return Next::Stop,
-            };
-            match look {
-                Look::Found(found) => return Next::Card(place, found),
-                Look::NotThere(because) => why = because,
-            }
-            if self.stop.load(Relaxed) {
-                return Next::Stop;
-            }
-        }
-    }
-
     fn cell(&self, key: &str, point: &Point) -> Cell {
         Cell {
             card: key.to_owned(),
@@ -290,8 +224,13 @@ impl Runner<'_> {
 
     /// Prepares, measures a stretch, gives the storage back. `Some` ends the card.
     fn stretch(&mut self, on: &mut OnCard, points: &[Point]) -> Result<Option<CardEnd>, CampaignError> {
-        let layer = &self.campaign.layers[points[0].layer];
+        // What was open as the card came may be known well enough by now.
+        let Some(first) = self.first_open(&on.found.key, points)? else { return Ok(None) };
+        let layer = &self.campaign.layers[first.layer];
         let whole = stage::each_stretch(self.campaign) || !self.journal.knows(&on.found.key) && on.whole.is_empty();
+        if let Some(end) = self.limit(&first, &on.found.key, Some(whole)) {
+            return Ok(Some(end));
+        }
         let setting = Setting {
             campaign: self.campaign,
             card: &self.campaign.cards[on.index],
@@ -309,22 +248,26 @@ impl Runner<'_> {
             Err(StageError::Stopped) => return Ok(Some(CardEnd::Stopped)),
             // Ctrl-C also ends the tool that was just making the file system, which is no failure of the card.
             Err(_) if self.stop.load(Relaxed) => return Ok(Some(CardEnd::Stopped)),
-            Err(error) => return Ok(self.failed(on, &points[0], &error.to_string())),
+            Err(error) => return Ok(self.failed(on, &first, &error.to_string())),
         };
-        let before: Vec<Prepared> = if whole { Vec::new() } else { on.whole.clone() };
+        if whole {
+            on.whole = stage.prepared().iter().filter(|p| stage::of_whole_card(p)).cloned().collect();
+            let filled = on.whole.iter().flat_map(|step| &step.speed).map(|stretch| stretch.len.0);
+            self.journal.note_filled(&on.found.key, filled.fold(0, u64::saturating_add));
+        }
+        let since: Vec<Prepared> =
+            stage.prepared().iter().filter(|p| !whole || !stage::of_whole_card(p)).cloned().collect();
         let mut end = None;
-        for (at, point) in points.iter().enumerate() {
-            let prepared = [&before[..], stage.prepared()].concat();
-            // The speed along the card is kept once, with the first run after it was written.
-            let prepared = if at == 0 { prepared } else { without_speed(prepared) };
+        for point in points {
+            // The speed along the card is kept once, with the first run that is stored after it was written.
+            let (prepared, stored) = ([&on.whole[..], &since].concat(), self.stored);
             end = self.point(on, point, &mut stage, prepared)?;
+            if self.stored > stored {
+                on.whole = without_speed(std::mem::take(&mut on.whole));
+            }
             if end.is_some() || on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
                 break;
             }
-        }
-        if whole {
-            let done = stage.prepared().iter().filter(|p| stage::of_whole_card(p)).cloned().collect();
-            on.whole = without_speed(done);
         }
         stage.strike().iter().for_each(|trouble| self.hands.note(trouble));
         Ok(end)
@@ -342,15 +285,19 @@ impl Runner<'_> {
         if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
             return Ok(None);
         }
-        if let Some(end) = self.limit(point, &on.found.key) {
+        if let Some(end) = self.limit(point, &on.found.key, None) {
             return Ok(Some(end));
         }
         self.announce(point);
-        if let Err(end) = self.wait(stage) {
-            return Ok(Some(end));
+        let caveats = match self.wait(stage) {
+            Ok(caveats) => caveats,
+            Err(end) => return Ok(Some(end)),
+        };
+        if let Err(why) = self.still_there(on, stage) {
+            return Ok(self.failed(on, point, &why));
         }
         let begun = Instant::now();
-        let ran = self.measure(point, &cell, stage, prepared);
+        let ran = self.measure(point, &cell, stage, prepared, caveats);
         match ran {
             Ok(()) => {
                 let seconds = begun.elapsed().as_secs_f64() + self.pause(stage).as_secs_f64();
@@ -364,23 +311,53 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether a limit of the campaign forbids one more run.
-    fn limit(&mut self, point: &Point, key: &str) -> Option<CardEnd> {
+    /// The first point of a stretch that still has to be measured.
+    fn first_open(&mut self, key: &str, points: &[Point]) -> Result<Option<Point>, CampaignError> {
+        for point in points {
+            let cell = self.cell(key, point);
+            if self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
+                return Ok(Some(*point));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the card that is about to be measured is the one that was made ready.
+    fn still_there(&self, on: &OnCard, stage: &Stage) -> Result<(), String> {
+        stage.check_unchanged(&self.roots).map_err(|refusal| refusal.to_string())?;
+        match &on.found.disk {
+            Some(disk) if !disk.is_there(&self.roots) => {
+                Err(format!("{} was pulled or exchanged", disk.node.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a limit of the campaign forbids one more run, or its preparation (`Some`; whether of the whole card).
+    fn limit(&mut self, point: &Point, key: &str, preparation: Option<bool>) -> Option<CardEnd> {
         let limits = self.campaign.limits;
         if self.stop.load(Relaxed) {
             return Some(CardEnd::Stopped);
         }
-        let expected = estimate::run_seconds(self.campaign, point, &self.journal);
+        let size = self.sizes.get(&point.card).copied();
+        let prepares = |whole| estimate::preparation_seconds(self.campaign, point.card, point.layer, whole, size);
+        let expected = estimate::run_seconds(self.campaign, point, &self.journal) + preparation.map_or(0.0, prepares);
         if limits.time.is_some_and(|limit| self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()) {
             return Some(CardEnd::TimeUp);
         }
-        let writes = self.campaign.workloads[point.workload].writes();
-        if limits.written.is_some_and(|limit| writes && self.journal.written(key) >= limit.0.0) {
-            let label = self.campaign.cards[point.card].label.clone();
-            self.skipped.push((label, "as much was written to it as the limits allow".to_owned()));
-            return Some(CardEnd::Done);
-        }
-        None
+        let limit = limits.written.map_or(u64::MAX, |limit| limit.0.0);
+        let written = self.journal.written(key);
+        let fills = preparation == Some(true) && self.campaign.preparation.fill.is_some();
+        let filled = written.saturating_add(size.filter(|_| fills).map_or(0, |size| size.0));
+        let why = if self.campaign.workloads[point.workload].writes() && written >= limit {
+            "as much was written to it as the limits allow"
+        } else if filled > limit {
+            "filling it would write more to it than the limits allow"
+        } else {
+            return None;
+        };
+        self.skipped.push((self.campaign.cards[point.card].label.clone(), why.to_owned()));
+        Some(CardEnd::Done)
     }
 
     fn announce(&mut self, point: &Point) {
@@ -401,8 +378,8 @@ impl Runner<'_> {
         if stage.is_real() { Duration::from_nanos(self.campaign.cool_down.0) } else { Duration::ZERO }
     }
 
-    /// Lets the card cool down and empties the caches of the host.
-    fn wait(&mut self, stage: &mut Stage) -> Result<(), CardEnd> {
+    /// Lets the card cool down and empties the caches of the host; where that is not possible, the run says so.
+    fn wait(&mut self, stage: &mut Stage) -> Result<Vec<Caveat>, CardEnd> {
         let until = Instant::now() + self.pause(stage);
         while Instant::now() < until {
             if self.stop.load(Relaxed) {
@@ -410,18 +387,31 @@ impl Runner<'_> {
             }
             std::thread::sleep((until - Instant::now()).min(Duration::from_millis(100)));
         }
-        if let (true, Err(error)) = (self.campaign.preparation.drop_caches, stage.drop_caches()) {
-            self.hands.note(&error.to_string());
+        if !self.campaign.preparation.drop_caches {
+            return Ok(Vec::new());
         }
-        Ok(())
+        let Err(error) = stage.drop_caches() else { return Ok(Vec::new()) };
+        if !std::mem::replace(&mut self.told_of_caches, true) {
+            self.hands.note(&format!("{error}; the figures say so"));
+        }
+        Ok(vec![Caveat::NotInvalidated { path: WHOLE_HOST.to_owned(), because: error.to_string() }])
     }
 
     /// One run, stored. Only what came to its end counts.
-    fn measure(&mut self, point: &Point, cell: &Cell, stage: &Stage, prepared: Vec<Prepared>) -> Result<(), Trouble> {
+    fn measure(
+        &mut self,
+        point: &Point,
+        cell: &Cell,
+        stage: &Stage,
+        prepared: Vec<Prepared>,
+        caveats: Vec<Caveat>,
+    ) -> Result<(), Trouble> {
         let workload = &self.campaign.workloads[point.workload];
         // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
         let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
         let scenario = aim(&workload.scenario, stage.place(), stage.room(), seed);
+        let room = stage.make_room(&scenario);
+        room.map_err(|error| Trouble::Failed(format!("files of other workloads cannot be removed: {error}")))?;
         let options = RunOptions {
             clock: self.clock,
             stop: self.stop,
@@ -430,7 +420,8 @@ impl Runner<'_> {
             wall_clock: crate::now_unix_ms,
         };
         let series = Series { id: self.journal.series(cell), repeat: point.repeat };
-        let once = Once { scenario: &scenario, identity: stage.identity(), series, options, overhead: self.overhead };
+        let (identity, overhead) = (stage.identity(), self.overhead);
+        let once = Once { scenario: &scenario, identity, series, options, overhead, caveats };
         let of = CampaignPoint {
             campaign: self.campaign.id.clone(),
             card: cell.card.clone(),
@@ -444,6 +435,8 @@ impl Runner<'_> {
         let ran = match run_point(once, Some(of), Some(self.store), observer) {
             Ok(ran) => ran,
             Err(error @ OnceError::Store { .. }) => return Err(Trouble::Fatal(error.into())),
+            // Ctrl-C while a file was laid out is no failure of the card.
+            Err(OnceError::Run(RunError::StoppedEarly)) => return Err(Trouble::Stopped),
             Err(error) => return Err(Trouble::Failed(error.to_string())),
         };
         match (&ran.record.outcome, &ran.error) {
@@ -453,6 +446,7 @@ impl Runner<'_> {
             (Outcome::Completed, None) => {
                 self.journal.note(cell, &self.campaign.cards[point.card].label, &ran.record);
                 self.stored += 1;
+                self.gone.remove(&point.card);
                 self.hands.stored(&ran.record);
                 Ok(())
             }
@@ -474,15 +468,6 @@ impl Runner<'_> {
         self.failures.push((what, why.to_owned()));
         None
     }
-}
-
-/// What is done next.
-enum Next {
-    /// This place in the row of waiting cards, which is there.
-    Card(usize, Found),
-    /// Nothing more of this place in the row.
-    Without(usize),
-    Stop,
 }
 
 /// Why a run does not count.

@@ -1,21 +1,24 @@
 //! The storage made ready for a stretch of runs, and given back afterwards: the only place of a campaign that changes it.
 
-use super::aim::{Place, Room};
+use super::aim::{Place, Room, files};
 use super::file::{Discard, Each, Fill, Table};
 use super::hands::Hands;
 use super::seat::Disk;
 use super::spec::{Campaign, Card, FsSpec, Layer, Seat, Through};
-use hakaru_device::guard::{Confirmation, Erasable};
+use crate::ground::{self, usable};
+use hakaru_device::guard::{Confirmation, Erasable, Refusal};
 use hakaru_device::prepare::{
-    DiscardError, DiscardKind, FillPattern, FsType, Layout, LayoutKind, LayoutTable, MkfsRequest, MountRequest,
-    Mounted, Preparation, PrepareError, Step, StepDone,
+    self, DiscardError, DiscardKind, FillPattern, Layout, LayoutKind, LayoutTable, MkfsRequest, MountRequest, Mounted,
+    OWN_FOLDER, Preparation, PrepareError, Step, StepDone,
 };
 use hakaru_device::{Progress, Roots, SpeedMap};
 use hakaru_model::campaign::{Prepared, Stretch};
-use hakaru_model::facts::{Fact, Identity, TargetKind};
+use hakaru_model::facts::Identity;
+use hakaru_model::job::Scenario;
 use hakaru_model::price::PriceList;
 use hakaru_model::units::Bytes;
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -30,11 +33,12 @@ pub(super) struct Stage {
 
 enum Ground {
     Sim(Box<PriceList>),
-    Folder(OwnFolder),
+    /// A folder for the files of this campaign, which is removed with them.
+    Folder(PathBuf),
     /// A device; while the leave to erase it is held, nothing else can claim it.
     Device {
         node: PathBuf,
-        _leave: Option<Erasable>,
+        leave: Option<Erasable>,
     },
     Mounted(Mounted),
 }
@@ -46,8 +50,6 @@ pub(super) enum StageError {
     Prepare(#[from] PrepareError),
     #[error("{0}")]
     Refused(String),
-    #[error("the folder {} cannot be {doing}: {source}", path.display())]
-    Folder { path: PathBuf, doing: &'static str, source: std::io::Error },
     #[error("stopped")]
     Stopped,
 }
@@ -79,10 +81,12 @@ impl Setting<'_, '_> {
     }
 
     fn folder(&self, folder: &Path) -> Result<Stage, StageError> {
-        let own = OwnFolder::make(folder.join(format!(".hakaru-{}", self.campaign.id)))?;
-        let preparation = self.campaign.preparation.drop_caches.then(|| self.begin()).transpose()?;
-        let room = Room { all: free(&own.0), each: self.layer.size };
+        let mut preparation = self.begin()?;
+        let own = folder.join(format!("{OWN_FOLDER}{}", self.campaign.id));
+        preparation.own_folder(&own)?;
+        let room = Room { all: free(&own), each: self.layer.size };
         let identity = self.labelled(hakaru_device::identify(folder, self.roots));
+        let preparation = Some(preparation);
         Ok(Stage { ground: Ground::Folder(own), preparation, identity, room, prepared: Vec::new() })
     }
 
@@ -95,6 +99,12 @@ impl Setting<'_, '_> {
     }
 
     fn device(&mut self) -> Result<Stage, StageError> {
+        if let Through::Fs(spec) = &self.layer.through {
+            let lacking = lacking(spec, self.roots);
+            if !lacking.is_empty() {
+                return Err(StageError::Refused(lacking.join("; ")));
+            }
+        }
         let disk = self.disk.ok_or_else(|| StageError::Refused("the card is in no reader".to_owned()))?;
         let candidate = disk.candidate(self.roots).map_err(StageError::Refused)?;
         let erasable = match self.confirmation {
@@ -118,7 +128,8 @@ impl Setting<'_, '_> {
                 let identity = self.labelled(hakaru_device::identify(&disk.node, self.roots));
                 let all = identity.device.known().map_or(Bytes(0), |device| device.size);
                 let prepared = prepared(preparation.steps(), speed.as_ref());
-                let ground = Ground::Device { node: disk.node.clone(), _leave: erasable };
+                let node = erasable.as_ref().map_or_else(|| disk.node.clone(), Erasable::node);
+                let ground = Ground::Device { node, leave: erasable };
                 let room = Room { all, each: self.layer.size };
                 Ok(Stage { ground, preparation: Some(preparation), identity, room, prepared })
             }
@@ -155,16 +166,15 @@ impl Setting<'_, '_> {
         spec: &FsSpec,
         speed: Option<SpeedMap>,
     ) -> Result<Stage, StageError> {
-        let FsSpec { fs, mkfs, mount, discard, partition } = spec;
+        let FsSpec { fs, mount, partition, .. } = spec;
         if let Some(table) = partition {
             self.hands.preparing("making a partition table", None);
-            let whole = preparation.partition(erasable, &layout(*table, *fs))?;
+            let whole = preparation.partition(erasable, &Layout::single(table_of(*table), LayoutKind::of(*fs)))?;
             let part = whole.into_partition(1, self.roots);
             erasable = part.map_err(|refusal| StageError::Refused(refusal.to_string()))?;
         }
         self.hands.preparing(&format!("making {fs}"), None);
-        let request = MkfsRequest { fs: *fs, label: None, discard: *discard, options: mkfs.clone() };
-        let (erasable, _) = preparation.mkfs(erasable, &request)?;
+        let (erasable, _) = preparation.mkfs(erasable, &request(spec))?;
         let at = self.state.join(format!("mnt-{}", self.campaign.id));
         let request = MountRequest { fs_type: fs.name().to_owned(), options: mount.clone(), at };
         let mounted = preparation.mount(erasable, &request)?;
@@ -198,34 +208,43 @@ fn stopped_or<T>(done: Result<T, PrepareError>, stop: &AtomicBool) -> Result<T, 
     done.map_err(|error| if stop.load(Relaxed) { StageError::Stopped } else { error.into() })
 }
 
-fn layout(table: Table, fs: FsType) -> Layout {
-    let table = match table {
+fn table_of(table: Table) -> LayoutTable {
+    match table {
         Table::Mbr => LayoutTable::Mbr,
         Table::Gpt => LayoutTable::Gpt,
-    };
-    let kind = match fs {
-        FsType::Vfat => LayoutKind::Fat,
-        FsType::Exfat => LayoutKind::Exfat,
-        _ => LayoutKind::Linux,
-    };
-    Layout::single(table, kind)
+    }
 }
 
-/// Bytes that files may take: a file system filled to the brim answers more slowly, so a twentieth stays free.
+fn request(spec: &FsSpec) -> MkfsRequest {
+    let FsSpec { fs, mkfs, discard, .. } = spec;
+    MkfsRequest { fs: *fs, label: None, discard: *discard, options: mkfs.clone() }
+}
+
+/// What keeps a file system from being made and mounted here, as far as that can be told before anything is lost.
+pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
+    // Which device it is does not matter for what can be wrong with the command.
+    let command = request(spec).command(Path::new("/dev")).err();
+    let table = spec.partition.and_then(|_| Layout::tool().err());
+    let mut lacking: Vec<String> = command.into_iter().chain(table).map(|error| error.to_string()).collect();
+    if !prepare::can_mount(spec.fs.name(), roots) {
+        lacking.push(format!("the kernel knows no {}: load or install its module, or leave the layer out", spec.fs));
+    }
+    lacking
+}
+
+/// Bytes that files may take.
 fn free(folder: &Path) -> Bytes {
-    let free = hakaru_device::inspect(folder).ok().and_then(|facts| facts.free).unwrap_or(Bytes(u64::MAX));
-    Bytes(free.0 - free.0 / 20)
+    usable(free_now(folder).unwrap_or(Bytes(u64::MAX)))
+}
+
+/// What is free at this moment; asked without a trace on the card, right before it is measured.
+fn free_now(folder: &Path) -> Option<Bytes> {
+    let stat = rustix::fs::statvfs(folder).ok()?;
+    Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 
 fn simulated(card: &Card, prices: &PriceList) -> Stage {
-    let identity = Identity {
-        path: PathBuf::from(&prices.name),
-        kind: TargetKind::Other,
-        filesystem: None,
-        device: Fact::Unknown("it is a simulated card".to_owned()),
-        system_disk: false,
-        label: Some(card.label.clone()),
-    };
+    let identity = ground::simulated(prices, &card.label);
     let room = Room { all: prices.announced(), each: None };
     Stage { ground: Ground::Sim(Box::new(prices.clone())), preparation: None, identity, room, prepared: Vec::new() }
 }
@@ -233,22 +252,11 @@ fn simulated(card: &Card, prices: &PriceList) -> Stage {
 /// What was done, in words; the speed along the device goes with the step that wrote all of it.
 fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<Prepared> {
     let step = |done: &StepDone| {
-        let what = match &done.step {
-            Step::Fill { pattern, .. } => match pattern {
-                FillPattern::Ones => "filled with 0xff".to_owned(),
-                FillPattern::Zeroes => "filled with 0x00".to_owned(),
-                FillPattern::Random { .. } => "filled with random bytes".to_owned(),
-            },
-            Step::Discard { kind: DiscardKind::Plain, .. } => "discarded".to_owned(),
-            Step::Discard { kind: DiscardKind::Secure, .. } => "discarded securely".to_owned(),
-            Step::Verify { .. } => "verified".to_owned(),
-            Step::Partition { .. } => "one partition made".to_owned(),
-            Step::Mkfs { command, .. } => command.join(" "),
-            Step::Mount { fs_type, options, .. } if options.is_empty() => format!("mounted as {fs_type}"),
-            Step::Mount { fs_type, options, .. } => format!("mounted as {fs_type} with {options}"),
-            Step::FillLevel { size, .. } => format!("{size} of its space used up"),
-            Step::MakeFolder { .. } | Step::DropCaches => return None,
-        };
+        // Caches are emptied before each run, and the folder is one of ours.
+        if matches!(done.step, Step::MakeFolder { .. } | Step::DropCaches) {
+            return None;
+        }
+        let what = done.step.to_string();
         let map = speed.filter(|_| matches!(done.step, Step::Fill { .. })).map(stretches).unwrap_or_default();
         Some(Prepared { what, elapsed: done.elapsed, speed: map })
     };
@@ -273,7 +281,7 @@ impl Stage {
     pub(super) fn place(&self) -> Place<'_> {
         match &self.ground {
             Ground::Sim(prices) => Place::Sim(prices),
-            Ground::Folder(own) => Place::Folder(&own.0),
+            Ground::Folder(own) => Place::Folder(own),
             Ground::Device { node, .. } => Place::Device(node),
             Ground::Mounted(mounted) => Place::Folder(mounted.folder()),
         }
@@ -296,6 +304,40 @@ impl Stage {
         &self.prepared
     }
 
+    /// Whether the device below is still the one that was made ready. The engine opens what it measures by name, and a
+    /// card may be exchanged during any pause.
+    pub(super) fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
+        match &self.ground {
+            Ground::Device { leave: Some(leave), .. } => leave.check_unchanged(roots),
+            Ground::Mounted(mounted) => mounted.check_unchanged(roots),
+            Ground::Device { leave: None, .. } | Ground::Folder(_) | Ground::Sim(_) => Ok(()),
+        }
+    }
+
+    /// Makes room for the files of a workload: those that others left are removed where there is none beside them. What is
+    /// used up on purpose stays.
+    pub(super) fn make_room(&self, scenario: &Scenario) -> std::io::Result<()> {
+        let Place::Folder(folder) = self.place() else { return Ok(()) };
+        let wanted = files(scenario);
+        let there = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.blocks().saturating_mul(512));
+        let missing = wanted.iter().map(|(path, size)| size.saturating_sub(there(path)));
+        let missing = missing.fold(0u64, u64::saturating_add);
+        // As much stays free as when the room was measured: a twentieth of what was free then.
+        let room = free_now(folder).map_or(u64::MAX, |free| free.0.saturating_sub(self.room.all.0 / 19));
+        if missing <= room {
+            return Ok(());
+        }
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            // All files here are ours; a level is used up in a folder of its own.
+            if entry.file_type()?.is_file() && !wanted.contains_key(&entry.path()) {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        // Some file systems only give the space back once they have written that they do.
+        Ok(rustix::fs::syncfs(std::fs::File::open(folder)?)?)
+    }
+
     /// Empties the caches of the host.
     pub(super) fn drop_caches(&mut self) -> Result<(), PrepareError> {
         self.preparation.as_mut().map_or(Ok(()), Preparation::drop_caches)
@@ -313,26 +355,5 @@ impl Stage {
             failed.extend(errors.iter().map(ToString::to_string));
         }
         failed
-    }
-}
-
-/// A folder for the files of one campaign; gone with the value. One that an earlier run left behind is replaced.
-struct OwnFolder(PathBuf);
-
-impl OwnFolder {
-    fn make(path: PathBuf) -> Result<OwnFolder, StageError> {
-        let failed = |path: &Path, doing, source| StageError::Folder { path: path.to_owned(), doing, source };
-        if path.exists() {
-            std::fs::remove_dir_all(&path).map_err(|source| failed(&path, "emptied", source))?;
-        }
-        std::fs::create_dir(&path).map_err(|source| failed(&path, "made", source))?;
-        Ok(OwnFolder(path))
-    }
-}
-
-impl Drop for OwnFolder {
-    fn drop(&mut self) {
-        // What cannot be removed now is replaced by the next run.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -5,8 +5,10 @@ use crate::exit::{Exit, complain};
 use crate::{live::Live, place, stop};
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
-use hakaru_campaign::bench::{self, BenchError, Decided, Place, Wish};
+use hakaru_campaign::OnceError;
+use hakaru_campaign::bench::{self, BenchError, Decided, Measured, Place, Wish};
 use hakaru_campaign::suite::{Pace, Workload};
+use hakaru_engine::RunError;
 use hakaru_model::job::IoEngine;
 use hakaru_model::price::PriceList;
 use hakaru_model::record::{Outcome, RunRecord};
@@ -109,8 +111,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let mut live = Live::new(args.quiet, decided.suite.workloads.len());
     let measured = bench::run(&decided, erasable.as_ref(), Some(&mut store), stop::flag(), &mut live);
     live.end();
-    let records = match measured {
-        Ok(records) => records,
+    let Measured { records, error } = match measured {
+        Ok(measured) => measured,
         Err(error) => return Ok(refuse(error)),
     };
     let summary = hakaru_analysis::summarize(&records);
@@ -123,7 +125,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         &hakaru_report::html_with(std::slice::from_ref(&summary), &[findings]),
     )?;
     print(&format!("\nReport: {}\n", path.display()))?;
-    Ok(verdict(&records))
+    // What was measured is shown before the reason why there is not more of it.
+    Ok(error.map_or_else(|| verdict(&records), refuse))
 }
 
 fn announce(decided: &Decided) {
@@ -175,8 +178,9 @@ fn dry_run(decided: &Decided, wish: &Wish) -> Result<Exit> {
 fn refuse(error: BenchError) -> Exit {
     let code = match &error {
         BenchError::WouldDestroy { .. } => Exit::Refused,
+        BenchError::Once(OnceError::Run(RunError::StoppedEarly)) => Exit::Interrupted,
         BenchError::Scratch(hakaru_campaign::scratch::ScratchError::Stopped) => Exit::Interrupted,
-        BenchError::Scratch(_) | BenchError::Once(_) => Exit::Failed,
+        BenchError::Scratch(_) | BenchError::Once(_) | BenchError::Changed(_) => Exit::Failed,
         _ => Exit::Usage,
     };
     complain(&error.into());

@@ -1,0 +1,133 @@
+//! The row of cards that wait to be measured: which is next, who is asked for it, and when one is given up.
+
+use super::super::hands::Answer;
+use super::super::outcome::{CampaignError, End};
+use super::super::seat::{Bench, Found, Look};
+use super::super::spec::Card;
+use super::{CardEnd, FAILURES, Runner};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// A loose contact or a reader that was reset gives its card back within seconds.
+const RETURN: Duration = Duration::from_secs(10);
+
+/// How often it is looked for meanwhile.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What is done next.
+pub(super) enum Next {
+    /// This place in the row of waiting cards, which is there.
+    Card(usize, Found),
+    /// Nothing more of this place in the row.
+    Without(usize),
+    Stop,
+}
+
+impl Runner<'_> {
+    pub(super) fn all_cards(&mut self) -> Result<End, CampaignError> {
+        let mut waiting: Vec<usize> = self.campaign.wanted_cards().collect();
+        while !waiting.is_empty() {
+            if self.stop.load(Relaxed) {
+                return Ok(End::Stopped);
+            }
+            let (place, found) = match self.next_card(&waiting)? {
+                Next::Card(place, found) => (place, found),
+                Next::Without(place) => {
+                    waiting.remove(place);
+                    continue;
+                }
+                Next::Stop => return Ok(End::Stopped),
+            };
+            let card = waiting[place];
+            match self.card(card, found)? {
+                CardEnd::Done => {
+                    waiting.remove(place);
+                }
+                CardEnd::Gone if self.is_given_up(card) => {
+                    waiting.remove(place);
+                }
+                // It stays first in the row, and is asked for again.
+                CardEnd::Gone => {
+                    waiting[..=place].rotate_right(1);
+                    self.await_return(card);
+                }
+                CardEnd::Stopped => return Ok(End::Stopped),
+                CardEnd::TimeUp => return Ok(End::TimeUp),
+            }
+        }
+        Ok(if self.failures.is_empty() && self.skipped.is_empty() { End::Complete } else { End::Incomplete })
+    }
+
+    /// Counts that a card dropped out; whether that was once too often with no run stored in between.
+    fn is_given_up(&mut self, card: usize) -> bool {
+        let times = self.gone.entry(card).or_default();
+        *times += 1;
+        let given_up = *times >= self.campaign.limits.failures.unwrap_or(FAILURES);
+        if given_up {
+            let why = format!("given up: it dropped out {times} times with no run stored in between");
+            self.skipped.push((self.campaign.cards[card].label.clone(), why));
+        }
+        given_up
+    }
+
+    /// Gives a card that dropped out some time to come back by itself, before anybody is asked for it or it is left out.
+    fn await_return(&self, card: usize) {
+        let card = &self.campaign.cards[card];
+        let until = Instant::now() + RETURN;
+        let waits = || self.bench().recognises(card) && !self.stop.load(Relaxed) && Instant::now() < until;
+        while waits() && !matches!(self.bench().look(card), Look::Found(_)) {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn bench(&self) -> Bench<'_> {
+        Bench { campaign: self.campaign, journal: &self.journal, roots: &self.roots }
+    }
+
+    /// The first card that is there; where none is, the first one is asked for.
+    fn next_card(&mut self, waiting: &[usize]) -> Result<Next, CampaignError> {
+        let mut first_why = None;
+        for (place, &card) in waiting.iter().enumerate() {
+            if self.is_done(card)? {
+                return Ok(Next::Without(place));
+            }
+            match self.bench().look(&self.campaign.cards[card]) {
+                Look::Found(found) => return Ok(Next::Card(place, found)),
+                Look::NotThere(why) => {
+                    first_why.get_or_insert((place, why));
+                }
+            }
+        }
+        let Some((place, why)) = first_why else { return Ok(Next::Stop) };
+        Ok(self.ask(place, &self.campaign.cards[waiting[place]], why))
+    }
+
+    /// Whether everything of a card is stored already, as far as can be told without the card.
+    fn is_done(&mut self, card: usize) -> Result<bool, CampaignError> {
+        let label = &self.campaign.cards[card].label;
+        let Some(key) = self.journal.key_of(label).map(str::to_owned) else { return Ok(false) };
+        Ok(self.open_points(card, &key)?.is_empty())
+    }
+
+    fn ask(&mut self, place: usize, card: &Card, mut why: String) -> Next {
+        loop {
+            let seen = self.bench().seen(card);
+            let look = match self.hands.insert(card, &why, &seen) {
+                Answer::LookAgain => self.bench().look(card),
+                Answer::Here(node) => self.bench().take(card, &node),
+                Answer::Skip => {
+                    self.skipped.push((card.label.clone(), why));
+                    return Next::Without(place);
+                }
+                Answer::Stop => return Next::Stop,
+            };
+            match look {
+                Look::Found(found) => return Next::Card(place, found),
+                Look::NotThere(because) => why = because,
+            }
+            if self.stop.load(Relaxed) {
+                return Next::Stop;
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Campaigns and benches on loop devices: what becomes of a card that changes under them, and what is written to it when.
+//! They need root; a test that cannot be made here says that it was skipped.
+
+use hakaru_campaign::bench::{self, BenchError, Watcher, Wish};
+use hakaru_campaign::campaign::hands::{Answer, Hands, Progressed, Seen};
+use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+use hakaru_campaign::campaign::runner::{End, Ended, Run, run};
+use hakaru_campaign::campaign::spec::Card;
+use hakaru_campaign::suite::{Pace, Workload};
+use hakaru_device::Roots;
+use hakaru_device::guard::{self, Candidate, Confirmation};
+use hakaru_engine::Observer;
+use hakaru_model::job::IoEngine;
+use hakaru_model::record::{Outcome, RunRecord};
+use hakaru_model::units::Bytes;
+use hakaru_store::Store;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+/// A loop device over a sparse file, with a folder for all else.
+struct Disk {
+    home: tempfile::TempDir,
+    node: PathBuf,
+}
+
+impl Disk {
+    fn new(mebibytes: u64) -> Option<Disk> {
+        let home = tempfile::tempdir().unwrap();
+        File::create(home.path().join("disk.img")).unwrap().set_len(mebibytes << 20).unwrap();
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(home.path().join("disk.img")).output();
+        match made {
+            Ok(out) if out.status.success() => {
+                Some(Disk { node: String::from_utf8(out.stdout).unwrap().trim().into(), home })
+            }
+            other => {
+                eprintln!("SKIPPED: loop devices cannot be made here ({other:?})");
+                None
+            }
+        }
+    }
+
+    fn image(&self) -> PathBuf {
+        self.home.path().join("disk.img")
+    }
+
+    fn id(&self) -> String {
+        self.image().canonicalize().unwrap().display().to_string()
+    }
+
+    fn store(&self) -> Store {
+        Store::open(self.home.path().join("db")).unwrap()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+    }
+}
+
+/// As if another medium had been put in: the device has another size from now on.
+fn exchange(image: &Path, node: &Path) {
+    let file = File::options().write(true).open(image).unwrap();
+    file.set_len(file.metadata().unwrap().len() + (1 << 20)).unwrap();
+    assert!(Command::new("losetup").arg("--set-capacity").arg(node).status().unwrap().success());
+}
+
+/// Hands that allow everything, and exchange the card as runs begin.
+struct Allowing {
+    id: String,
+    image: PathBuf,
+    node: PathBuf,
+    /// Before so many of the next runs.
+    exchanges: u32,
+    notes: Vec<String>,
+}
+
+impl Observer for Allowing {}
+
+impl Hands for Allowing {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
+        Answer::Skip
+    }
+
+    fn may_erase(&mut self, _card: &Card, _candidate: &Candidate) -> Option<Confirmation> {
+        Some(Confirmation::Serial(self.id.clone()))
+    }
+
+    fn begins(&mut self, _progressed: &Progressed) {
+        if self.exchanges > 0 {
+            self.exchanges -= 1;
+            exchange(&self.image, &self.node);
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+}
+
+/// Carries a campaign out on the disk, with these tables besides its card.
+fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (Ended, Vec<String>) {
+    let around = Surroundings {
+        read_file: &|path| Err(format!("{} is not there", path.display())),
+        fio: &|_, _| Err("fio is not spoken here".to_owned()),
+    };
+    let text = format!("name = \"x\"\n{tables}\n[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n", disk.node.display());
+    let campaign = campaign(&text, &around).unwrap();
+    let (state, stop) = (disk.home.path().join("state"), AtomicBool::new(false));
+    let (image, node, id) = (disk.image(), disk.node.clone(), disk.id());
+    let mut hands = Allowing { id, image, node, exchanges, notes: Vec::new() };
+    let mut store = disk.store();
+    let ended = run(Run { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    (ended.unwrap(), hands.notes)
+}
+
+/// What was stored and came to its end.
+fn completed(disk: &Disk) -> Vec<RunRecord> {
+    let store = disk.store();
+    let all = store.points("x").unwrap().into_iter().map(|row| store.run(&row.run).unwrap());
+    all.filter(|record| record.outcome == Outcome::Completed).collect()
+}
+
+const WRITE: &str = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
+
+fn kernel_has(fs: &str) -> bool {
+    let listed = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    let found = listed.split_whitespace().any(|word| word == fs);
+    if !found {
+        eprintln!("SKIPPED: the kernel of this host has no {fs}");
+    }
+    found
+}
+
+#[test]
+fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on() {
+    let Some(disk) = Disk::new(32) else { return };
+    let before = std::fs::read(disk.image()).unwrap();
+    // It is another one each time, until it is given up.
+    let (ended, notes) = measure(&disk, 99, &format!("repeats = 2\n{WRITE}"));
+    assert_eq!((ended.end, ended.stored), (End::Incomplete, 0), "{notes:?}");
+    let given_up = "given up: it dropped out 3 times with no run stored in between";
+    assert_eq!(ended.skipped, [("loop".to_owned(), given_up.to_owned())]);
+    assert!(notes.iter().any(|note| note.contains("33 MiB instead of 32 MiB")), "{notes:?}");
+    let after = std::fs::read(disk.image()).unwrap();
+    assert!(after[..before.len()] == before[..], "the card that took its place was written to");
+    // Twice is borne with.
+    let (ended, notes) = measure(&disk, 2, &format!("repeats = 2\n{WRITE}"));
+    assert_eq!((ended.end, ended.stored), (End::Complete, 2), "{notes:?}");
+    assert_eq!(notes.iter().filter(|note| note.contains("not there any more")).count(), 2, "{notes:?}");
+}
+
+/// The card was filled, which takes hours, before anybody asked whether its file system can be made.
+#[test]
+fn nothing_is_lost_for_a_file_system_that_cannot_be_made() {
+    let Some(disk) = Disk::new(32) else { return };
+    let before = std::fs::read(disk.image()).unwrap();
+    let layer = "[[layer]]\nfs = \"ext4\"\nmkfs = [\"-J\", \"device=LABEL=theirs\"]\n";
+    let (ended, _) = measure(&disk, 0, &format!("repeats = 1\n[preparation]\nfill = \"ones\"\n{layer}{WRITE}"));
+    assert!(ended.stored == 0 && ended.failures[0].1.contains("looks a device up by LABEL"), "{ended:?}");
+    assert!(std::fs::read(disk.image()).unwrap() == before);
+}
+
+#[test]
+fn the_speed_of_a_fill_is_kept_though_the_first_run_fails() {
+    let Some(disk) = Disk::new(32) else { return };
+    let odd = "[[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 0\nsize = \"1 MiB\"\n";
+    let (ended, _) = measure(&disk, 0, &format!("repeats = 2\n[preparation]\nfill = \"ones\"\n{odd}{WRITE}"));
+    assert_eq!((ended.stored, ended.failures.len()), (2, 2), "{ended:?}");
+    let speeds: Vec<bool> =
+        completed(&disk).iter().map(|run| !run.campaign.as_ref().unwrap().prepared[0].speed.is_empty()).collect();
+    assert_eq!(speeds, [true, false], "once, with the first run that is stored");
+}
+
+#[test]
+fn a_fill_counts_as_written_and_is_not_begun_where_it_is_too_much() {
+    let Some(disk) = Disk::new(32) else { return };
+    let tables = |limit: u32| {
+        format!("repeats = 9\n[preparation]\nfill = \"ones\"\n[limits]\nwritten = \"{limit} MiB\"\n{WRITE}")
+    };
+    let (ended, _) = measure(&disk, 0, &tables(31));
+    assert!(ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"), "{ended:?}");
+    assert!(std::fs::read(disk.image()).unwrap().iter().all(|byte| *byte == 0));
+    // 32 MiB of the fill, and 8 MiB a run.
+    let (ended, _) = measure(&disk, 0, &tables(48));
+    assert!(ended.stored == 2 && ended.skipped[0].1.contains("as much was written"), "{ended:?}");
+    let (again, _) = measure(&disk, 0, &tables(48));
+    assert!(again.stored == 0 && again.done == 2, "{again:?}");
+}
+
+/// Each workload leaves a file of its own, and the room was measured once.
+#[test]
+fn files_of_other_workloads_make_room() {
+    let Some(disk) = Disk::new(32) else { return };
+    if !kernel_has("ext4") {
+        return;
+    }
+    let file =
+        |name: &str| format!("[[workload]]\nname = \"{name}\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"1 GiB\"\n");
+    let layer = "[[layer]]\nfs = \"ext4\"\n";
+    let tables = format!("repeats = 2\norder = \"interleaved\"\n{layer}{}{}", file("one"), file("other"));
+    let (ended, notes) = measure(&disk, 0, &tables);
+    assert_eq!((ended.end, ended.stored), (End::Complete, 4), "{notes:?} {ended:?}");
+    assert!(completed(&disk).iter().all(|run| run.phases[0].workers[0].ops.write.bytes > 16 << 20));
+}
+
+/// Exchanges the card once a round is stored.
+struct Exchanging(PathBuf, PathBuf);
+
+impl Observer for Exchanging {}
+
+impl Watcher for Exchanging {
+    fn stored(&mut self, _record: &RunRecord) {
+        exchange(&self.0, &self.1);
+    }
+}
+
+/// What kept a bench from its second round was dropped, and it left with success.
+#[test]
+fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
+    let Some(disk) = Disk::new(32) else { return };
+    let wish = Wish {
+        path: disk.node.clone(),
+        pace: Some(Pace::Quick),
+        repeats: Some(3),
+        size: Some(Bytes(16 << 20)),
+        only: vec![Workload::SeqWrite],
+        seed: 1,
+        ioengine: IoEngine::Psync,
+        erase: true,
+    };
+    let decided = bench::decide(&wish).unwrap();
+    let erasable = guard::check(&disk.node, &Confirmation::Serial(disk.id()), &Roots::live()).unwrap();
+    let mut watcher = Exchanging(disk.image(), disk.node.clone());
+    let measured = bench::run(&decided, Some(&erasable), None, &AtomicBool::new(false), &mut watcher).unwrap();
+    assert_eq!(measured.records.len(), 1);
+    let error = measured.error.expect("there is a reason for the missing rounds");
+    assert!(matches!(error, BenchError::Changed(_)) && error.to_string().contains("33 MiB instead"), "{error}");
+}
