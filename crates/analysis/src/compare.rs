@@ -388,6 +388,24 @@ mod tests {
         assert_eq!(found.p_value_ranks, None);
     }
 
+    /// Anybody may write such a table: judging it panicked.
+    #[test]
+    fn published_deviations_of_any_size_are_judged() {
+        let sizes = [0.0, 1e-300, 1e-90, 1.0, 1e78, 1e155, 1e200, 1e308];
+        for (a, b) in sizes.iter().flat_map(|&a| sizes.map(|b| (a, b))) {
+            for (x, y) in [(18.6, 18.1), (0.0, 0.0), (1e-200, 1e200)] {
+                let side = |mean, deviation| Sample::Published(Moments::new(10, mean, deviation).unwrap());
+                let found = compare_family(&[Pair::new("seq write", "MB/s", side(x, a), side(y, b))]).pop().unwrap();
+                let p = found.p_value.unwrap();
+                assert!((0.0..=1.0).contains(&p), "{x} ± {a} against {y} ± {b}: {p}");
+                serde_json::to_string(&found).unwrap();
+            }
+        }
+        let wild = |mean| Sample::Published(Moments::new(10, mean, 1e200).unwrap());
+        let found = compare_family(&[Pair::new("seq write", "MB/s", wild(18.6), wild(18.1))]).pop().unwrap();
+        assert_eq!(found.verdict, Verdict::TooFewRuns { needed: None });
+    }
+
     #[test]
     fn what_does_not_vary_is_judged_by_its_digits() {
         assert_eq!(verdict(&[5.0; 3], &[5.000_000_1; 3]), Verdict::NotDistinguished);

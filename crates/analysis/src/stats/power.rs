@@ -1,6 +1,6 @@
 //! How many runs tell a difference: the power of the test of two means.
 
-use super::student::{MAX_NONCENTRALITY, noncentral_t_cdf, t_quantile};
+use super::student::{MAX_NONCENTRALITY, noncentral_t_cdf, satterthwaite, t_quantile};
 
 /// Runs of each side that are tried at most: nobody repeats a run more often.
 const MOST: u32 = 10_000;
@@ -33,7 +33,7 @@ pub fn power(design: &Design, n: u32) -> Option<f64> {
         return Some(if difference == 0.0 { alpha } else { 1.0 });
     }
     let n = f64::from(n);
-    let df = (n - 1.0) * (va + vb).powi(2) / (va * va + vb * vb);
+    let df = satterthwaite((va, n - 1.0), (vb, n - 1.0));
     let critical = t_quantile(1.0 - alpha / 2.0, df)?;
     let delta = difference.abs() / ((va + vb) / n).sqrt();
     if delta > MAX_NONCENTRALITY {

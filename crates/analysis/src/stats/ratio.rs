@@ -1,6 +1,6 @@
 //! The ratio of two means with its interval: what readers want when they ask "how many times faster".
 
-use super::student::t_quantile;
+use super::student::{satterthwaite, t_quantile};
 use super::{Bootstrap, Moments};
 
 /// Confidence interval of `mean(b) / mean(a)` for two independent samples.
@@ -18,7 +18,7 @@ pub fn fieller(a: &Moments, b: &Moments, level: f64) -> Option<(f64, f64)> {
         return Some((ratio, ratio));
     }
     let (na, nb) = ((a.n - 1) as f64, (b.n - 1) as f64);
-    let df = if va + vb == 0.0 { na } else { (va + vb).powi(2) / (va * va / na + vb * vb / nb) };
+    let df = if va + vb == 0.0 { na } else { satterthwaite((va, na), (vb, nb)) };
     let t = t_quantile(0.5 + level / 2.0, df)?;
     // How far the mean of `a` is from 0: from 1 on, a share of the interval's samples has a denominator of 0.
     let blur = t * t * a.variance_of_mean() / a.mean.powi(2);
@@ -31,7 +31,7 @@ pub fn fieller(a: &Moments, b: &Moments, level: f64) -> Option<(f64, f64)> {
 
 /// [`fieller`], or where that is unbounded the bootstrap interval of the ratio.
 ///
-/// `None` when a sample has fewer than two values, or the mean of `a` is 0.
+/// `None` when a sample has fewer than two values, or the mean of `a` may be 0.
 pub fn ratio_of_means(a: &[f64], b: &[f64], level: f64) -> Option<(f64, f64)> {
     let interval = fieller(&Moments::of(a)?, &Moments::of(b)?, level);
     interval.or_else(|| Bootstrap { level, ..Bootstrap::default() }.ratio(a, b))
@@ -66,6 +66,7 @@ mod tests {
 
     #[test]
     fn an_unbounded_interval_falls_back_to_the_bootstrap() {
+        assert_eq!(ratio_of_means(&[0.0, 0.0, 5.0], &[1.0, 2.0, 3.0], 0.95), None);
         let (a, b) = ([0.1, 4.0, 0.2], [1.0, 1.1, 0.9]);
         assert_eq!(fieller(&Moments::of(&a).unwrap(), &Moments::of(&b).unwrap(), 0.95), None);
         let (low, high) = ratio_of_means(&a, &b, 0.95).unwrap();

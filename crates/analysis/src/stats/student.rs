@@ -16,8 +16,12 @@ pub fn normal_quantile(p: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p.clamp(0.0, 1.0))
 }
 
-/// Probability that |T| is at least |t|, T being Student's with `df` degrees of freedom.
+/// Probability that |T| is at least |t|, T being Student's with `df` degrees of freedom. Of what has no value nothing
+/// can be told: it is 1 then.
 pub fn two_sided_p(t: f64, df: f64) -> f64 {
+    if t.is_nan() || df.is_nan() || df <= 0.0 {
+        return 1.0;
+    }
     if t.is_infinite() {
         return 0.0;
     }
@@ -81,11 +85,12 @@ pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
     Some((sum + normal_cdf(-delta)).clamp(0.0, 1.0))
 }
 
-/// Confidence interval of the mean: mean ± t · deviation / √n. Source: Student (1908).
+/// Confidence interval of the mean: mean ± t · deviation / √n. `None` when it leaves the range of numbers.
+/// Source: Student (1908).
 pub fn mean_interval(sample: &Moments, level: f64) -> Option<(f64, f64)> {
     let t = t_quantile(0.5 + level / 2.0, (sample.n - 1) as f64)?;
     let half = t * sample.variance_of_mean().sqrt();
-    Some((sample.mean - half, sample.mean + half))
+    half.is_finite().then_some((sample.mean - half, sample.mean + half))
 }
 
 /// Half the confidence interval as a share of the mean: "± so many percent". `None` when the mean is 0.
@@ -125,7 +130,17 @@ pub fn welch(a: &Moments, b: &Moments) -> Welch {
 fn welch_df(a: &Moments, b: &Moments) -> f64 {
     let (va, vb) = (a.variance_of_mean(), b.variance_of_mean());
     let (na, nb) = ((a.n - 1) as f64, (b.n - 1) as f64);
-    if va + vb == 0.0 { na + nb } else { (va + vb).powi(2) / (va * va / na + vb * vb / nb) }
+    if va + vb == 0.0 { na + nb } else { satterthwaite((va, na), (vb, nb)) }
+}
+
+/// Degrees of freedom of the sum of two variances, each with its own; at least one of them is over 0.
+///
+/// `(va + vb)² / (va² / na + vb² / nb)`, worked out from the shares of the two, because squares of variances leave the
+/// range of numbers at deviations that a table may well hold. NaN when the sum is infinite.
+/// Source: Satterthwaite (1946).
+pub(crate) fn satterthwaite((va, na): (f64, f64), (vb, nb): (f64, f64)) -> f64 {
+    let share = va / (va + vb);
+    1.0 / (share * share / na + (1.0 - share) * (1.0 - share) / nb)
 }
 
 #[cfg(test)]
@@ -177,6 +192,22 @@ mod tests {
         let cards = welch(&Moments::of(&[337.0, 348.0]).unwrap(), &Moments::of(&[695.0, 644.0]).unwrap());
         close(cards.p, 0.040_897_725_409_921_86, 1e-9);
         close(cards.df, 1.092_840_216_630_417, 1e-9);
+    }
+
+    /// Squares of variances were infinite, or nothing, at such deviations: the degrees of freedom were no number, and the
+    /// distribution panicked.
+    #[test]
+    fn deviations_of_any_size_have_degrees_of_freedom() {
+        let sleep = welch(&Moments::of(&SLEEP_1).unwrap(), &Moments::of(&SLEEP_2).unwrap());
+        for scale in [1e-90, 1e-78, 1e78, 1e150] {
+            let scaled = |values: &[f64]| Moments::of(&values.iter().map(|v| v * scale).collect::<Vec<_>>()).unwrap();
+            let found = welch(&scaled(&SLEEP_1), &scaled(&SLEEP_2));
+            close(found.df, sleep.df, 1e-9);
+            close(found.p, sleep.p, 1e-9);
+        }
+        let (a, b) = (Moments::new(10, 1.0, 1e200).unwrap(), Moments::new(10, 2.0, 1e200).unwrap());
+        assert_eq!(welch(&a, &b).p, 1.0, "nothing can be told of what varies without bounds");
+        assert_eq!((two_sided_p(f64::NAN, 5.0), two_sided_p(1.0, f64::NAN), two_sided_p(1.0, 0.0)), (1.0, 1.0, 1.0));
     }
 
     #[test]
