@@ -120,12 +120,9 @@ fn each_clone(job: &Job) -> Option<Bytes> {
     }
 }
 
-/// Bytes that all clones work on: more with files of their own, or places of their own in one file.
+/// Bytes that all clones work on.
 fn working_set(job: &Job) -> Option<Bytes> {
-    let apart = matches!(job.target, Target::Formatted { .. })
-        || !matches!(job.extent.offset_increment, SizeSpec::Bytes(Bytes(0)));
-    let clones = if apart { u64::from(job.numjobs) } else { 1 };
-    each_clone(job).map(|size| Bytes(size.0.saturating_mul(clones)))
+    each_clone(job).map(|size| Bytes(size.0.saturating_mul(job.clones_apart().into())))
 }
 
 fn paths(job: &Job) -> BTreeSet<PathBuf> {

@@ -442,6 +442,13 @@ impl Job {
         self
     }
 
+    /// How many places its clones work on: as many as there are clones where each has files of its own, or a place of its
+    /// own in a shared one; else they share one.
+    pub fn clones_apart(&self) -> u32 {
+        let in_one_place = matches!(self.extent.offset_increment, SizeSpec::Bytes(Bytes(0)) | SizeSpec::Percent(0));
+        if matches!(self.target, Target::Formatted { .. }) || !in_one_place { self.numjobs } else { 1 }
+    }
+
     /// Sizes of the operations it does.
     pub fn blocks_used(&self) -> impl Iterator<Item = &BlockSize> {
         let by_op = Op::ALL.into_iter().filter(|&op| self.access.does(op)).map(|op| &self.block[op]);

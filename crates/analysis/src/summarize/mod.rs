@@ -27,8 +27,9 @@ pub use latency::{PERCENTILES, enough_samples};
 
 /// Sums up the runs of one series, in the order given.
 ///
-/// Of a phase that some run finished, stopped runs are left out of the figures and named in the caveats; where none
-/// finished it, what there is counts. An empty series gives an empty summary.
+/// Of a phase that some run finished, runs that were stopped or that an error of the device ended are left out of the
+/// figures and named in the caveats, and their errors are counted; where none finished it, what there is counts. An
+/// empty series gives an empty summary.
 pub fn summarize(series: &[RunRecord]) -> Summary {
     let phases: Vec<PhaseSummary> = phases::collect(series).iter().flat_map(summarize_phase).collect();
     let first = series.first();
@@ -93,7 +94,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         timelines,
         sustained,
         amplification: estimate(&amplification),
-        errors: runs.iter().map(|run| run.errors(op)).fold(0, u64::saturating_add),
+        errors: phase.runs.iter().chain(&phase.left_out).map(|run| run.errors(op)).fold(0, u64::saturating_add),
         detail: PhaseDetail {
             shape: workload::shape(runs.first()?, op),
             measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),

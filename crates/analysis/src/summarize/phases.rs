@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 /// One phase over all runs that did it.
 pub(super) struct PhaseRuns<'a> {
     pub(super) name: String,
+    /// Those that count.
     pub(super) runs: Vec<PhaseRun<'a>>,
+    /// Those that did not finish it where others did.
+    pub(super) left_out: Vec<PhaseRun<'a>>,
 }
 
 /// One phase of one run.
@@ -39,13 +42,13 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
         for (position, phase) in record.phases.iter().enumerate() {
             let occurrence = seen.entry(&phase.name).and_modify(|n| *n += 1).or_insert(0);
             let place = *index.entry((&phase.name, *occurrence)).or_insert_with(|| {
-                phases.push(PhaseRuns { name: phase.name.clone(), runs: Vec::new() });
+                phases.push(PhaseRuns { name: phase.name.clone(), runs: Vec::new(), left_out: Vec::new() });
                 phases.len() - 1
             });
             phases[place].runs.push(PhaseRun { record, phase, position, jobs: jobs_of(record, phase, position) });
         }
     }
-    phases.iter_mut().for_each(drop_stopped);
+    phases.iter_mut().for_each(leave_out_unfinished);
     phases
 }
 
@@ -56,10 +59,10 @@ fn jobs_of<'a>(record: &'a RunRecord, phase: &PhaseRecord, position: usize) -> &
     same.or_else(|| planned.iter().find(|p| p.name == phase.name)).map_or(&[], |p| &p.jobs)
 }
 
-/// A stopped run is no repeat of a finished one.
-fn drop_stopped(phase: &mut PhaseRuns<'_>) {
-    if phase.runs.iter().any(|run| !run.was_stopped()) {
-        phase.runs.retain(|run| !run.was_stopped());
+/// A run that was stopped, or that an error ended, is no repeat of a finished one.
+fn leave_out_unfinished(phase: &mut PhaseRuns<'_>) {
+    if phase.runs.iter().any(PhaseRun::is_finished) {
+        phase.left_out = phase.runs.extract_if(.., |run| !run.is_finished()).collect();
     }
 }
 
@@ -71,8 +74,8 @@ fn op_of(action: &str) -> Op {
 }
 
 impl<'a> PhaseRun<'a> {
-    pub(super) fn was_stopped(&self) -> bool {
-        self.phase.workers.iter().any(|w| w.stop == StopReason::Stopped)
+    fn is_finished(&self) -> bool {
+        self.phase.workers.iter().all(|w| !matches!(w.stop, StopReason::Stopped | StopReason::Error))
     }
 
     /// Workers that did the operation. Of an imported result it may be known only how many bytes it moved, or how fast.

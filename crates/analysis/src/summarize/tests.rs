@@ -4,6 +4,7 @@ use super::*;
 use crate::testing::{Fake, records, run_of, write_run};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::Fact;
+use hakaru_model::job::SizeSpec;
 use hakaru_model::record::{IoError, StopReason};
 use hakaru_model::units::Quantile;
 
@@ -158,6 +159,52 @@ fn stopped_runs_do_not_count_where_others_finished() {
     assert_eq!(alone.phases[0].bandwidth.values.len(), 1);
 }
 
+/// A card that failed after a second counted as a full repeat, with the speed of that second.
+#[test]
+fn runs_that_an_error_ended_do_not_count_where_others_finished() {
+    let mut runs = records(&[40e6, 41e6, 90e6]);
+    let failed = &mut runs[2].phases[0].workers[0];
+    failed.errors.push(failure());
+    failed.stop = StopReason::Error;
+    let told = |summary: &Summary| summary.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { count: 1, .. }));
+    let summary = summarize(&runs);
+    assert_eq!((summary.phases[0].bandwidth.values.len(), summary.phases[0].errors), (2, 1));
+    assert!(summary.phases[0].bandwidth.max < 50e6 && told(&summary), "{:?}", summary.caveats);
+    // Where none finished, there is no better figure, and it is told what it is worth.
+    let alone = summarize(&runs[2..]);
+    assert_eq!((alone.phases[0].bandwidth.values.len(), alone.phases[0].errors), (1, 1));
+    assert!(told(&alone), "{:?}", alone.caveats);
+}
+
+fn failure() -> IoError {
+    IoError {
+        action: "write".into(),
+        file: "x".into(),
+        offset: Bytes(0),
+        len: Bytes(4096),
+        errno: 5,
+        at: Nanos(1),
+        mismatches: Vec::new(),
+    }
+}
+
+#[test]
+fn clones_with_places_of_their_own_work_on_more() {
+    let extent = |numjobs: u32, increment: SizeSpec, size: u64| {
+        let mut run = write_run(0, 30e6, 20);
+        let job = &mut run.scenario.phases[0].jobs[0];
+        (job.numjobs, job.extent.offset_increment) = (numjobs, increment);
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(size)));
+        summarize(&[run]).phases[0].detail.shape.and_then(|shape| shape.extent)
+    };
+    let gib = |n: u64| SizeSpec::Bytes(Bytes(n << 30));
+    assert_eq!(extent(4, gib(1), 1 << 30), Some(Bytes(4 << 30)));
+    assert_eq!(extent(4, SizeSpec::Percent(10), 1 << 30), Some(Bytes(4 << 30)));
+    assert_eq!(extent(4, gib(0), 1 << 30), Some(Bytes(1 << 30)), "they share one place");
+    // The card has no more than this.
+    assert_eq!(extent(8, gib(4), 8 << 30), Some(Bytes(32_000_000_000)));
+}
+
 #[test]
 fn caveats_come_once_each_and_the_worst_of_a_kind_stays() {
     let mut runs = records(&[40e6, 41e6]);
@@ -210,16 +257,7 @@ fn drift_and_outliers_are_flagged_and_kept() {
 #[test]
 fn errors_of_the_device_are_counted_and_told() {
     let mut run = write_run(0, 30e6, 20);
-    let error = IoError {
-        action: "write".into(),
-        file: "x".into(),
-        offset: Bytes(0),
-        len: Bytes(4096),
-        errno: 5,
-        at: Nanos(1),
-        mismatches: Vec::new(),
-    };
-    run.phases[0].workers[0].errors.push(error);
+    run.phases[0].workers[0].errors.push(failure());
     run.phases[0].workers[0].errors.total = 40;
     let summary = summarize(&[run]);
     assert_eq!(summary.phases[0].errors, 40);
@@ -240,7 +278,7 @@ fn an_empty_series_and_a_record_of_zeroes_are_no_panic() {
 #[test]
 fn circumstances_that_flatter_or_disturb_are_told() {
     let mut run = write_run(0, 30e6, 20);
-    run.scenario.phases[0].jobs[0].extent.size = Some(hakaru_model::job::SizeSpec::Bytes(Bytes(256 << 20)));
+    run.scenario.phases[0].jobs[0].extent.size = Some(SizeSpec::Bytes(Bytes(256 << 20)));
     let Fact::Known(device) = &mut run.target.device else { panic!() };
     device.write_cache = Fact::Known("write back".into());
     run.target.system_disk = true;

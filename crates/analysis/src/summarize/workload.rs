@@ -33,7 +33,7 @@ fn sync_every(job: &Job) -> u32 {
     both.into_iter().filter(|&n| n > 0).min().unwrap_or(0)
 }
 
-/// Bytes that all clones of a job work on: clones share named paths, and have formatted files of their own.
+/// Bytes that all clones of a job work on, which are no more than there are.
 fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     let whole = match &job.target {
         Target::Sim(prices) => Some(prices.announced().0),
@@ -54,8 +54,10 @@ fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
         (None, Some(filesize)) => filesize.0.checked_mul(files),
         (None, None) => whole,
     }?;
-    let clones = if matches!(job.target, Target::Formatted { .. }) { u64::from(job.numjobs) } else { 1 };
-    Some(one.saturating_mul(clones))
+    let clones = u64::from(job.clones_apart());
+    let all = one.saturating_mul(clones);
+    // Places that lie apart may reach past the end, where the first ones are used again.
+    Some(whole.filter(|_| clones > 1).map_or(all, |whole| all.min(whole.saturating_mul(files))))
 }
 
 /// `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`.
