@@ -319,14 +319,44 @@ fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> Str
     note
 }
 
-/// A row a moment of the longest line; where there are too many, every so-manieth.
-fn time_table(labels: &[String], lines: &[Vec<(f64, f64)>]) -> Option<DataTable> {
+/// A row an interval of the longest line; where there are too many, every so-manieth. Each line gives its interval in
+/// which the middle of that one lies, because intervals of different runs may be of different lengths.
+fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
     let longest = lines.iter().max_by_key(|line| line.len())?;
     let step = longest.len().div_ceil(MOST_ROWS).max(1);
     let head = std::iter::once("Seconds".to_owned()).chain(labels.iter().map(|l| format!("{l}, MB/s"))).collect();
     let rows = (step - 1..longest.len()).step_by(step).map(|i| {
-        let value = |line: &Vec<(f64, f64)>| line.get(i).map_or("–".to_owned(), |p| number::significant(p.1));
+        let middle = (longest[i].0 + i.checked_sub(1).map_or(0.0, |before| longest[before].0)) / 2.0;
+        // A point tells when its interval ended.
+        let at = |line: &Points| line.get(line.partition_point(|point| point.0 < middle)).copied();
+        let value = |line: &Points| at(line).map_or("–".to_owned(), |point| number::significant(point.1));
         std::iter::once(number::exact(longest[i].0, 2)).chain(lines.iter().map(value)).collect()
     });
     Some(DataTable { head, rows: rows.collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows were matched by their number: half a minute of one run stood beside half an hour of another.
+    #[test]
+    fn the_table_over_time_holds_the_speeds_of_the_same_seconds() {
+        let line = |step: f64, speeds: &[f64]| -> Points {
+            (1..).map(|i| f64::from(i) * step).zip(speeds.iter().copied()).collect()
+        };
+        let lines =
+            [line(0.5, &[10.0, 11.0, 12.0, 13.0, 14.0, 15.0]), line(1.0, &[20.0, 21.0]), line(0.501, &[30.0, 31.0])];
+        let table = time_table(&["a", "b", "c"].map(str::to_owned), &lines).unwrap();
+        let rows: Vec<String> = table.rows.iter().map(|row| row.join(" ")).collect();
+        let wanted = [
+            "0.5 10.0 20.0 30.0",
+            "1 11.0 20.0 31.0",
+            "1.5 12.0 21.0 –",
+            "2 13.0 21.0 –",
+            "2.5 14.0 – –",
+            "3 15.0 – –",
+        ];
+        assert_eq!(rows, wanted);
+    }
 }
