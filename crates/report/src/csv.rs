@@ -4,7 +4,7 @@
 
 use crate::text::csv as quoted;
 use crate::{findings, naming, number, time};
-use hakaru_model::advice::{Findings, Fitness};
+use hakaru_model::advice::Findings;
 use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
 
@@ -66,27 +66,15 @@ pub(crate) fn snake(words: &str) -> String {
 
 /// Names of conclusions with their verdicts, in words that stay the same.
 fn verdicts(findings: &Findings) -> Vec<(String, String)> {
-    let advice = findings.advice.iter().map(|advice| {
-        let verdict = match advice.fitness {
-            Some(Fitness::Fits) => "fits",
-            Some(Fitness::WithCare) => "with_care",
-            Some(Fitness::DoesNot) => "does_not",
-            None => "not_measured",
-        };
-        (format!("advice_{}", advice.id), verdict.to_owned())
-    });
+    let advice = findings.advice.iter();
+    let advice = advice.map(|advice| (format!("advice_{}", advice.id), findings::word(advice.fitness).to_owned()));
     let claims = findings.claims.iter().map(|check| {
         let name = snake(&check.claim.to_string());
         (format!("claim_{name}"), snake(findings::claim_verdict(check.verdict).1))
     });
-    let limits = findings.limits.iter().map(|limit| {
-        let who = match limit.limit {
-            hakaru_model::finding::Limit::Host => "host",
-            hakaru_model::finding::Limit::Card => "card",
-            hakaru_model::finding::Limit::Unclear => "unclear",
-        };
-        (format!("limit_{}", limit.op.name()), who.to_owned())
-    });
+    let limits = findings.limits.iter();
+    let limits =
+        limits.map(|limit| (format!("limit_{}", limit.op.name()), findings::limit_word(limit.limit).to_owned()));
     advice.chain(claims).chain(limits).collect()
 }
 

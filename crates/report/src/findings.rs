@@ -45,6 +45,25 @@ pub(crate) fn fitness(fitness: Option<Fitness>) -> (char, &'static str) {
     }
 }
 
+/// A verdict as the one word by which programs know it.
+pub(crate) fn word(fitness: Option<Fitness>) -> &'static str {
+    match fitness {
+        Some(Fitness::Fits) => "fits",
+        Some(Fitness::WithCare) => "with_care",
+        Some(Fitness::DoesNot) => "does_not",
+        None => "not_measured",
+    }
+}
+
+/// Who sets the pace, likewise.
+pub(crate) fn limit_word(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Host => "host",
+        Limit::Card => "card",
+        Limit::Unclear => "unclear",
+    }
+}
+
 /// More reasons than these are left to those who read the figures.
 const REASONS: usize = 2;
 

@@ -6,7 +6,7 @@ use super::view::View;
 use crate::compare::verdict_word;
 use crate::csv::{Row, figures, snake};
 use crate::{findings, number};
-use hakaru_model::finding::{Comparison, Limit};
+use hakaru_model::finding::Comparison;
 
 /// One row. Texts are foreign and as they are; empty ones, and statistics of which there are none, stand for nothing.
 #[derive(Default)]
@@ -37,13 +37,8 @@ pub(super) fn lines(view: &View<'_>) -> Vec<Line> {
     }
     pairs(view, &mut all);
     all.extend(view.of.limits.iter().map(|(layer, limit)| {
-        let who = match limit.limit {
-            Limit::Host => "host",
-            Limit::Card => "card",
-            Limit::Unclear => "unclear",
-        };
         let (campaign, layer) = (view.of.id.clone(), layer.clone());
-        let (figure, verdict) = ("limit".to_owned(), who.to_owned());
+        let (figure, verdict) = ("limit".to_owned(), findings::limit_word(limit.limit).to_owned());
         Line { campaign, layer, op: limit.op.name(), figure, verdict, ..Line::default() }
     }));
     all
@@ -101,7 +96,7 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<Line>) {
     }));
     for layer in &of.layers {
         all.extend(layer.advice.iter().map(|advice| {
-            let (figure, verdict) = (format!("advice_{}", advice.id), snake(findings::fitness(advice.fitness).1));
+            let (figure, verdict) = (format!("advice_{}", advice.id), findings::word(advice.fitness).to_owned());
             Line { figure, verdict, ..lead(view, card, &layer.layer) }
         }));
     }
