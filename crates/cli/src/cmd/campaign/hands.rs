@@ -16,6 +16,7 @@ use hakaru_model::record::RunRecord;
 use hakaru_model::units::Bytes;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub(super) struct AtBench<'a> {
     given: BTreeMap<String, Confirmation>,
     /// The last question, so that it is not asked again and again.
     asked: String,
+    /// The node that was answered with without asking anybody, so that one that is not taken is not offered for ever.
+    offered: Option<PathBuf>,
     /// What was told of last of the preparation: what, and which quarter.
     told: (String, u64),
     /// Whether leave to erase was missing.
@@ -58,6 +61,7 @@ impl<'a> AtBench<'a> {
             current: None,
             given: BTreeMap::new(),
             asked: String::new(),
+            offered: None,
             told: (String::new(), 0),
             refused: false,
         }
@@ -100,8 +104,11 @@ impl<'a> AtBench<'a> {
     }
 
     /// The one disk that can be the card where nobody can be asked: named by its identity, for the only card that is
-    /// asked for.
-    fn only_one(&self, seen: &[Seen]) -> Option<Answer> {
+    /// asked for. Once only, as it may not be taken: it would be offered again at once, without end.
+    fn only_one(&mut self, wanted: &Card, seen: &[Seen]) -> Option<Answer> {
+        if wanted.id.is_some() {
+            return None;
+        }
         let asked_for = |card: &&Card| matches!(card.seat, Seat::Reader { .. }) && card.id.is_none();
         if self.campaign.cards.iter().filter(asked_for).count() != 1 {
             return None;
@@ -109,6 +116,10 @@ impl<'a> AtBench<'a> {
         let named = |seen: &&Seen| seen.ids.iter().any(|id| self.erase.iter().any(|e| e.eq_ignore_ascii_case(id)));
         let found: Vec<&Seen> = seen.iter().filter(named).collect();
         let [one] = found[..] else { return None };
+        if self.offered.as_ref() == Some(&one.node) {
+            return None;
+        }
+        self.offered = Some(one.node.clone());
         Some(Answer::Here(one.node.clone()))
     }
 }
@@ -184,7 +195,7 @@ impl Observer for AtBench<'_> {
 
 impl Hands for AtBench<'_> {
     fn insert(&mut self, wanted: &Card, why: &str, seen: &[Seen]) -> Answer {
-        if let Some(answer) = self.only_one(seen) {
+        if let Some(answer) = self.only_one(wanted, seen) {
             return answer;
         }
         let cards = &self.campaign.cards;
@@ -249,6 +260,7 @@ impl Hands for AtBench<'_> {
 
     fn begins(&mut self, progressed: &Progressed) {
         self.asked.clear();
+        self.offered = None;
         self.current = Some(progressed.clone());
         self.wake();
         self.bar.set_prefix(format!("{}  {}", self.place(), self.left()));
@@ -293,7 +305,9 @@ impl AtBench<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
+    use hakaru_campaign::campaign::matrix::Point;
+    use hakaru_campaign::campaign::resolve::{self, Surroundings};
+    use std::path::Path;
 
     fn seen(node: &str, label: Option<&str>) -> Seen {
         Seen { node: node.into(), name: "a card".into(), ids: vec!["0x1234".into()], label: label.map(str::to_owned) }
@@ -330,5 +344,36 @@ mod tests {
         assert!(
             text.contains("Put in kingston (price 600 yen), card 1 of 6") && text.contains("measured as x\u{FFFD}")
         );
+    }
+
+    /// Two cards, one of which is known by its identity and not there: the other one was put into the reader and named
+    /// by `--erase`. It was offered for the first one too, which does not take it, and at once again, for ever.
+    #[test]
+    fn a_disk_is_offered_once_and_only_for_the_card_that_is_asked_for() {
+        let text = "name = \"two\"\n[[card]]\nlabel = \"a\"\nid = \"0xA\"\n[[card]]\nlabel = \"b\"\nid = \"ask\"\n\
+                    [[workload]]\nsuite = [\"seq-read\"]\npace = \"quick\"\n";
+        let around = Surroundings {
+            read_file: &|_: &Path| Err("no file is named".to_owned()),
+            fio: &|_: &str, _: &str| Err("no job file is named".to_owned()),
+        };
+        let campaign = resolve::campaign(text, &around).unwrap();
+        let (erase, stop) = (["0x1234".to_owned()], AtomicBool::new(false));
+        let mut hands = AtBench::new(&campaign, &erase, true, &stop);
+        // Nobody can be asked, wherever this test runs.
+        hands.typist = None;
+        let [known, asked_for] = &campaign.cards[..] else { panic!("{:?}", campaign.cards) };
+        let there = [seen("/dev/sdb", None)];
+        assert_eq!(hands.insert(known, "no disk answers to 0xA", &there), Answer::Skip);
+        assert_eq!(hands.insert(asked_for, "unknown", &there), Answer::Here("/dev/sdb".into()));
+        assert_eq!(hands.insert(asked_for, "/dev/sdb is in use", &there), Answer::Skip);
+        let progressed = Progressed {
+            point: Point { card: 1, layer: 0, workload: 0, repeat: 0 },
+            names: ["b", "raw", "seq-read"].map(str::to_owned),
+            number: 1,
+            of: 1,
+            left: Duration::ZERO,
+        };
+        hands.begins(&progressed);
+        assert_eq!(hands.insert(asked_for, "it was pulled", &there), Answer::Here("/dev/sdb".into()));
     }
 }
