@@ -41,4 +41,5 @@ pub use shelf::shelf_terminal;
 pub use standings::campaign_terminal;
 pub use table::DataTable;
 pub use terminal::{terminal, terminal_with};
+pub use text::plain;
 pub use verified::{verification_csv, verification_html, verification_markdown, verification_terminal};

@@ -5,7 +5,7 @@
 
 /// Text without characters that command rather than show: controls, line breaks, and marks that turn the direction of
 /// writing. Each becomes U+FFFD, so that it is seen that something was there.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.chars().map(|c| if commands(c) { '\u{FFFD}' } else { c }).collect()
 }
 

@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use anyhow::Result;
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal, quoted};
+use hakaru_report::plain;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ pub(crate) fn losses(path: &Path) -> String {
     if found.is_empty() {
         return format!("Nothing that is known was found on {}.\n", path.display());
     }
-    let lines: Vec<String> = found.iter().map(|loss| format!("  {loss}\n")).collect();
+    let lines: Vec<String> = found.iter().map(|loss| format!("  {}\n", plain(&loss.to_string()))).collect();
     format!("Would be lost on {}:\n{}", path.display(), lines.concat())
 }
 
@@ -21,11 +22,11 @@ pub(crate) fn losses(path: &Path) -> String {
 pub(crate) fn called(candidate: &Candidate) -> String {
     let identity = candidate.identity();
     let (name, path, size) = (identity.display_name(), identity.path.display().to_string(), candidate.size());
-    match (candidate.partition(), name == path) {
+    plain(&match (candidate.partition(), name == path) {
         (Some(number), _) => format!("partition {number} of {name}, {size}, {path}"),
         (None, true) => format!("{name}, {size}"),
         (None, false) => format!("{name}, {size}, {path}"),
-    }
+    })
 }
 
 /// Takes the device for erasing, or says why not. An empty id is asked for on the terminal.

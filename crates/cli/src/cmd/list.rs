@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
 use hakaru_model::integrity::{Scope, Verification};
+use hakaru_report::plain;
 use hakaru_store::{Filter, RunRow, Store};
 use std::path::Path;
 
@@ -49,9 +50,9 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
             row.short,
             started,
             row.repeat + 1,
-            row.scenario,
+            plain(&row.scenario),
             row.outcome.name(),
-            row.target
+            plain(&row.target)
         );
     }
     if !verified.is_empty() {
@@ -70,7 +71,7 @@ fn verifications(store: &Store, args: &Args) -> Result<String> {
     let named = |v: &Verification| {
         args.target.as_ref().is_none_or(|text| target(v).to_lowercase().contains(&text.to_lowercase()))
     };
-    let found = store.verifications(args.limit)?;
+    let found = store.verifications(u32::MAX)?;
     let line = |v: &Verification| {
         let outcome = match (v.verdict.has_defects(), v.completed) {
             (true, _) => "defects",
@@ -79,9 +80,9 @@ fn verifications(store: &Store, args: &Args) -> Result<String> {
         };
         let started = hakaru_report::time::utc(v.started_unix_ms);
         let started = started.trim_end_matches(" UTC");
-        format!("{:<37} {started:<20} {outcome:<12} {}\n", v.id, target(v))
+        format!("{:<37} {started:<20} {outcome:<12} {}\n", v.id, plain(&target(v)))
     };
-    let lines: String = found.iter().filter(|v| named(v)).map(line).collect();
+    let lines: String = found.iter().filter(|v| named(v)).take(args.limit as usize).map(line).collect();
     let head = || format!("{:<37} {:<20} {:<12} {}\n", "VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET");
     Ok(if lines.is_empty() { lines } else { head() + &lines })
 }

@@ -2,7 +2,7 @@
 //!
 //! Everything goes to standard error: a live line on a terminal, plain lines elsewhere.
 
-use super::typing::{Typed, Typist, plain};
+use super::typing::{Typed, Typist};
 use crate::live::{Mode, bar, rates, seconds, speeds};
 use hakaru_campaign::campaign::estimate::words;
 use hakaru_campaign::campaign::file::Repeats;
@@ -14,6 +14,7 @@ use hakaru_engine::{Flow, Layout, Observer, Progress};
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::Bytes;
+use hakaru_report::plain;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -75,8 +75,3 @@ impl Typist {
         None
     }
 }
-
-/// Text of devices without characters that a terminal would obey.
-pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
-}
