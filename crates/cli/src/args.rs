@@ -1,7 +1,7 @@
 //! Our own command line.
 
 use crate::cmd;
-use crate::exit::{Exit, complain};
+use crate::exit::{Exit, complain, is_closed_pipe};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -101,9 +101,4 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         complain(&error);
         Exit::Failed
     })
-}
-
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
-    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -23,6 +23,20 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
+impl Exit {
+    /// The exit that was come to, whether or not what led to it could be shown and kept. What went wrong with that is told,
+    /// and counts only where all was well otherwise; a reader that has gone away has seen what it wanted.
+    pub(crate) fn and(self, told: anyhow::Result<()>) -> Exit {
+        match told {
+            Err(error) if !is_closed_pipe(&error) => {
+                complain(&error);
+                if self == Exit::Ok { Exit::Failed } else { self }
+            }
+            Ok(()) | Err(_) => self,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(match exit {
@@ -38,15 +52,38 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Says what went wrong, with its causes, on standard error.
+/// Whether nobody reads any more what is written.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Says what went wrong, with its causes, on standard error. Messages name files and devices, which a stranger named.
 pub(crate) fn complain(error: &anyhow::Error) {
-    anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {error}");
+    let plain = |text: &str| text.split('\n').map(hakaru_report::plain).collect::<Vec<_>>().join("\n");
+    anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {}", plain(&error.to_string()));
     let mut said = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         // Many errors end with their cause.
         if !said.contains(&cause) {
-            anstream::eprintln!("  cause: {cause}");
+            anstream::eprintln!("  cause: {}", plain(&cause));
         }
         said = cause;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_shown_takes_nothing_from_what_was_found() {
+        let full = || Err(anyhow::anyhow!("no space left"));
+        let closed = || Err(anyhow::Error::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe)).context("shown"));
+        for (exit, told, unread) in
+            [(Exit::Ok, Exit::Failed, Exit::Ok), (Exit::Defective, Exit::Defective, Exit::Defective)]
+        {
+            assert_eq!([exit.and(Ok(())), exit.and(full()), exit.and(closed())], [exit, told, unread]);
+        }
     }
 }

@@ -52,6 +52,11 @@ pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verificat
     }
 }
 
+/// Whether output is to go to standard output, for which `-` stands.
+pub(crate) fn is_stdout(output: Option<&Path>) -> bool {
+    output == Some(Path::new("-"))
+}
+
 /// Writes a report. Beside the database unless a place is named.
 pub(crate) fn write_report(store: &Store, named: Option<&Path>, series: &str, text: &str) -> Result<PathBuf> {
     let path = match named {

@@ -35,6 +35,15 @@ fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
 }
 
 #[test]
+fn leave_to_erase_is_for_devices() {
+    let home = Home::new();
+    let out = hakaru(&home).args(["bench", "--erase=0x1234"]).args(SHORT).arg(home.work()).output().unwrap();
+    let said = support::text(&out.stderr);
+    assert!(out.status.code() == Some(2) && said.contains("--erase=0x1234 is for devices, and"), "{said}");
+    assert!(records(&home).is_empty());
+}
+
+#[test]
 fn quiet_says_nothing_on_the_way() {
     let home = Home::new();
     let out = hakaru(&home).arg("bench").args(SHORT).arg("--quiet").arg(home.work()).output().unwrap();
@@ -51,8 +60,9 @@ fn one_seed_repeats_the_offsets() {
     prices.jitter_permille = 50;
     std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
     for seed in ["3", "3", "4"] {
-        let args = ["bench", "--quick", "--repeat=1", "--size=64MiB", "--seed", seed, "--simulate"];
-        assert!(hakaru(&home).args(args).arg(&card).output().unwrap().status.success());
+        let args = ["bench", "--quick", "--repeat=1", "--size=64MiB", "--seed", seed, "--output=-", "--simulate"];
+        let out = hakaru(&home).args(args).arg(&card).output().unwrap();
+        assert!(out.status.success() && out.stdout.starts_with(b"<!DOCTYPE html>"), "the page, and nothing else");
     }
     let phases: Vec<String> = records(&home).iter().map(|r| serde_json::to_string(&r.phases).unwrap()).collect();
     assert_eq!(phases[1], phases[2], "one seed, one run");

@@ -255,6 +255,27 @@ fn recover(home: &Home) -> (Option<i32>, String) {
     (out.status.code(), text(&out.stdout) + &text(&out.stderr))
 }
 
+/// A database that nobody could open kept mounts and files where they were.
+#[test]
+fn what_was_prepared_is_taken_back_whatever_became_of_the_database() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 32 << 20) else { return };
+    let at = home.path().join("card");
+    let out = prepare_command(&home, &disk, &["--mkfs=ext4", &format!("--mount={}", at.display())]);
+    assert!(out.status.success() && is_mounted(&at), "{}", text(&out.stderr));
+    let spools = home.path().join("hakaru.db.spool");
+    std::fs::create_dir(&spools).unwrap();
+    std::fs::write(spools.join("left.jsonl"), "{}\n").unwrap();
+    std::fs::write(
+        home.path().join("hakaru.db"),
+        "this is no database, and long enough to be told from one".repeat(40),
+    )
+    .unwrap();
+    let (code, said) = recover(&home);
+    assert!(code == Some(1) && said.contains("hakaru.db"), "{said}");
+    assert!(!is_mounted(&at) && prepare::pending(&state(&home)).is_empty(), "{said}");
+}
+
 fn is_mounted(at: &Path) -> bool {
     std::fs::read_to_string("/proc/self/mounts").unwrap().contains(&format!(" {} ", at.display()))
 }

@@ -47,10 +47,12 @@ fn a_good_device_is_verified_stored_and_reported() {
     let pasted = hakaru(&home).args(["report", &found.id, "--format=markdown"]).output().unwrap();
     let pasted = text(&pasted.stdout);
     assert!(pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("| writing | "), "{pasted}");
-    // As JSON it is the record itself.
-    let out = verify(&home, &[disk.device(), &erase(&home), "--json", "--quiet"]);
+    // As JSON it is the record itself, and the page is written where that is asked for.
+    let page = home.work().join("page.html");
+    let out = verify(&home, &[disk.device(), &erase(&home), "--json", "--quiet", "--output", page.to_str().unwrap()]);
     let json: Verification = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!((&json, text(&out.stderr).as_str()), (&stored(&home)[0], ""));
+    assert_eq!((&json, text(&out.stderr)), (&stored(&home)[0], format!("Report: {}\n", page.display())));
+    assert!(std::fs::read_to_string(&page).unwrap().contains("Speed map"));
     assert_ne!(json.seed, stored(&home)[1].seed);
     // Another store takes them over, each once.
     let lines = home.work().join("all.jsonl");
@@ -112,6 +114,15 @@ fn a_false_capacity_is_found_out() {
         assert!(said.contains("False capacity: it claims 64 MiB and holds 32 MiB"), "{said}");
         assert_eq!(stored(&home)[0].verdict.capacity.real(), Some(hakaru_model::units::Bytes(32 << 20)));
     }
+    // What keeps the result from being shown takes nothing from the exit code.
+    let out = verify(&home, &[&node, &erase, "--quick", "--output=/no/such/folder/page.html"]);
+    let said = text(&out.stderr);
+    assert!(out.status.code() == Some(4) && said.contains("/no/such/folder"), "{said}");
+    let mut command = hakaru(&home);
+    command.args(["verify", &node, &erase, "--quick"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut unread = command.spawn().unwrap();
+    drop(unread.stdout.take());
+    assert_eq!(unread.wait().unwrap().code(), Some(4), "nobody read it");
     let _ = Command::new("dmsetup").args(["remove", &name]).status();
 }
 
@@ -159,8 +170,35 @@ fn free_space_is_verified_and_given_back() {
     let found = &stored(&home)[0];
     assert_eq!(found.scope, Scope::FreeSpace { folder: work.clone() });
     assert_eq!(found.verdict.capacity, Capacity::AsClaimed);
+    // The page in place of the summary, or of nothing that is shown.
+    let at = work.to_str().unwrap();
+    let out = verify(&home, &[at, "--size=1MiB", "--output=-"]);
+    assert!(text(&out.stdout).starts_with("<!DOCTYPE html>"), "{}", text(&out.stdout));
+    let out = verify(&home, &[at, "--size=1MiB", "--output=/no/such/folder/page.html"]);
+    let said = text(&out.stdout);
+    assert!(out.status.code() == Some(1) && said.contains("free space"), "{said}");
+    assert_eq!(stored(&home).len(), 3);
+    let out = verify(&home, &[at, "--json", "--output=-"]);
+    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("both go to standard output"));
     let out = verify(&home, &[work.to_str().unwrap(), "--size=24MiB", "--dry-run"]);
     assert!(text(&out.stdout).contains("Would fill 24 MiB of"), "{}", text(&out.stdout));
+}
+
+/// The newest ones were taken first, and then those of the target.
+#[test]
+fn verifications_of_one_target_are_listed_whatever_came_after_them() {
+    let home = Home::new();
+    let (early, late) = (home.work().join("early"), home.work().join("late"));
+    for folder in [&early, &late, &late] {
+        std::fs::create_dir_all(folder).unwrap();
+        let out = verify(&home, &[folder.to_str().unwrap(), "--size=1MiB", "--quiet"]);
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    }
+    let listed = |target: &str| {
+        let out = hakaru(&home).args(["list", "--target", target, "-n", "1"]).output().unwrap();
+        text(&out.stdout).lines().filter(|line| line.contains("free space at")).count()
+    };
+    assert_eq!((listed("early"), listed("late")), (1, 1));
 }
 
 #[test]

@@ -13,6 +13,8 @@ use hakaru_model::job::IoEngine;
 use hakaru_model::price::PriceList;
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
+use hakaru_report::plain;
+use hakaru_store::Store;
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
@@ -60,7 +62,7 @@ pub(crate) struct Args {
     /// Tell nothing while it runs
     #[arg(long, short)]
     quiet: bool,
-    /// Where to write the HTML report [default: beside the database]
+    /// Where to write the HTML report; `-` for standard output, in place of the summary [default: beside the database]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -94,6 +96,11 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Ok(decided) => decided,
         Err(error) => return Ok(refuse(error)),
     };
+    if let (Some(id), Place::Folder(path)) = (&args.erase, &decided.place) {
+        let option = if id.is_empty() { "--erase".to_owned() } else { format!("--erase={id}") };
+        complain(&anyhow::anyhow!("{option} is for devices, and {} is none: leave it out", path.display()));
+        return Ok(Exit::Usage);
+    }
     if !args.quiet || args.dry_run {
         announce(&decided);
     }
@@ -115,23 +122,27 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Ok(measured) => measured,
         Err(error) => return Ok(refuse(error)),
     };
-    let summary = hakaru_analysis::summarize(&records);
-    let findings = super::findings(&summary, &super::shelf::load(&store));
-    print(&hakaru_report::terminal_with(&summary, &findings, width(), true))?;
-    let path = place::write_report(
-        &store,
-        args.output.as_deref(),
-        &summary.series,
-        &hakaru_report::html_with(std::slice::from_ref(&summary), &[findings]),
-    )?;
-    print(&format!("\nReport: {}\n", path.display()))?;
+    let shown = show(args, &store, &records);
     // What was measured is shown before the reason why there is not more of it.
-    Ok(error.map_or_else(|| verdict(&records), refuse))
+    Ok(error.map_or_else(|| verdict(&records), refuse).and(shown))
+}
+
+fn show(args: &Args, store: &Store, records: &[RunRecord]) -> Result<()> {
+    let summary = hakaru_analysis::summarize(records);
+    let findings = super::findings(&summary, &super::shelf::load(store));
+    let page = hakaru_report::html_with(std::slice::from_ref(&summary), std::slice::from_ref(&findings));
+    if place::is_stdout(args.output.as_deref()) {
+        return print(&page);
+    }
+    let printed = print(&hakaru_report::terminal_with(&summary, &findings, width(), true));
+    let path = place::write_report(store, args.output.as_deref(), &summary.series, &page)?;
+    printed?;
+    print(&format!("\nReport: {}\n", path.display()))
 }
 
 fn announce(decided: &Decided) {
     let Decided { suite, repeats, identity, remarks, place } = decided;
-    let name = identity.display_name();
+    let name = plain(&identity.display_name());
     match place {
         Place::Folder(path) if path == Path::new(".") => {
             anstream::eprintln!("Measuring {name} in the current directory, on a file of {}", suite.size);

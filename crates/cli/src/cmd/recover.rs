@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use hakaru_device::Roots;
 use hakaru_device::prepare::{self, JournalError};
 use hakaru_model::record::RunRecord;
+use hakaru_report::plain;
 use hakaru_store::{CutShort, LeftError, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -49,11 +50,19 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         print(&format!("Nothing was left behind: no run beside {}, no journal in {folder}.\n", database.display()))?;
         return Ok(Exit::Ok);
     }
-    let mut worst = if spools.is_empty() { Exit::Ok } else { runs(&spools, &database, args.list)? };
+    let mut worst = Exit::Ok;
+    if !spools.is_empty() {
+        // A database that cannot be opened keeps its runs, and no mount in its place.
+        worst = runs(&spools, &database, args.list).unwrap_or_else(|error| {
+            complain(&error);
+            Exit::Failed
+        });
+    }
     for journal in &journals {
         match one(journal, args.list) {
             Ok((text, complete)) => {
-                print(&text)?;
+                // Nobody need read it for the next one to be taken back.
+                worst = worst.and(print(&text));
                 if !complete {
                     worst = Exit::Failed;
                 }
@@ -76,7 +85,7 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
         let held = if list { store.look_into(spool) } else { store.keep_cut_short(spool) };
         match held {
             Ok(CutShort::Running) => anstream::eprintln!("{}: its run goes on, so it is left alone", spool.display()),
-            Ok(held) => print(&format!("{}\n  {}\n", spool.display(), run(&held, list)))?,
+            Ok(held) => worst = worst.and(print(&format!("{}\n  {}\n", spool.display(), run(&held, list)))),
             Err(error) => {
                 complain(&cause(error));
                 worst = Exit::Failed;
@@ -101,14 +110,15 @@ fn run(held: &CutShort, list: bool) -> String {
         let done = record.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>().join(", ");
         format!("{} of {}, cut short: {done}", record.scenario.name, record.target.display_name())
     };
-    match held {
+    // What a scenario and a device are called is what a stranger wrote.
+    plain(&match held {
         CutShort::Run(record) if list => format!("{}; to be stored as run {}", what(record), record.id),
         CutShort::Run(record) => format!("{}; stored as run {} (`hakaru show {}`)", what(record), record.id, record.id),
         CutShort::Nothing { scenario } if list => format!("{scenario}: nothing was measured yet; to be removed"),
         CutShort::Nothing { scenario } => format!("{scenario}: nothing was measured yet; removed"),
         CutShort::Stored { id } => format!("run {id} came to its end and is stored; removed"),
         CutShort::Running => String::new(),
-    }
+    })
 }
 
 /// What one journal tells, and whether nothing of it is left to be tried again.

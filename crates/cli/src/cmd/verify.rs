@@ -59,13 +59,16 @@ pub(crate) struct Args {
     /// Tell nothing while it runs
     #[arg(long, short)]
     quiet: bool,
-    /// Where to write the HTML report [default: beside the database]
+    /// Where to write the HTML report; `-` for standard output, in place of the summary [default: beside the database]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 /// Verifies a device or free space, stores what was found, and shows it.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+    if args.json && place::is_stdout(args.output.as_deref()) {
+        return Ok(usage("--json and --output=- both go to standard output: leave one out, or name a file".to_owned()));
+    }
     let kind = std::fs::metadata(&args.path).map(|metadata| metadata.file_type());
     match kind {
         Ok(kind) if kind.is_dir() => folder(args, db),
@@ -174,7 +177,7 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
     // Given back before anything is shown, which may wait for a pager.
     drop(erasable);
     match found {
-        Ok(verdict) => finish(args, &mut store, ground.verification(verdict)),
+        Ok(verdict) => Ok(finish(args, &mut store, &ground.verification(verdict))),
         Err(PrepareError::Verify(error)) => Ok(failed(error)),
         Err(error) => Err(error.into()),
     }
@@ -233,7 +236,7 @@ fn folder(args: &Args, db: Option<&Path>) -> Result<Exit> {
                 let room = verdict.claimed;
                 anstream::eprintln!("There was room for {room} of {announced}: the rest was used up meanwhile.");
             }
-            finish(args, &mut store, ground.verification(verdict))
+            Ok(finish(args, &mut store, &ground.verification(verdict)))
         }
         Err(error) => Ok(failed(error)),
     }
@@ -249,21 +252,32 @@ fn failed(error: VerifyError) -> Exit {
     exit
 }
 
-/// Stores what was found before anything else, and shows it.
-fn finish(args: &Args, store: &mut Store, verification: Verification) -> Result<Exit> {
-    let stored = store.append_verification(&verification);
-    if args.json {
-        print(&(serde_json::to_string_pretty(&verification)? + "\n"))?;
-    } else {
-        print(&hakaru_report::verification_terminal(&verification, width(), true))?;
-        let page = hakaru_report::verification_html(&verification);
-        let path = place::write_report(store, args.output.as_deref(), &verification.id, &page)?;
-        print(&format!("\nReport: {}\n", path.display()))?;
-    }
-    stored.context("the result is shown above, and could not be stored")?;
-    Ok(match (verification.verdict.has_defects(), verification.completed) {
+/// Stores what was found before anything else, and shows it. Neither takes anything from the verdict.
+fn finish(args: &Args, store: &mut Store, verification: &Verification) -> Exit {
+    let exit = match (verification.verdict.has_defects(), verification.completed) {
         (true, _) => Exit::Defective,
         (false, true) => Exit::Ok,
         (false, false) => Exit::Interrupted,
-    })
+    };
+    let stored = store.append_verification(verification);
+    exit.and(show(args, store, verification)).and(stored.map(|_| ()).context("the result could not be stored"))
+}
+
+fn show(args: &Args, store: &Store, verification: &Verification) -> Result<()> {
+    let page = || hakaru_report::verification_html(verification);
+    if place::is_stdout(args.output.as_deref()) {
+        return print(&page());
+    }
+    if args.json {
+        let printed = print(&(serde_json::to_string_pretty(verification)? + "\n"));
+        if args.output.is_some() {
+            let path = place::write_report(store, args.output.as_deref(), &verification.id, &page())?;
+            anstream::eprintln!("Report: {}", path.display());
+        }
+        return printed;
+    }
+    let printed = print(&hakaru_report::verification_terminal(verification, width(), true));
+    let path = place::write_report(store, args.output.as_deref(), &verification.id, &page())?;
+    printed?;
+    print(&format!("\nReport: {}\n", path.display()))
 }
