@@ -2,6 +2,7 @@
 
 mod support;
 
+use hakaru_model::record::RunRecord;
 use std::path::Path;
 use std::process::Output;
 use support::{Home, hakaru, text};
@@ -56,7 +57,7 @@ fn read(home: &Home, name: &str) -> String {
 #[test]
 fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
     let home = measured();
-    for name in ["c.html", "c.md", "c.csv"] {
+    for name in ["c.html", "c.md", "c.csv", "c.TXT"] {
         let report = |to: &str| ok(&run(&home, &["campaign", "report", "two.toml", "-o", to, "--charts", "charts"]));
         report(name);
         let first = read(&home, name);
@@ -66,7 +67,9 @@ fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
     let page = read(&home, "c.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("How the cards differ"));
     assert!(read(&home, "c.md").contains("](<charts/speed-seq-write.svg>)"));
-    assert!(read(&home, "c.csv").contains("ratio_to_card"));
+    assert!(read(&home, "c.csv").contains("ratio_to_card") && !read(&home, "c.TXT").contains("<html"));
+    ok(&run(&home, &["campaign", "report", "two.toml", "-o", "c.Parquet"]));
+    assert!(std::fs::read(home.path().join("c.Parquet")).unwrap().starts_with(b"PAR1"));
     let charts = std::fs::read_dir(home.path().join("charts")).unwrap().count();
     assert!(charts >= 6, "{charts}");
     let chart = read(&home, "charts/speed-seq-write.svg");
@@ -76,6 +79,9 @@ fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
 #[test]
 fn a_campaign_is_held_against_what_the_reader_wants() {
     let home = measured();
+    // A folder of that name, such as one for its results, is not the campaign.
+    std::fs::create_dir(home.path().join("two-cards")).unwrap();
+    assert!(ok(&run(&home, &["campaign", "report", "two-cards", "-o", "-", "--format", "csv"])).contains("seq-write"));
     let report =
         |more: &[&str]| run(&home, &[&["campaign", "report", "two.toml", "--format", "markdown"], more].concat());
     assert!(ok(&report(&[])).contains("Ratios are to even"));
@@ -90,6 +96,18 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
     let judged = ok(&report(&["--rules", "rules.toml"]));
     let line = judged.lines().find(|line| line.starts_with("| tape")).unwrap();
     assert_eq!(line, "| tape | ✓ fits | \\~ with care |");
+    // Tables of runs and of campaigns have one word for it.
+    std::fs::write(home.path().join("rules.toml"), rule.replace("care = 10", "care = 24")).unwrap();
+    let table = ok(&run(&home, &["campaign", "report", "two.toml", "--format", "csv", "--rules", "rules.toml"]));
+    let verdict = |card: &str| {
+        let line = table.lines().find(|line| line.contains("advice_tape") && line.contains(card)).unwrap();
+        line.trim_end().rsplit(',').next().unwrap().to_owned()
+    };
+    assert_eq!((verdict("even").as_str(), verdict("slow").as_str()), ("fits", "does_not"));
+    let written = |r: &RunRecord| r.target.display_name() == "slow" && r.phases[0].name == "seq-write";
+    let slow = support::records(&home).into_iter().find(written).unwrap().id;
+    let table = ok(&run(&home, &["report", &slow, "--format", "csv", "--rules", "rules.toml"]));
+    assert!(table.lines().any(|line| line.contains("advice_tape,,,does_not,")), "{table}");
     std::fs::write(home.path().join("rules.toml"), "[[use]]\nid = 1\n").unwrap();
     assert!(refused(&report(&["--rules", "rules.toml"])).contains("rules.toml"));
 }
@@ -129,6 +147,24 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
     assert!(told.contains("no stored run has card=gone; of this kind there are: even, slow"), "{told}");
     assert!(refused(&compare("card=even", "date=1999")).contains("no stored run has date=1999"));
     assert!(refused(&compare("card=even", "date=soon")).contains("`soon` is no day"));
+}
+
+/// `-` was standard output for some and the name of a file for others.
+#[test]
+fn a_dash_is_standard_output_everywhere() {
+    let home = measured();
+    let said = |words: &[&str]| ok(&run(&home, words));
+    assert!(said(&["compare", "card=even", "card=slow", "-o", "-"]).starts_with("<!DOCTYPE html>"));
+    assert!(said(&["report", "latest", "-o", "-"]).starts_with("<!DOCTYPE html>"));
+    assert!(said(&["report", "latest", "--format", "terminal"]).contains("MB/s and IOPS"));
+    assert!(said(&["export", "latest", "-o", "-"]).starts_with("{\"format\":"));
+    assert!(said(&["campaign", "init", "article-a", "-o", "-"]).contains("[[card]]"));
+    assert!(!home.path().join("-").exists());
+    for words in [&["report", "latest"][..], &["compare", "card=even", "card=slow"]] {
+        let told = refused(&run(&home, &[words, &["-o", "x.parquet"]].concat()));
+        assert!(told.contains("only `hakaru campaign report` writes Parquet"), "{told}");
+    }
+    assert!(!home.path().join("x.parquet").exists());
 }
 
 #[test]

@@ -1,17 +1,18 @@
 //! `hakaru compare`: two things side by side, in figures, ratios and words.
 
-use super::report::Form;
+use super::report::{Form, NO_TABLE};
 use super::{import, print, width};
 use crate::exit::Exit;
 use crate::place;
 use crate::select::{self, Term};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use hakaru_analysis::compare::common_phases;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::job::Scenario;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
+use hakaru_report::plain;
 use hakaru_store::{Filter, Store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ pub(crate) struct Args {
     a: String,
     /// The second, likewise: ratios are of this one to the first
     b: String,
-    /// Write it to a file as well: HTML, or by its ending Markdown (.md) or CSV (.csv)
+    /// Write it to a file as well: HTML, or by its ending Markdown (.md), CSV (.csv) or text (.txt); `-` for HTML on
+    /// standard output, in place of the text
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -56,17 +58,21 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     text += &caveats(&a, names.0);
     text += &caveats(&b, names.1);
-    print(&text)?;
-    if let Some(path) = &args.output {
-        let page = match Form::of(None, Some(path)) {
-            Form::Html => hakaru_report::html_comparison(&a, &b, &comparisons),
-            Form::Markdown => hakaru_report::comparison_page_markdown(&a, &b, &comparisons, names),
-            Form::Csv => hakaru_report::comparison_csv(&comparisons, names),
-        };
-        std::fs::write(path, page)
-            .with_context(|| format!("cannot write the page to {}; name another with --output", path.display()))?;
-        print(&format!("\nReport: {}\n", path.display()))?;
+    let Some(path) = &args.output else { return print(&text).map(|()| Exit::Ok) };
+    let page = match Form::of(None, Some(path)) {
+        Form::Html => hakaru_report::html_comparison(&a, &b, &comparisons),
+        Form::Markdown => hakaru_report::comparison_page_markdown(&a, &b, &comparisons, names),
+        Form::Csv => hakaru_report::comparison_csv(&comparisons, names),
+        Form::Terminal => text.clone(),
+        Form::Parquet => bail!(NO_TABLE),
+    };
+    if place::is_stdout(Some(path)) {
+        return print(&page).map(|()| Exit::Ok);
     }
+    let printed = print(&text);
+    place::write_page(path, page.as_bytes())?;
+    printed?;
+    print(&format!("\nReport: {}\n", path.display()))?;
     Ok(Exit::Ok)
 }
 
@@ -104,19 +110,22 @@ fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
     let pooled = pooled(&records);
     tell_apart(&mut records);
     let mut summary = hakaru_analysis::summarize(&records);
-    // Runs of different workloads do not repeat one another: what counts is how often the rarest was run.
-    let fewest = summary.phases.iter().map(|phase| phase.bandwidth.values.len()).min().unwrap_or(0) as u32;
-    for caveat in &mut summary.caveats {
-        if let Caveat::FewRuns { runs } = caveat {
-            *runs = fewest;
-        }
-    }
+    count_the_rarest(&mut summary);
     summary.caveats.splice(0..0, pooled);
     if !terms.is_empty() {
         let called: Vec<&str> = terms.iter().map(|term| term.value.as_str()).collect();
         summary.target.label = Some(called.join(", "));
     }
     Ok(summary)
+}
+
+/// Runs of different workloads do not repeat one another: what counts is how often the rarest was run.
+fn count_the_rarest(summary: &mut Summary) {
+    let fewest = summary.phases.iter().map(|phase| phase.bandwidth.values.len()).min().unwrap_or(0) as u32;
+    summary.caveats.retain(|caveat| !matches!(caveat, Caveat::FewRuns { .. }));
+    if (1..hakaru_analysis::summarize::FEW_RUNS).contains(&fewest) {
+        summary.caveats.push(Caveat::FewRuns { runs: fewest });
+    }
 }
 
 /// Things by what they are called, and how that is read off a run.
@@ -195,7 +204,7 @@ struct Row {
 /// The figures of one workload, each with its ratio.
 fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     let runs = |phase: &PhaseSummary| phase.bandwidth.values.len();
-    let mut out = format!("{} {}: {}\n", a.phase, a.op.name(), a.workload);
+    let mut out = format!("{} {}: {}\n", plain(&a.phase), a.op.name(), plain(&a.workload));
     let ns = |v: f64| Nanos(v.round() as u64).to_string();
     let rate = |v: f64| BytesPerSec(v).to_string();
     let both = |of: fn(&PhaseSummary) -> Option<f64>| (of(a), of(b));
@@ -219,7 +228,7 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     row("bandwidth over time, least", both(|p| p.sustained.as_ref().map(|s| s.min.0)), rate);
     row("bandwidth over time, most", both(|p| p.sustained.as_ref().map(|s| s.max.0)), rate);
     row("bandwidth over time, deviation", both(|p| p.sustained.as_ref().map(|s| s.deviation.0)), rate);
-    let mut lines = vec![[String::new(), names.0.to_owned(), names.1.to_owned(), "ratio".to_owned()]];
+    let mut lines = vec![[String::new(), plain(names.0), plain(names.1), "ratio".to_owned()]];
     lines.push(["runs".to_owned(), format!("n = {}", runs(a)), format!("n = {}", runs(b)), String::new()]);
     for Row { name, a, b, show } in rows.into_iter().filter(|row| row.a.is_some() || row.b.is_some()) {
         let cell = |value: Option<f64>| value.map_or("–".to_owned(), show);
@@ -259,6 +268,6 @@ fn caveats(summary: &Summary, name: &str) -> String {
     if summary.caveats.is_empty() {
         return String::new();
     }
-    let lines: String = summary.caveats.iter().map(|caveat| format!("  {caveat}\n")).collect();
-    format!("\nCaveats of {name}\n{lines}")
+    let lines: String = summary.caveats.iter().map(|caveat| format!("  {}\n", plain(&caveat.to_string()))).collect();
+    format!("\nCaveats of {}\n{lines}", plain(name))
 }

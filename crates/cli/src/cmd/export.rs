@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// All repeats of the series of each run
     #[arg(long)]
     series: bool,
-    /// Where to [default: standard output]
+    /// Where to; `-` for standard output, which is the default
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -53,7 +53,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
             text.push('\n');
         }
     }
-    match &args.output {
+    match args.output.as_deref().filter(|path| !place::is_stdout(Some(path))) {
         Some(path) => std::fs::write(path, text).with_context(|| {
             format!("cannot write the records to {}; name another file with --output", path.display())
         })?,

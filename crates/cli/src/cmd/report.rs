@@ -1,9 +1,11 @@
 //! `hakaru report`: pages from the store alone.
 
-use super::print;
+use super::{print, width};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
@@ -19,7 +21,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     runs: Vec<String>,
     /// Form of the report [default: by the ending of the output, else html]
-    #[arg(long)]
+    #[arg(long, value_parser = Form::of_runs())]
     format: Option<Form>,
     /// A TOML file with rules by use, which take the place of ours with the same id
     #[arg(long, value_name = "FILE")]
@@ -33,23 +35,40 @@ pub(crate) struct Args {
 }
 
 /// Form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
+    /// Plain text
+    Terminal,
     /// One self-contained page
     Html,
     /// What one would paste into an article or a wiki
     Markdown,
     /// For spreadsheets and scripts
     Csv,
+    /// The same table for programs that analyse many
+    Parquet,
 }
 
+/// Why there is no such file of anything but a campaign.
+pub(crate) const NO_TABLE: &str =
+    "only `hakaru campaign report` writes Parquet: name a file that ends in .html, .md, .csv or .txt instead";
+
 impl Form {
+    /// Those that can be asked for of runs.
+    fn of_runs() -> impl TypedValueParser<Value = Form> {
+        let forms = Form::value_variants().iter().filter(|form| **form != Form::Parquet);
+        PossibleValuesParser::new(forms.filter_map(Form::to_possible_value))
+            .try_map(|name| Form::from_str(&name, false))
+    }
+
     /// The one that was asked for, else that of the ending of the file, else HTML.
     pub(crate) fn of(asked: Option<Form>, output: Option<&Path>) -> Form {
         let ending = output.and_then(|path| path.extension()?.to_str()).map(str::to_ascii_lowercase);
         asked.unwrap_or(match ending.as_deref() {
             Some("md" | "markdown") => Form::Markdown,
             Some("csv") => Form::Csv,
+            Some("parquet") => Form::Parquet,
+            Some("txt") => Form::Terminal,
             _ => Form::Html,
         })
     }
@@ -112,9 +131,13 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Form::Markdown => hakaru_report::markdown_with(&summaries, &findings),
         Form::Csv => hakaru_report::csv_with(&summaries, &findings),
         Form::Html => hakaru_report::html_with(&summaries, &findings),
+        Form::Terminal => {
+            let one = |(summary, found)| hakaru_report::terminal_with(summary, found, width(), false);
+            summaries.iter().zip(&findings).map(one).collect::<Vec<_>>().join("\n")
+        }
+        Form::Parquet => bail!(NO_TABLE),
     };
-    let to_stdout = args.output.as_deref() == Some(Path::new("-"));
-    if to_stdout || args.output.is_none() && form != Form::Html {
+    if place::is_stdout(args.output.as_deref()) || args.output.is_none() && form != Form::Html {
         print(&text)?;
         return Ok(Exit::Ok);
     }
@@ -131,9 +154,10 @@ fn of_verification(args: &Args, store: &Store, verification: &Verification) -> R
         Form::Csv => hakaru_report::verification_csv(verification),
         Form::Html => hakaru_report::verification_html(verification),
         Form::Markdown => hakaru_report::verification_markdown(verification),
+        Form::Terminal => hakaru_report::verification_terminal(verification, width(), false),
+        Form::Parquet => bail!(NO_TABLE),
     };
-    let to_stdout = args.output.as_deref() == Some(Path::new("-"));
-    if to_stdout || args.output.is_none() && form != Form::Html {
+    if place::is_stdout(args.output.as_deref()) || args.output.is_none() && form != Form::Html {
         print(&text)?;
         return Ok(Exit::Ok);
     }

@@ -20,7 +20,7 @@ pub(super) struct Args {
     /// Name the ready-made ones
     #[arg(long)]
     list: bool,
-    /// Where to [default: NAME.toml in this folder]
+    /// Where to; `-` for standard output [default: NAME.toml in this folder]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace a file that is there
@@ -60,6 +60,9 @@ pub(super) fn main(args: &Args) -> Result<Exit> {
             }
         }
     };
+    if crate::place::is_stdout(args.output.as_deref()) {
+        return print(&text).map(|()| Exit::Ok);
+    }
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     write(&path, &text, args.force)?;
     let shown = path.display();

@@ -103,7 +103,8 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
 
 fn find(name: &Path, store: &Store) -> Result<Text> {
     let short = name.to_string_lossy();
-    if name.exists() {
+    // A folder may well be called like the campaign whose results are in it; what comes through a pipe is no file.
+    if name.exists() && !name.is_dir() {
         let text = std::fs::read_to_string(name)
             .with_context(|| format!("cannot read the campaign file {}", name.display()))?;
         let folder = name.parent().unwrap_or(Path::new("")).to_owned();

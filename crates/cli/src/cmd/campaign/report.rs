@@ -1,7 +1,7 @@
 //! `hakaru campaign report`: what a campaign has found, from the store alone.
 
 use super::load;
-use crate::cmd::report::write_charts;
+use crate::cmd::report::{Form, write_charts};
 use crate::cmd::{print, width};
 use crate::exit::Exit;
 use crate::place;
@@ -23,8 +23,8 @@ pub(super) struct Args {
     #[arg(value_name = "FILE|NAME")]
     campaign: PathBuf,
     /// Form of the report [default: by the ending of the output, or a summary here and a page beside the database]
-    #[arg(long, value_parser = ["terminal", "html", "markdown", "csv", "parquet"])]
-    format: Option<String>,
+    #[arg(long)]
+    format: Option<Form>,
     /// Where to; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -68,13 +68,13 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let charts = args.charts.as_deref().map(|folder| seen_from(folder, args.output.as_deref()));
-    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
-    let page = match args.format.as_deref().unwrap_or_else(|| by_ending(args.output.as_deref())) {
-        "parquet" => return parquet(&summary, file),
-        "terminal" => hakaru_report::campaign_terminal(&summary, width()),
-        "markdown" => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
-        "csv" => hakaru_report::campaign_csv(&summary),
-        _ => hakaru_report::campaign_html(&summary),
+    let file = args.output.as_deref().filter(|path| !place::is_stdout(Some(path)));
+    let page = match Form::of(args.format, args.output.as_deref()) {
+        Form::Parquet => return parquet(&summary, file),
+        Form::Terminal => hakaru_report::campaign_terminal(&summary, width()),
+        Form::Markdown => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
+        Form::Csv => hakaru_report::campaign_csv(&summary),
+        Form::Html => hakaru_report::campaign_html(&summary),
     };
     match file {
         None => print(&page)?,
@@ -142,15 +142,4 @@ fn seen_from(charts: &Path, page: Option<&Path>) -> String {
     let near = charts.strip_prefix(folder).map(Path::to_owned);
     let path = near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
     path.display().to_string()
-}
-
-/// The form that the name of a file asks for.
-fn by_ending(output: Option<&Path>) -> &'static str {
-    match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
-        Some("md" | "markdown") => "markdown",
-        Some("csv") => "csv",
-        Some("parquet") => "parquet",
-        Some("txt") => "terminal",
-        _ => "html",
-    }
 }
