@@ -128,6 +128,63 @@ fn standard_input_and_tables_are_read() {
     assert!(told.contains("one prefix off") && told.contains("1 run(s) imported"), "{told}");
 }
 
+/// Rows with the same figures were taken for one row that came twice: of three repeats two were stored.
+#[test]
+fn repeats_that_print_alike_are_repeats() {
+    let home = Home::new();
+    let (table, copy) = (home.path().join("t.csv"), home.path().join("copy.csv"));
+    let head = "target,rw,bs,bandwidth,bandwidth_unit\n";
+    let rows = |speeds: &[&str]| speeds.iter().map(|speed| format!("a,read,1MiB,{speed},MB/s\n")).collect::<String>();
+    for file in [&table, &copy] {
+        std::fs::write(file, head.to_owned() + &rows(&["22.4", "22.4", "22.5"])).unwrap();
+    }
+    let (table, copy) = (table.to_str().unwrap(), copy.to_str().unwrap());
+    let told = said(&home, &["import", table]);
+    assert!(told.ends_with("3 run(s) imported.\n"), "{told}");
+    let mut repeats: Vec<u32> = records(&home).iter().map(|record| record.repeat).collect();
+    repeats.sort_unstable();
+    assert_eq!(repeats, [0, 1, 2]);
+    // The same text again, under another name as well, is nothing new.
+    let again = said(&home, &["import", table, copy]);
+    assert!(again.ends_with("0 run(s) imported, 6 were there already.\n"), "{again}");
+    std::fs::write(copy, head.to_owned() + &rows(&["23.5", "23.5"])).unwrap();
+    assert!(said(&home, &["compare", table, copy]).contains("n = 3"));
+}
+
+#[test]
+fn few_runs_of_each_workload_are_few_however_many_there_are_together() {
+    let home = Home::new();
+    let table = |name: &str, speed: f64| {
+        let mut text = "target,rw,bs,bandwidth,bandwidth_unit\n".to_owned();
+        for rw in ["read", "write", "randread"] {
+            text += &format!("{name},{rw},1MiB,{speed},MB/s\n{name},{rw},1MiB,{},MB/s\n", speed + 0.1);
+        }
+        let path = home.path().join(format!("{name}.csv"));
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let told = said(&home, &["compare", &table("a", 20.0), &table("b", 30.0)]);
+    assert_eq!(told.matches("2 runs say little of how much runs differ").count(), 2, "{told}");
+}
+
+/// Names of things, scenarios and programs are what a stranger wrote: no byte of them is obeyed by a terminal.
+#[test]
+fn nothing_foreign_commands_the_terminal() {
+    let home = Home::new();
+    let (table, other) = (home.path().join("t.csv"), home.path().join("o.csv"));
+    let row = |name: &str| {
+        format!("target,workload,rw,bs,bandwidth,bandwidth_unit\n{name}\u{7},x\u{202e}y,read,1MiB,22.4,MB/s\n")
+    };
+    std::fs::write(&table, row("evil") + "z\u{7},x,unknown\u{7},1MiB,1,MB/s\n").unwrap();
+    std::fs::write(&other, row("worse")).unwrap();
+    let (table, other) = (table.to_str().unwrap(), other.to_str().unwrap());
+    for words in [&["import", table][..], &["list"], &["show", "latest"], &["compare", table, other]] {
+        let told = said(&home, words);
+        assert!(told.contains('\u{fffd}'), "{words:?}: {told}");
+        assert!(!told.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}'), "{words:?}: {told:?}");
+    }
+}
+
 #[test]
 fn nothing_is_said_to_be_nothing() {
     let home = Home::new();
@@ -153,6 +210,13 @@ fn results_stand_beside_published_ones_and_ones_own() {
     let twice = hakaru(&home).args(["shelf", "add", "spare"]).output().unwrap();
     assert!(!twice.status.success() && text(&twice.stderr).contains("on the shelf already"));
     assert!(said(&home, &["shelf", "list"]).contains("your shelf"));
+    // Those who add at once each read what the others wrote.
+    let add =
+        |n: u32| hakaru(&home).args(["shelf", "add", &format!("copy-{n}"), run]).stdout(Stdio::null()).spawn().unwrap();
+    let all: Vec<_> = (0..6).map(add).collect();
+    assert!(all.into_iter().all(|mut child| child.wait().unwrap().success()));
+    let listed = said(&home, &["shelf"]);
+    assert!((0..6).all(|n| listed.contains(&format!("copy-{n}"))), "{listed}");
     assert!(said(&home, &["shelf", "remove", "spare"]).contains("taken off"));
     assert!(!said(&home, &["shelf"]).contains("spare"));
     let gone = hakaru(&home).args(["shelf", "remove", "suneast"]).output().unwrap();

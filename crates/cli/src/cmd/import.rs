@@ -10,8 +10,9 @@ use hakaru_dialects::import::{Found, ImportedRun, Source, Unread, csv, import, u
 use hakaru_model::integrity::Verification;
 use hakaru_model::job::{Job, Scenario};
 use hakaru_model::record::{FORMAT, Origin, RunRecord};
+use hakaru_report::plain;
 use hakaru_store::{Appended, Filter, Store};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -167,11 +168,11 @@ fn own_results(texts: &[Text]) -> (Own, String) {
         let lines = if lines { text.clone() } else { one_a_line(trimmed) };
         for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             if let Err(why) = own.read(line) {
-                told += &format!("{name}:{}: not read: {why}\n", number + 1);
+                told += &(plain(&format!("{name}:{}: not read: {why}", number + 1)) + "\n");
             }
         }
         let verified = and_verified(own.verifications.len() - before.1);
-        told += &format!("{name}: {} record(s){verified} of hakaru\n", own.records.len() - before.0);
+        told += &format!("{}: {} record(s){verified} of hakaru\n", plain(name), own.records.len() - before.0);
     }
     (own, told)
 }
@@ -204,9 +205,9 @@ fn find(texts: &[Text], own: &BTreeSet<usize>, mapping: Option<&csv::Mapping>) -
     let mut unmapped = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         let header = text.text.lines().next().unwrap_or_default();
-        let plain = csv::mapping_of_header(header);
+        let own_names = csv::mapping_of_header(header);
         let named = text.name.ends_with(".csv") || text.name == "standard input";
-        let table = mapping.filter(|_| named).cloned().or(plain).filter(|_| !own.contains(&index));
+        let table = mapping.filter(|_| named).cloned().or(own_names).filter(|_| !own.contains(&index));
         if text.name.ends_with(".csv") && table.is_none() && !own.contains(&index) {
             let why = "this table does not say what its columns hold: say it with --map=FILE".to_owned();
             unmapped.push((index, Unread { line: 1, text: header.chars().take(60).collect(), why }));
@@ -228,33 +229,39 @@ fn find(texts: &[Text], own: &BTreeSet<usize>, mapping: Option<&csv::Mapping>) -
     found
 }
 
-/// What was read, what was not, and why.
+/// What was read, what was not, and why. Each line on its way to the terminal loses what a terminal would obey.
 fn tell(texts: &[Text], found: &Found, told: &mut String) {
+    let mut line = |text: &str| *told += &(plain(&text.replace('\t', " ")) + "\n");
     for one in &found.runs {
         let ImportedRun { format, program, scenario, lines, unread, caveats, .. } = &one.run;
         let name = &texts[one.source].name;
         let range = if lines.0 == lines.1 { lines.0.to_string() } else { format!("{}-{}", lines.0, lines.1) };
         let (format, scenario, figures) = (format.name(), &scenario.name, figures(one.run.figures));
-        *told += &format!("{name}:{range}: {format} of {program}, {scenario}: {figures}\n");
+        line(&format!("{name}:{range}: {format} of {program}, {scenario}: {figures}"));
         for unread in unread {
             let text = if unread.text.is_empty() { String::new() } else { format!(" ({})", unread.text) };
-            *told += &format!("  line {}: {}{text}\n", unread.line, unread.why);
+            line(&format!("  line {}: {}{text}", unread.line, unread.why));
         }
-        caveats.iter().for_each(|caveat| *told += &format!("  caveat: {caveat}\n"));
+        caveats.iter().for_each(|caveat| line(&format!("  caveat: {caveat}")));
     }
     for (source, unread) in &found.unread {
-        *told += &format!("{}:{}: not read: {} ({})\n", texts[*source].name, unread.line, unread.why, unread.text);
+        line(&format!("{}:{}: not read: {} ({})", texts[*source].name, unread.line, unread.why, unread.text));
     }
     for (text, other) in texts.iter().zip(&found.other_lines).filter(|(_, other)| **other > 0) {
-        *told += &format!("{}: {other} other line(s) passed over\n", text.name);
+        line(&format!("{}: {other} other line(s) passed over", text.name));
     }
 }
 
 fn records_of(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<RunRecord> {
+    // Repeats may print alike to the last digit: within one text they are told apart by their order.
+    let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
     let record = |one: &hakaru_dialects::import::FoundRun| {
         let text = &texts[one.source];
         let named = label.map(str::to_owned).or_else(|| one.run.label.clone()).or_else(|| label_of(&text.name));
-        record_of(&one.run, text, named.as_deref())
+        let before = alike.entry((one.source, id_of(&one.run, named.as_deref(), 0))).or_default();
+        let id = id_of(&one.run, named.as_deref(), *before);
+        *before += 1;
+        record_of(&one.run, text, named.as_deref(), id)
     };
     found.runs.iter().map(record).collect()
 }
@@ -270,9 +277,8 @@ fn label_of(name: &str) -> Option<String> {
     Some(if bare != stem && cut != bare && !cut.is_empty() { cut } else { stem }.to_owned())
 }
 
-fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>) -> RunRecord {
+fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>, id: String) -> RunRecord {
     let identity = run.identity(label);
-    let id = id_of(run, label);
     RunRecord {
         format: FORMAT,
         series: id.clone(),
@@ -295,12 +301,16 @@ fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>) -> RunRecord {
     }
 }
 
-/// An id that follows from what was read, so that the same result is stored once (UUID version 8, RFC 9562).
-fn id_of(run: &ImportedRun, label: Option<&str>) -> String {
+/// An id that follows from what was read, so that the same result is stored once (UUID version 8, RFC 9562), and from
+/// how many of the same came before it in its text.
+fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
     let mut name = Name::default();
     let content = (label, &run.program, &run.scenario, &run.phases, &run.reported, run.started_unix_ms);
     // What was read from text can be written as text, and sums refuse no bytes.
     let _ = serde_json::to_writer(&mut name, &content);
+    if before > 0 {
+        let _ = serde_json::to_writer(&mut name, &before);
+    }
     let Name(a, b) = name;
     format!(
         "{:08x}-{:04x}-8{:03x}-{:04x}-{:012x}",
@@ -377,7 +387,7 @@ fn joined_to_series(store: &Store, records: Vec<RunRecord>) -> Result<Vec<RunRec
 
 /// Whether two scenarios ask for the same, whatever their files are called.
 pub(crate) fn same_jobs(a: &Scenario, b: &Scenario) -> bool {
-    let plain = |job: &Job| {
+    let bare = |job: &Job| {
         let mut job = job.clone();
         job.target = hakaru_model::job::Target::Nothing;
         job.options.clear();
@@ -388,7 +398,7 @@ pub(crate) fn same_jobs(a: &Scenario, b: &Scenario) -> bool {
         && a.phases.iter().zip(&b.phases).all(|(a, b)| {
             a.name == b.name
                 && a.jobs.len() == b.jobs.len()
-                && a.jobs.iter().zip(&b.jobs).all(|(a, b)| plain(a) == plain(b))
+                && a.jobs.iter().zip(&b.jobs).all(|(a, b)| bare(a) == bare(b))
         })
 }
 

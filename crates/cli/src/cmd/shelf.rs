@@ -6,6 +6,9 @@ use crate::place;
 use anyhow::{Context, Result, bail};
 use hakaru_model::shelf::{Entry, Shelf, Source};
 use hakaru_store::Store;
+use rustix::fs::FlockOperation;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What to do with it.
@@ -79,18 +82,37 @@ fn own(store: &Store) -> Result<Shelf> {
         .with_context(|| format!("{} is not a shelf; mend it, or move it away to begin a new one", path.display()))
 }
 
+/// Keeps others from changing the shelf until it is dropped: who changes it reads it first, and one change would be lost.
+fn lock(store: &Store) -> Result<File> {
+    let path = path(store).with_extension("json.lock");
+    let locked = File::options().create(true).truncate(false).write(true).open(&path).and_then(|file| {
+        rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+        Ok(file)
+    });
+    locked.with_context(|| format!("cannot lock your shelf with {}", path.display()))
+}
+
+/// A new file takes the place of the old one in one step, so that a crash or a loss of power leaves one or the other.
 fn save(store: &Store, shelf: &Shelf) -> Result<()> {
     let path = path(store);
-    // A new file takes the place of the old one in one step, so that a crash leaves one or the other.
+    let text = serde_json::to_string_pretty(shelf)? + "\n";
+    replace(&path, &text).with_context(|| format!("cannot write your shelf {}", path.display()))
+}
+
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("json.new");
-    std::fs::write(&new, serde_json::to_string_pretty(shelf)? + "\n")
-        .and_then(|()| std::fs::rename(&new, &path))
-        .with_context(|| format!("cannot write your shelf {}", path.display()))
+    let mut file = File::create(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
 }
 
 fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     let records = super::report::find(store, run, true)?;
     let summary = hakaru_analysis::summarize(&records);
+    let _locked = lock(store)?;
     let mut shelf = own(store)?;
     if shelf.entries.iter().any(|entry| entry.card == name) {
         bail!("`{name}` is on the shelf already; take it off with `hakaru shelf remove`, or choose another name");
@@ -112,6 +134,7 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
 }
 
 fn remove(store: &Store, name: &str) -> Result<()> {
+    let _locked = lock(store)?;
     let mut shelf = own(store)?;
     let before = shelf.entries.len();
     shelf.entries.retain(|entry| entry.card != name);
