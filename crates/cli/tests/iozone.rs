@@ -119,6 +119,27 @@ fn what_is_stored_and_what_is_printed_say_the_same() {
     }
 }
 
+/// Rows that were measured and asked to be kept went with the reader of the output.
+#[test]
+fn what_nobody_reads_is_kept_where_that_is_asked_for() {
+    use std::io::Read;
+    let home = Home::new();
+    let mut command = command(&home, "-s 64m -r 64k -i 0 -i 1 -i 2");
+    let mut child = command.env("HAKARU_STORE", "1").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let (mut said, mut byte) = (String::new(), [0]);
+    // The row begins with size and record, before anything is measured.
+    while !said.ends_with("65536      64") && out.read(&mut byte).unwrap() > 0 {
+        said.push(byte[0].into());
+    }
+    drop(out);
+    let ended = child.wait_with_output().unwrap();
+    let told = text(&ended.stderr);
+    assert!(!ended.status.success() && told.contains("cannot write the result"), "{told}");
+    assert!(told.contains("stored as"), "{told}");
+    assert_eq!(support::records(&home).len(), 1);
+}
+
 #[test]
 fn reports_for_spreadsheets_are_printed_and_written() {
     let home = Home::new();

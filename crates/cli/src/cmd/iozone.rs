@@ -73,26 +73,41 @@ fn carry_out(request: &Request, command: &str) -> anyhow::Result<Exit> {
         prepare(request, cell)?;
     }
     // From here on Ctrl-C keeps what was measured, and removes what was written.
-    let stopped = stop::flag();
+    stop::flag();
     let mut out = std::io::stdout();
     let began = jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string();
     let machine = machine();
     let view = HeadView { hakaru: env!("CARGO_PKG_VERSION"), began: &began, command, machine: &machine };
     out.write_all(output::head(request, &view).as_bytes())?;
-    let (mut results, mut kept, mut sweep) = (Results::default(), Kept::begin(), Sweep::default());
-    for cell in cells {
-        let exit = measure(request, cell, &mut sweep, &mut kept, &mut results)?;
-        if exit != Exit::Ok || stopped.load(Relaxed) {
-            kept.store(request)?;
-            return Ok(if exit == Exit::Ok { interrupted()? } else { exit });
+    let (mut kept, mut sweep) = (Kept::begin(), Sweep::default());
+    let ended = all_of(request, &cells, &mut sweep, &mut kept);
+    // What was measured is kept, also where it could not be told.
+    match (ended, kept.store(request)) {
+        (ended, Ok(())) => ended,
+        (Ok(_), Err(error)) => Err(error),
+        (Err(first), Err(error)) => {
+            anstream::eprintln!("iozone: {error:#}");
+            Err(first)
         }
     }
-    out.write_all(output::tail(request, &results).as_bytes())?;
-    out.flush()?;
+}
+
+/// Measures row after row, or group after group, and tells of each.
+fn all_of(request: &Request, cells: &[Cell], sweep: &mut Sweep, kept: &mut Kept) -> anyhow::Result<Exit> {
+    let mut results = Results::default();
+    for &cell in cells {
+        let exit = measure(request, cell, sweep, kept, &mut results)?;
+        if exit != Exit::Ok {
+            return Ok(exit);
+        }
+        if stop::flag().load(Relaxed) {
+            return interrupted();
+        }
+    }
+    super::print(&output::tail(request, &results))?;
     if let Some(path) = request.workbook() {
         workbook::write(path, &output::reports(request, &results))?;
     }
-    kept.store(request)?;
     Ok(Exit::Ok)
 }
 
