@@ -5,8 +5,8 @@
 
 use anyhow::{Context, Result, bail};
 use hakaru_model::facts::TargetKind;
-use hakaru_model::record::{Outcome, RunRecord};
-use hakaru_store::{Filter, Store};
+use hakaru_model::record::RunRecord;
+use hakaru_store::{Filter, FindError, OutcomeKind, Store};
 use jiff::civil::Date;
 use jiff::{Span, tz::TimeZone};
 use std::collections::BTreeSet;
@@ -97,17 +97,34 @@ fn values(record: &RunRecord, kind: Kind) -> Vec<String> {
 /// its end is left out.
 ///
 /// # Errors
-/// When a term cannot be read, or means nothing that is stored; then it says what there is.
+/// When a term cannot be read, or means nothing that is stored, then it says what there is; or when no record can be read.
 pub(crate) fn runs(store: &Store, terms: &[Term]) -> Result<Vec<RunRecord>> {
-    let rows = store.runs(&Filter::default())?;
-    let mut all = Vec::new();
-    for row in rows.iter().rev() {
-        let record = store.run(&row.id)?;
-        if record.outcome == Outcome::Completed {
-            all.push(record);
+    let rows = store.runs(&Filter { outcome: Some(OutcomeKind::Completed), ..Filter::default() })?;
+    narrow(readable(rows.iter().rev().map(|row| store.run(&row.id)))?, terms)
+}
+
+/// What can be read: a record of a newer build, or a damaged one, is told of and keeps no other from being chosen.
+fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>) -> Result<Vec<T>> {
+    let (mut all, mut unreadable) = (Vec::new(), Vec::new());
+    for one in found {
+        match one {
+            Ok(one) => all.push(one),
+            Err(error @ FindError::Unreadable(_)) => unreadable.push(error),
+            Err(error) => return Err(error.into()),
         }
     }
-    narrow(all, terms)
+    let count = unreadable.len();
+    match unreadable.into_iter().next() {
+        Some(first) if all.is_empty() => Err(first.into()),
+        Some(first) => {
+            anstream::eprintln!(
+                "note: {count} stored run(s) are left out: {}",
+                hakaru_report::plain(&first.to_string())
+            );
+            Ok(all)
+        }
+        None => Ok(all),
+    }
 }
 
 /// Those of the runs that all kinds of terms mean.
@@ -192,6 +209,18 @@ fn day(text: &str) -> Result<(i64, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_that_cannot_be_read_keeps_no_other_from_being_chosen() {
+        let newer = || hakaru_store::import(r#"{"format": 4000000000}"#).err().map(FindError::from);
+        let found = |all: Vec<Option<u32>>| {
+            let each = all.into_iter().map(|one| one.ok_or_else(|| newer().expect("no build reads such a format")));
+            readable(each).map_err(|error| error.to_string())
+        };
+        assert_eq!(found(vec![Some(1), None, Some(2)]), Ok(vec![1, 2]));
+        assert_eq!(found(Vec::new()), Ok(Vec::new()));
+        assert!(found(vec![None, None]).unwrap_err().contains("4000000000"));
+    }
 
     #[test]
     fn terms_have_a_kind_and_paths_have_none() {
