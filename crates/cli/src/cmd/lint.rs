@@ -3,7 +3,7 @@
 //! The judgement is that of the analysis; here it is found out what is meant, and where the option stands.
 
 use super::{fio, import, print};
-use crate::exit::Exit;
+use crate::exit::{Exit, complain};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::{Context, Result};
 use hakaru_device::Roots;
@@ -29,7 +29,7 @@ Examples:
   hakaru lint jobs.fio
   hakaru lint --json result.txt
 
-Exit codes: 0 nothing that matters was found, 1 something was, 2 it was not understood.";
+Exit codes: 0 nothing that matters was found, 1 something was, 2 it could not be read or was not understood.";
 
 /// What to look at.
 #[derive(Debug, clap::Args)]
@@ -62,9 +62,13 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
         }
     } else {
         for path in &args.what {
-            match file(Path::new(path))? {
-                Some(subject) => subjects.push(subject),
-                None => return Ok(Exit::Usage),
+            match file(Path::new(path)) {
+                Ok(Some(subject)) => subjects.push(subject),
+                Ok(None) => return Ok(Exit::Usage),
+                Err(error) => {
+                    complain(&error);
+                    return Ok(Exit::Usage);
+                }
             }
         }
     }
