@@ -1,8 +1,11 @@
 //! A contest: several programs that do the same I/O, in turn, and what each achieved.
 
-use super::{Wishes, installed, output};
-use anyhow::{Context, Result, bail};
+use super::Wishes;
+use crate::workspace::{self, output};
+use anyhow::{Context, Result};
 use serde_json::Value;
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -35,43 +38,38 @@ pub(crate) const SMALL: u64 = 16 << 20;
 impl Bench {
     /// Builds the programs and makes the files.
     pub(crate) fn prepare(newer: Option<PathBuf>) -> Result<Bench> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status =
-            Command::new(cargo).args(["build", "--release", "-p", "hakaru", "-p", "hakaru-benches"]).status()?;
-        if !status.success() {
-            bail!("the programs could not be built");
-        }
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-        let release = std::fs::canonicalize(target.join("release"))?;
-        let tmpfs = PathBuf::from("/dev/shm/hakaru-perf");
-        let cached = release.join("hakaru-perf.data");
-        let small = release.join("hakaru-perf-small.data");
-        for (file, size) in [(&tmpfs, FILE), (&cached, FILE), (&small, SMALL)] {
-            fill(file, size).with_context(|| format!("cannot make {}", file.display()))?;
-        }
+        let build = ["build", "--release", "-p", "hakaru", "-p", "hakaru-benches"];
+        workspace::run(workspace::cargo().args(build)).context("the programs could not be built")?;
+        let release = workspace::target().join("release");
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let zram = zram();
-        if zram.is_none() {
-            println!(
-                "SKIPPED: no zram disk can be made here (it takes root and the module): its contests are left out"
-            );
-        }
-        let fio = installed("fio");
+        let fio = workspace::find_program("fio");
         if fio.is_none() {
             println!("SKIPPED: fio is not installed: its contestants are left out");
         }
-        Ok(Bench {
+        // From here on its end removes what is made, also where the next thing cannot be made.
+        let mut bench = Bench {
             ours: release.join("hakaru"),
             bare: release.join("hakaru-bare"),
             fio,
             newer,
-            t_io_uring: installed("t_io_uring").or_else(|| installed("fio-t_io_uring")),
-            tmpfs,
-            cached,
-            small,
-            zram,
+            t_io_uring: workspace::find_program("t_io_uring").or_else(|| workspace::find_program("fio-t_io_uring")),
+            tmpfs: PathBuf::from("/dev/shm/hakaru-perf"),
+            cached: release.join("hakaru-perf.data"),
+            small: release.join("hakaru-perf-small.data"),
+            zram: None,
             cpu: cpus - 1,
-        })
+        };
+        for (file, size) in [(&bench.tmpfs, FILE), (&bench.cached, FILE), (&bench.small, SMALL)] {
+            let made = File::create(file).and_then(|out| fill(out, size));
+            made.with_context(|| format!("cannot make {}", file.display()))?;
+        }
+        bench.zram = zram();
+        if bench.zram.is_none() {
+            println!(
+                "SKIPPED: no zram disk can be made here (it takes root and the module): its contests are left out"
+            );
+        }
+        Ok(bench)
     }
 }
 
@@ -82,20 +80,16 @@ impl Drop for Bench {
             let _ = std::fs::remove_file(file);
         }
         if self.zram.is_some() {
-            let _ = std::fs::write("/sys/block/zram0/reset", "1");
+            reset_zram();
         }
     }
 }
 
 /// Random content: zeroes would be stored as nothing at all.
-fn fill(file: &PathBuf, size: u64) -> Result<()> {
-    use std::io::{Read, Write};
-    let mut random = std::fs::File::open("/dev/urandom")?.take(size);
-    let mut out = std::fs::File::create(file)?;
+fn fill(mut out: File, size: u64) -> std::io::Result<()> {
+    let mut random = File::open("/dev/urandom")?.take(size);
     std::io::copy(&mut random, &mut out)?;
-    out.flush()?;
-    out.sync_all()?;
-    Ok(())
+    out.sync_all()
 }
 
 /// A memory disk of our own, only where nobody uses one.
@@ -106,12 +100,17 @@ fn zram() -> Option<PathBuf> {
     }
     std::fs::write("/sys/block/zram0/disksize", FILE.to_string()).ok()?;
     let device = PathBuf::from("/dev/zram0");
-    let mut out = std::fs::OpenOptions::new().write(true).open(&device).ok()?;
-    use std::io::Read;
-    let mut random = std::fs::File::open("/dev/urandom").ok()?.take(FILE);
-    std::io::copy(&mut random, &mut out).ok()?;
-    out.sync_all().ok()?;
-    Some(device)
+    let filled = File::options().write(true).open(&device).and_then(|out| fill(out, FILE));
+    if filled.is_err() {
+        // It would keep its memory, and pass for somebody's from then on.
+        reset_zram();
+    }
+    filled.ok().map(|()| device)
+}
+
+fn reset_zram() {
+    // One that cannot be given back is in use: nothing more can be done here.
+    let _ = std::fs::write("/sys/block/zram0/reset", "1");
 }
 
 /// Who takes part.
@@ -200,14 +199,14 @@ impl Figure {
 
 impl Bound {
     /// Ratios are taken round by round, because only neighbours in time are comparable.
-    pub(crate) fn ratio(&self, _contest: &Contest, measured: &Measured) -> Ratio {
+    pub(crate) fn ratio(&self, measured: &Measured) -> Ratio {
         let pairs = measured[self.ours].iter().zip(&measured[self.theirs]);
-        let mut ratios: Vec<f64> = pairs.map(|(a, b)| self.figure.of(a) / self.figure.of(b).max(1e-9)).collect();
+        let mut ratios: Vec<f64> = pairs.map(|(a, b)| over(self.figure.of(a), self.figure.of(b))).collect();
         ratios.sort_by(f64::total_cmp);
         let sum = |who: usize| measured[who].iter().map(|score| self.figure.of(score)).sum::<f64>();
         let middle = match self.figure {
             Figure::Iops => median(&ratios),
-            Figure::UserNs | Figure::CpuNs => sum(self.ours) / sum(self.theirs).max(1e-9),
+            Figure::UserNs | Figure::CpuNs => over(sum(self.ours), sum(self.theirs)),
         };
         Ratio {
             middle,
@@ -216,7 +215,11 @@ impl Bound {
         }
     }
 
+    /// Whether it holds; a figure that is missing holds nothing.
     pub(crate) fn holds(&self, ratio: &Ratio) -> bool {
+        if !ratio.middle.is_finite() {
+            return false;
+        }
         // Held to two digits, as it is printed.
         let shown = (ratio.middle * 100.0).round() / 100.0;
         self.at_least.is_none_or(|least| shown >= least) && self.at_most.is_none_or(|most| shown <= most)
@@ -229,6 +232,11 @@ impl Bound {
             _ => "no bound".to_owned(),
         }
     }
+}
+
+/// A ratio; what is missing stays missing.
+fn over(ours: f64, theirs: f64) -> f64 {
+    if theirs == 0.0 { f64::INFINITY } else { ours / theirs }
 }
 
 /// The middle of sorted values.
@@ -331,4 +339,25 @@ fn human_number(text: &str) -> Option<f64> {
                 _ => 1.0,
             },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A figure that theirs did not print was divided by as next to nothing, and any of ours was far above it.
+    #[test]
+    fn a_figure_that_is_missing_passes_no_bound() {
+        let bound =
+            |at_least, at_most| Bound { name: "x", ours: 0, theirs: 1, figure: Figure::Iops, at_least, at_most };
+        let score = |iops: f64| Score { iops, user_ns: f64::NAN, system_ns: f64::NAN };
+        let measured = |ours: f64, theirs: f64| vec![vec![score(ours)], vec![score(theirs)]];
+        for (ours, theirs, holds) in
+            [(2.0, 1.0, true), (2.0, f64::NAN, false), (f64::NAN, 1.0, false), (2.0, 0.0, false), (0.0, 0.0, false)]
+        {
+            let ratio = bound(Some(1.0), None).ratio(&measured(ours, theirs));
+            assert_eq!(bound(Some(1.0), None).holds(&ratio), holds, "{ours} over {theirs}");
+            assert!(bound(None, Some(3.0)).holds(&ratio) == holds, "{ours} over {theirs}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! What is not a rate: instructions an I/O, time from start to exit, memory.
 
 use super::contest::{Bench, median};
-use super::{installed, output};
+use crate::workspace::{find_program, output};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -52,7 +52,7 @@ fn job(rw: &str, file: &Path, ios: u64) -> Vec<String> {
 
 /// Instructions in user space an I/O, by callgrind: two run lengths, differenced, so that start and end cancel.
 pub(crate) fn instructions(bench: &Bench) -> Result<Vec<Line>> {
-    if installed("valgrind").is_none() {
+    if find_program("valgrind").is_none() {
         println!("SKIPPED: valgrind is not installed: no instructions are counted");
         return Ok(Vec::new());
     }

@@ -8,10 +8,10 @@ mod contest;
 mod extras;
 mod page;
 
+use crate::workspace;
 use anyhow::{Context, Result, bail};
 use contest::{Bench, Contest, Measured};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 /// Rounds unless `--rounds=N` says otherwise.
 const ROUNDS: usize = 7;
@@ -62,7 +62,7 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
     print!("{}{}", page::lines(&instructions), page::lines(&costs));
     let missed = verdicts(&results, &instructions, &costs);
     if wishes.write && wishes.only.is_none() {
-        page::write(Path::new("docs/METHOD.md"), &bench, &wishes, &results, &instructions, &costs)?;
+        page::write(&workspace::root().join("docs/METHOD.md"), &bench, &wishes, &results, &instructions, &costs)?;
         println!("written to docs/METHOD.md");
     }
     let total = missed.0 + missed.1.len();
@@ -83,7 +83,7 @@ fn verdicts(
     let mut missed = Vec::new();
     for (contest, measured) in results {
         for bound in &contest.bounds {
-            let ratio = bound.ratio(contest, measured);
+            let ratio = bound.ratio(measured);
             let text = format!("{}: {} is {:.2}, wanted {}", contest.name, bound.name, ratio.middle, bound.wanted());
             if bound.holds(&ratio) { held += 1 } else { missed.push(text) }
         }
@@ -96,19 +96,4 @@ fn verdicts(
         }
     }
     (held, missed)
-}
-
-/// Runs a command and returns what it printed.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let out = command.output().with_context(|| format!("cannot run {command:?}"))?;
-    if !out.status.success() {
-        bail!("{command:?} failed: {}", String::from_utf8_lossy(&out.stderr).trim());
-    }
-    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
-}
-
-/// The program of that name, where it is installed.
-pub(crate) fn installed(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }

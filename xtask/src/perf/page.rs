@@ -48,7 +48,7 @@ pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
     }
     text.push('\n');
     for bound in &contest.bounds {
-        let ratio = bound.ratio(contest, measured);
+        let ratio = bound.ratio(measured);
         let verdict = if bound.holds(&ratio) { "holds" } else { "**missed**" };
         let _ = writeln!(
             text,
@@ -108,7 +108,7 @@ fn host(bench: &Bench) -> String {
     let model = read("/proc/cpuinfo");
     let model =
         model.lines().find_map(|l| l.strip_prefix("model name")).unwrap_or("").trim_start_matches([' ', '\t', ':']);
-    let version = |fio: &PathBuf| super::output(std::process::Command::new(fio).arg("--version")).ok();
+    let version = |fio: &PathBuf| crate::workspace::output(std::process::Command::new(fio).arg("--version")).ok();
     let version = |fio: &Option<PathBuf>| fio.as_ref().and_then(version);
     let fio = version(&bench.fio);
     let other = version(&bench.newer).map(|other| format!("; the other fio: {}", other.trim())).unwrap_or_default();
