@@ -111,7 +111,8 @@ enum PlainOrder {
 }
 
 impl PlainStream {
-    #[inline]
+    // A call would hand the request over in memory, piece by piece, and the loop would have to wait to read it whole.
+    #[inline(always)]
     fn next(&mut self) -> Option<Request> {
         if self.left == 0 {
             return None;
