@@ -229,17 +229,17 @@ pub(super) const JOBS: &[Job] = &[
     job("held", "fsync", Held, "--filename={held} --size=64m --rw=randwrite --bs=4k --fsync=1 --runtime=1 --time_based"),
     job("held", "fdatasync-four", Held, "--filename={held} --size=64m --rw=write --bs=4k --fdatasync=4 --runtime=1 --time_based"),
     job("held", "pvsync2", Held, "--filename={held} --size=64m --ioengine=pvsync2 --rw=randread --bs=4k --runtime=1 --time_based"),
-    job("held", "libaio-4", Held, "--filename={held} --size=64m --ioengine=libaio --iodepth=4 --direct=1 --rw=randread --bs=4k --runtime=1 --time_based"),
+    // When its time is over fio waits for all that is in flight and gives it one moment of completion, the last: as long as
+    // these are more than a hundredth of all, its P99 is that of the end. We stamp each as it lands.
+    job("held", "libaio-4", Held, "--filename={held} --size=64m --ioengine=libaio --iodepth=4 --direct=1 --rw=randread --bs=4k --runtime=2 --time_based"),
     job("held", "seq-write", Held, "--filename={held} --size=64m --rw=write --bs=4k --runtime=1 --time_based"),
     job("held", "rand-write", Held, "--filename={held} --size=64m --rw=randwrite --bs=4k --runtime=1 --time_based"),
     job("held", "mixed", Held, "--filename={held} --size=64m --rw=randrw --rwmixread=70 --bs=4k --runtime=2 --time_based --randrepeat=0"),
-    job("held", "libaio-8", Held, "--filename={held} --size=64m --ioengine=libaio --iodepth=8 --direct=1 --rw=randwrite --bs=4k --runtime=1 --time_based"),
-    // When its time is over fio waits for all that is in flight and gives it one moment of completion, the last: as long as
-    // these 32 are more than a hundredth of all, its P99 is that of the end. We stamp each as it lands.
+    job("held", "libaio-8", Held, "--filename={held} --size=64m --ioengine=libaio --iodepth=8 --direct=1 --rw=randwrite --bs=4k --runtime=4 --time_based"),
     job("held", "libaio-32", Held, "--filename={held} --size=64m --ioengine=libaio --iodepth=32 --direct=1 --rw=randread --bs=4k --runtime=8 --time_based"),
     job("held", "io-uring-32", Held, "--filename={held} --size=64m --ioengine=io_uring --iodepth=32 --direct=1 --rw=randread --bs=4k --runtime=8 --time_based"),
     job("held", "four-jobs", Held, "--filename={held} --size=64m --rw=randread --bs=4k --numjobs=4 --group_reporting --runtime=2 --time_based"),
-    job("held", "io-uring-4", Held, "--filename={held} --size=64m --ioengine=io_uring --iodepth=4 --direct=1 --rw=randread --bs=4k --runtime=1 --time_based"),
+    job("held", "io-uring-4", Held, "--filename={held} --size=64m --ioengine=io_uring --iodepth=4 --direct=1 --rw=randread --bs=4k --runtime=2 --time_based"),
     job("held", "two-jobs", Held, "--filename={held} --size=64m --rw=randread --bs=4k --numjobs=2 --group_reporting --runtime=1 --time_based"),
     job("held", "below-its-rate", Held, "--filename={held} --size=64m --rw=randread --bs=4k --rate_iops=100 --runtime=1 --time_based"),
     job("held", "ramp-time", Held, "--filename={held} --size=64m --rw=randread --bs=4k --ramp_time=500ms --runtime=1 --time_based"),
