@@ -97,9 +97,8 @@ pub(crate) fn run_worker<'a>(
 /// The place of a worker at the zones of its files.
 fn seat(around: &Surroundings<'_>, starter: &Starter<'_>) -> Result<(zones::Seat, StreamPlan), RunError> {
     let plan = around.plan;
-    let files = || plan.stream.regions.iter().filter_map(|r| Some((r.file, starter.files.get(r.file as usize)?)));
-    let board =
-        |(index, file)| around.shared.boards.board(index, file, &plan.stream.zones, plan.direct || !plan.writes);
+    let files = || plan.stream.regions.iter().filter_map(|r| Some((r, starter.files.get(r.file as usize)?)));
+    let board = |(region, file)| around.shared.boards.board(region, file, plan);
     let boards = files().map(board).collect::<Result<Vec<_>, _>>()?;
     zones::Seat::new(around.index, plan, boards).map_err(|region| RunError::Zones {
         path: files().nth(region).map_or_else(PathBuf::new, |(_, file)| file.path.clone()),

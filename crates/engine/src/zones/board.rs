@@ -3,7 +3,8 @@
 use crate::error::RunError;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::rules::Zones;
-use hakaru_model::plan::FilePlan;
+use hakaru_model::plan::{FilePlan, WorkerPlan};
+use hakaru_model::stream::Region;
 use hakaru_sys::{Errno, zoned};
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
@@ -175,25 +176,20 @@ impl Boards {
     ///
     /// # Errors
     /// When its zones cannot be known, or are not as the job says.
-    pub(crate) fn board(
-        &self,
-        index: u32,
-        file: &FilePlan,
-        rules: &Zones,
-        direct: bool,
-    ) -> Result<Arc<Board>, RunError> {
+    pub(crate) fn board(&self, region: &Region, file: &FilePlan, plan: &WorkerPlan) -> Result<Arc<Board>, RunError> {
         let mut boards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(board) = boards.get(&index) {
+        if let Some(board) = boards.get(&region.file) {
             return Ok(Arc::clone(board));
         }
-        let board = Arc::new(make(file, rules, direct)?);
-        boards.insert(index, Arc::clone(&board));
+        let board = Arc::new(make(region, file, plan)?);
+        boards.insert(region.file, Arc::clone(&board));
         Ok(board)
     }
 }
 
-fn make(file: &FilePlan, rules: &Zones, direct: bool) -> Result<Board, RunError> {
-    let Zones::Device { size, capacity, max_open, ignore_limits, .. } = rules else {
+fn make(region: &Region, file: &FilePlan, plan: &WorkerPlan) -> Result<Board, RunError> {
+    let direct = plan.direct || !plan.writes;
+    let Zones::Device { size, capacity, max_open, ignore_limits, .. } = &plan.stream.zones else {
         return Err(refuse(file, "the job keeps to no zones".to_owned()));
     };
     let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
@@ -235,9 +231,15 @@ fn make(file: &FilePlan, rules: &Zones, direct: bool) -> Result<Board, RunError>
     let zones = zoned::zones(&device, 0, usize::MAX);
     let zones =
         zones.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "a report of its zones", errno })?;
-    let board = Board::new(device_zone, wanted.min(limit), Some(device), zones.iter().map(Zone::of).collect());
+    let mut zones: Vec<Zone> = zones.iter().map(Zone::of).collect();
+    // What others left open elsewhere takes room on the device, and is none of the zones that this job may have open.
+    let used = region.offset..region.offset.saturating_add(region.len);
+    let elsewhere = zones.iter_mut().filter(|zone| zone.open && !used.contains(&zone.start));
+    let taken = elsewhere.map(|zone| zone.open = false).count();
+    let board = Board::new(device_zone, wanted.min(limit.saturating_sub(taken)), Some(device), zones);
     let (open, most) = (board.lock().open, board.most_open);
-    if open > most {
+    if open > most || most == 0 {
+        let open = open + taken;
         let cure = "reset or finish some (blkzone reset), or allow more";
         return Err(refuse(file, format!("{open} of its zones are written in part, and {most} may be open; {cure}")));
     }
