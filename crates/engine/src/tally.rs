@@ -158,6 +158,12 @@ impl Tally {
         }
     }
 
+    /// Gives everything away, and is empty and without histograms afterwards.
+    pub(crate) fn take(&mut self) -> Tally {
+        let empty = Tally::new(&self.measure, PerOp::default(), false, 0);
+        std::mem::replace(self, empty)
+    }
+
     /// Forgets everything, because the lead-in is over.
     pub(crate) fn restart(&mut self) {
         let syncs = self.sync.histogram.is_some();

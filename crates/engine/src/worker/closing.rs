@@ -3,6 +3,7 @@
 use super::Worker;
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
+use crate::tally::Tally;
 use hakaru_model::job::Op;
 use hakaru_model::record::{CpuUsage, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
@@ -31,7 +32,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         self.look_at_log(end, true);
         self.publish();
         let whole = Nanos(self.clock.nanos(end - self.begun));
-        self.record(measured, whole, stop, used)
+        // Moved out rather than copied: many workers may end at the same moment.
+        let tally = self.tally.take();
+        self.record(tally, measured, whole, stop, used)
     }
 
     /// Closes the files, with all in them that has to be. Returns the end of the measured time, and why it ended.
@@ -72,7 +75,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn so_far(&self, now: u64) -> WorkerRecord {
         let nanos = |since: u64| Nanos(self.clock.nanos(now.saturating_sub(since)));
         let measured = if self.in_ramp { Nanos(0) } else { nanos(self.measuring_since) };
-        self.record(measured, nanos(self.begun), StopReason::Done, hakaru_sys::thread::usage())
+        self.record(self.tally.clone(), measured, nanos(self.begun), StopReason::Done, hakaru_sys::thread::usage())
     }
 
     pub(super) fn final_syncs(&mut self, last: u64, stop: StopReason) -> u64 {
@@ -86,10 +89,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         regions.fold(last, |_, region| self.flush(region, SyncKind::Full))
     }
 
-    fn record(&self, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
-        let Worker { plan, tally, depth, errors, refused, usage_at_start, around, limits, check, .. } = self;
+    fn record(&self, tally: Tally, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
+        let Worker { plan, depth, errors, refused, usage_at_start, around, limits, check, .. } = self;
         let (mut depth, errors) = (depth.clone(), errors.clone());
-        let (mut ops, sync, intervals) = tally.clone().into_records(*refused);
+        let (mut ops, sync, intervals) = tally.into_records(*refused);
         if let Some(check) = check {
             Op::ALL.into_iter().for_each(|op| ops[op].runtime = check.spent[op].map(Nanos));
         }
