@@ -6,10 +6,15 @@ use std::ptr::NonNull;
 
 /// Has the allocator of the C library take every block from 32 KiB on from the kernel by itself, where it can be told so:
 /// pages of it that are never touched then cost no memory. A histogram has ten pages, of which a run uses one or two.
+///
+/// For that it must have no room for such a block at hand, as it would clear that: so there is one heap for all threads,
+/// which grows by little. Whoever measures asks for memory before, and hardly ever meanwhile.
 pub fn map_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the call takes two numbers and changes a setting of the allocator, which is made for that at any time.
-    let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 10) };
+    for (setting, value) in [(libc::M_ARENA_MAX, 1), (libc::M_TOP_PAD, 16 << 10), (libc::M_MMAP_THRESHOLD, 32 << 10)] {
+        // SAFETY: the call takes two numbers and changes a setting of the allocator, which is made for that at any time.
+        let _ = unsafe { libc::mallopt(setting, value) };
+    }
 }
 
 /// A block of zeroed memory whose start is aligned to a page (4 KiB at least), as direct I/O wants it.
