@@ -134,8 +134,11 @@ fn kbench_includes_a_file_and_reads_means() {
             );
         }
         let idle = &answer["cpu_idleness"];
+        // Fio's own share passes 100 where a host's speed changes between its calibration and its jobs (107 was seen),
+        // so that bound is held against ours alone.
+        let most = if who == "ours" { 100.0 } else { f64::INFINITY };
         for share in idle["system"].as_f64().into_iter().chain(idle["cpu-0"].as_f64()) {
-            assert!((0.0..=100.0).contains(&share), "{who}: a share in percent: {idle}");
+            assert!((0.0..=most).contains(&share), "{who}: a share in percent: {idle}");
         }
         assert!(idle["system"].is_f64() && idle["cpu-0"].is_f64(), "{who}: of the host and of each processor: {idle}");
     }
