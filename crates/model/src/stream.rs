@@ -93,9 +93,9 @@ enum Kind {
     Front(Box<Front>),
 }
 
-/// One operation of one size in one region, each block once or one after another.
+/// One operation of one size in one region, each block once or one after another; see [`RequestStream::as_plain`].
 #[derive(Clone, Debug)]
-struct PlainStream {
+pub struct PlainStream {
     op: Op,
     len: u32,
     region: Region,
@@ -110,7 +110,9 @@ enum PlainOrder {
     EachOnce { permutation: Permutation, align: u64 },
 }
 
-impl PlainStream {
+impl Iterator for PlainStream {
+    type Item = Request;
+
     // A call would hand the request over in memory, piece by piece, and the loop would have to wait to read it whole.
     #[inline(always)]
     fn next(&mut self) -> Option<Request> {
@@ -180,6 +182,16 @@ impl RequestStream {
             Kind::Plain(plain) => plain.left.saturating_mul(u64::from(plain.len)),
             Kind::General(general) => general.bytes_left(),
             Kind::Front(front) => front.bytes_left(),
+        }
+    }
+
+    /// The short way itself, where the job takes it: a loop over many requests then need not look at each which way it
+    /// goes, and has them in registers.
+    #[inline]
+    pub fn as_plain(&mut self) -> Option<&mut PlainStream> {
+        match &mut self.0 {
+            Kind::Plain(plain) => Some(plain),
+            Kind::General(_) | Kind::Front(_) => None,
         }
     }
 

@@ -1,5 +1,8 @@
 //! `io_uring` with buffers and files that belong to the ring while in flight. Exists on 64-bit machines only.
 
+#[cfg(target_pointer_width = "64")]
+mod entry;
+
 #[cfg(not(target_pointer_width = "64"))]
 pub use absent::Ring;
 #[cfg(target_pointer_width = "64")]
@@ -31,6 +34,7 @@ pub struct RingOptions {
 #[cfg(target_pointer_width = "64")]
 mod real {
     use super::RingOptions;
+    use super::entry::{self, Memory, Target, Words};
     use crate::aio::{Completion, outcome};
     use crate::buffer::Slots;
     use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -48,8 +52,11 @@ mod real {
         vectors: Box<[libc::iovec]>,
         options: RingOptions,
         rw_flags: i32,
-        /// Whether buffers are registered, and nothing else is out of the ordinary.
-        registered: bool,
+        /// First words of the entries that read and write each file.
+        heads: Vec<[u64; 2]>,
+        /// What is left of the number of a slot where the kernel looks for that of a buffer: nothing, unless those are
+        /// registered.
+        buffer_mask: u16,
         /// Whether an I/O has to be looked at before it is prepared.
         rare: bool,
         /// I/Os until the next that a thread of the kernel does.
@@ -106,40 +113,6 @@ mod real {
     /// `RWF_NOWAIT`.
     const NOWAIT: i32 = 8;
 
-    /// How a buffer is told to the kernel.
-    #[derive(Clone, Copy)]
-    enum Memory {
-        Plain(*mut u8),
-        Registered(*mut u8, u16),
-        Vector(*const libc::iovec),
-    }
-
-    /// One entry for either kind of file, whose common trait the library keeps to itself.
-    macro_rules! entry {
-        ($target:expr, $memory:expr, $write:expr, $offset:expr, $len:expr, $flags:expr) => {
-            match ($write, $memory) {
-                (false, Memory::Plain(at)) => {
-                    opcode::Read::new($target, at, $len).offset($offset).rw_flags($flags).build()
-                }
-                (true, Memory::Plain(at)) => {
-                    opcode::Write::new($target, at, $len).offset($offset).rw_flags($flags).build()
-                }
-                (false, Memory::Registered(at, slot)) => {
-                    opcode::ReadFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
-                }
-                (true, Memory::Registered(at, slot)) => {
-                    opcode::WriteFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
-                }
-                (false, Memory::Vector(at)) => {
-                    opcode::Readv::new($target, at, 1).offset($offset).rw_flags($flags).build()
-                }
-                (true, Memory::Vector(at)) => {
-                    opcode::Writev::new($target, at, 1).offset($offset).rw_flags($flags).build()
-                }
-            }
-        };
-    }
-
     impl Ring {
         /// A ring for as many I/Os as there are slots, on these files. Unless it is shared, it has to be used by the
         /// thread that made it; to others the kernel answers with an error.
@@ -156,8 +129,8 @@ mod real {
             let vectors = (0..slots.count())
                 .map(|slot| libc::iovec { iov_base: slots.address(slot).cast(), iov_len: slots.size() })
                 .collect();
-            let rare = options.vectored || options.force_async > 0;
-            let registered = options.fixed_buffers && options.force_async == 0;
+            let rare = options.vectored && !options.fixed_buffers || options.force_async > 0;
+            let buffer_mask = if options.fixed_buffers { u16::MAX } else { 0 };
             let until_async = options.force_async;
             let (in_flight, prepared) = (0, 0);
             let mut this = Ring {
@@ -167,14 +140,25 @@ mod real {
                 vectors,
                 options,
                 rw_flags,
-                registered,
+                heads: Vec::new(),
+                buffer_mask,
                 rare,
                 until_async,
                 in_flight,
                 prepared,
             };
             this.register()?;
+            this.heads = (0..this.files.len() as u32).map(|file| this.heads_of(file)).collect();
             Ok(this)
+        }
+
+        /// First words of the entries that read and write a file.
+        fn heads_of(&self, file: u32) -> [u64; 2] {
+            let memory = match self.options.fixed_buffers {
+                true => Memory::Registered(std::ptr::null_mut(), 0),
+                false => Memory::Plain(std::ptr::null_mut()),
+            };
+            [false, true].map(|write| Words::of(self.entry(memory, file, write, 0, 0)).head)
         }
 
         fn register(&mut self) -> Result<(), Errno> {
@@ -218,7 +202,9 @@ mod real {
                 let updated = self.ring.submitter().register_files_update(index, &[file.as_raw_fd()]);
                 updated.map_err(|e| errno(&e))?;
             }
-            crate::file::close(std::mem::replace(&mut self.files[index as usize], file))
+            let old = std::mem::replace(&mut self.files[index as usize], file);
+            self.heads[index as usize] = self.heads_of(index);
+            crate::file::close(old)
         }
 
         /// Prepares an I/O of the first `len` bytes of a slot on a file; it is handed over by the next `submit`.
@@ -228,15 +214,27 @@ mod real {
         #[inline(always)]
         pub fn prepare(&mut self, slot: u32, file: u32, write: bool, offset: u64, len: u32) {
             let buffer = self.slots.lend(slot as usize, len as usize);
-            let memory = if self.registered {
-                Memory::Registered(buffer, slot as u16)
-            } else if self.rare {
+            if self.rare {
                 return self.prepare_rare(buffer, slot, file, write, offset, len);
-            } else {
-                Memory::Plain(buffer)
-            };
-            let entry = self.entry(memory, file, write, offset, len);
-            self.push(entry.user_data(u64::from(slot)));
+            }
+            let words = self.words(buffer, slot, file, write, offset, len);
+            self.push(words);
+        }
+
+        #[inline(always)]
+        fn words(&self, buffer: *mut u8, slot: u32, file: u32, write: bool, offset: u64, len: u32) -> Words {
+            Words {
+                head: self.heads[file as usize][usize::from(write)],
+                offset,
+                address: buffer.expose_provenance() as u64,
+                len,
+                rw_flags: self.rw_flags as u32,
+                user_data: slot.into(),
+                buffer: slot as u16 & self.buffer_mask,
+                personality: 0,
+                splice_fd: 0,
+                rest: [0; 2],
+            }
         }
 
         /// An I/O that is described in another way than most, or done in another.
@@ -259,48 +257,48 @@ mod real {
                     entry = entry.flags(squeue::Flags::ASYNC);
                 }
             }
-            self.push(entry.user_data(u64::from(slot)));
+            self.push(Words::of(entry.user_data(u64::from(slot))));
         }
 
-        #[inline(always)]
         fn entry(&self, memory: Memory, file: u32, write: bool, offset: u64, len: u32) -> squeue::Entry {
-            let flags = self.rw_flags;
-            if self.options.fixed_files {
-                entry!(types::Fixed(file), memory, write, offset, len, flags)
-            } else {
-                let fd = types::Fd(self.files[file as usize].as_raw_fd());
-                entry!(fd, memory, write, offset, len, flags)
-            }
+            let target = match self.options.fixed_files {
+                true => Target::Registered(file),
+                false => Target::Descriptor(self.files[file as usize].as_raw_fd()),
+            };
+            entry::build(target, memory, write, (offset, len, self.rw_flags))
         }
 
         /// Prepares an operation that does nothing, to measure the ring itself.
         #[inline]
         pub fn prepare_nop(&mut self, slot: u32) {
             self.slots.lend(slot as usize, 0);
-            self.push(opcode::Nop::new().build().user_data(u64::from(slot)));
+            self.push(Words::of(opcode::Nop::new().build().user_data(u64::from(slot))));
         }
 
+        // The entry goes into the queue word by word. One that is somewhere else in memory before, because a call may look
+        // at it there, is read back sooner than its words can be.
         #[inline(always)]
-        fn push(&mut self, entry: squeue::Entry) {
+        fn push(&mut self, words: Words) {
             // SAFETY: buffer, vector and file of the entry belong to `self` and outlive the I/O, because dropping waits
             // for it.
-            let pushed = unsafe { self.ring.submission().push(&entry) };
+            let pushed = unsafe { self.ring.submission().push(&words.entry()) };
             if pushed.is_err() {
-                self.push_late(&entry);
+                self.push_late(words);
             }
             self.prepared += 1;
         }
 
         /// Waits for the thread of the kernel to give an entry back.
         #[cold]
-        fn push_late(&mut self, entry: &squeue::Entry) {
+        #[inline(never)]
+        fn push_late(&mut self, words: Words) {
             assert!(self.options.sq_poll, "the ring has an entry for each slot");
             loop {
                 // The thread may sleep, and a kernel that cannot wait for it (before 5.10) is asked again.
                 let _ = self.ring.submit();
                 let _ = self.ring.submitter().squeue_wait();
                 // SAFETY: as in `push`.
-                if unsafe { self.ring.submission().push(entry) }.is_ok() {
+                if unsafe { self.ring.submission().push(&words.entry()) }.is_ok() {
                     return;
                 }
                 std::thread::yield_now();

@@ -3,6 +3,7 @@
 //! Whatever an I/O works with (its buffer, or a whole engine) goes to the thread with it and comes back with the result,
 //! so nobody else can touch it meanwhile.
 
+use super::Landing;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use std::collections::VecDeque;
@@ -167,13 +168,7 @@ impl<T: Send + 'static> Crew<T> {
     }
 
     /// Waits for at least `min` results, for at most `timeout`, and gives up to `max` to `done`.
-    pub(super) fn reap(
-        &mut self,
-        min: usize,
-        max: usize,
-        timeout: Option<Duration>,
-        mut done: impl FnMut(u32, Result<u32, Errno>),
-    ) -> usize {
+    pub(super) fn reap(&mut self, min: usize, max: usize, timeout: Option<Duration>, done: &mut impl Landing) -> usize {
         let until = timeout.map(|timeout| Instant::now() + timeout);
         let min = min.min(max).min(self.in_flight);
         let mut state = self.pool.lock();
@@ -187,7 +182,7 @@ impl<T: Send + 'static> Crew<T> {
         let count = state.done.len().min(max);
         for Done { slot, result, tool } in state.done.drain(..count) {
             self.home[slot as usize] = Some(tool);
-            done(slot, result);
+            done.landed(slot, result);
         }
         self.in_flight -= count;
         count
@@ -231,13 +226,13 @@ mod tests {
             Ok(request.len)
         };
         let mut crew = Crew::new(terms, vec![0; 4], perform).unwrap();
-        assert_eq!(crew.reap(1, 4, Some(Duration::from_millis(1)), |_, _| ()), 0);
+        assert_eq!(crew.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32, _: Result<u32, Errno>| ()), 0);
         for round in 0..20u64 {
             (0..4u32).for_each(|slot| crew.prepare(slot, &read(0, round * 4 + u64::from(slot))));
             assert_eq!(crew.submit(), 4);
             let mut seen = 0;
             while seen < 4 {
-                seen += crew.reap(1, 2, None, |_, result| assert_eq!(result, Ok(16)));
+                seen += crew.reap(1, 2, None, &mut |_: u32, result: Result<u32, Errno>| assert_eq!(result, Ok(16)));
             }
             assert!((0..4u32).all(|slot| *crew.tool(slot) == round * 4 + u64::from(slot)));
         }

@@ -1,6 +1,6 @@
 //! The synchronous engines on files: `sync`, `psync`, `pvsync`, `pvsync2`.
 
-use super::{Backend, SyncKind};
+use super::{Backend, Landing, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
 use hakaru_model::stream::Request;
@@ -199,13 +199,7 @@ impl<K: Call> Backend for FileBackend<K> {
         None
     }
 
-    fn reap(
-        &mut self,
-        _: usize,
-        _: usize,
-        _: Option<Duration>,
-        _: impl FnMut(u32, Result<u32, Errno>),
-    ) -> Result<usize, Errno> {
+    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl Landing) -> Result<usize, Errno> {
         Ok(0)
     }
 

@@ -1,7 +1,7 @@
 //! The `libaio` engine: kernel asynchronous I/O.
 
 use super::files::{close_all, replace, sync_file};
-use super::{Backend, SyncKind};
+use super::{Backend, Landing, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
@@ -73,16 +73,17 @@ impl Backend for AioBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        mut done: impl FnMut(u32, Result<u32, Errno>),
+        done: &mut impl Landing,
     ) -> Result<usize, Errno> {
         let early = self.done.len();
         for (slot, result) in self.done.drain(..) {
-            done(slot, result);
+            done.landed(slot, result);
         }
         if early >= max || self.queue.in_flight() == 0 {
             return Ok(early);
         }
-        let reaped = self.queue.reap(min.saturating_sub(early), max - early, timeout, |c| done(c.slot, c.result))?;
+        let reaped =
+            self.queue.reap(min.saturating_sub(early), max - early, timeout, |c| done.landed(c.slot, c.result))?;
         Ok(early + reaped)
     }
 

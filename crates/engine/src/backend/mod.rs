@@ -32,6 +32,22 @@ pub(crate) enum SyncKind {
     Range(u64, u64, RangeCall),
 }
 
+/// Whoever is told of I/Os that are done.
+///
+/// A trait rather than a closure, because a method can be compiled into each loop that calls it: what is done here is done
+/// at every I/O.
+pub(crate) trait Landing {
+    /// The I/O of a slot is done: it moved so many bytes, or failed.
+    fn landed(&mut self, slot: u32, result: Result<u32, Errno>);
+}
+
+impl<F: FnMut(u32, Result<u32, Errno>)> Landing for F {
+    #[inline(always)]
+    fn landed(&mut self, slot: u32, result: Result<u32, Errno>) {
+        self(slot, result);
+    }
+}
+
 /// A way to do I/O. The worker is compiled once for each.
 ///
 /// What only queues are asked for need not be written by a backend that is none.
@@ -76,7 +92,7 @@ pub(crate) trait Backend {
         _min: usize,
         _max: usize,
         _timeout: Option<Duration>,
-        _done: impl FnMut(u32, Result<u32, Errno>),
+        _done: &mut impl Landing,
     ) -> Result<usize, Errno> {
         Ok(0)
     }

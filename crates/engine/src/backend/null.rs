@@ -1,6 +1,6 @@
 //! The `null` engine: does nothing, so that what remains is our own cost.
 
-use super::{Backend, SyncKind};
+use super::{Backend, Landing, SyncKind};
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
@@ -49,13 +49,7 @@ impl Backend for NullBackend {
         None
     }
 
-    fn reap(
-        &mut self,
-        _: usize,
-        _: usize,
-        _: Option<Duration>,
-        _: impl FnMut(u32, Result<u32, Errno>),
-    ) -> Result<usize, Errno> {
+    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl Landing) -> Result<usize, Errno> {
         Ok(0)
     }
 
@@ -111,15 +105,9 @@ impl Backend for NullQueue {
     }
 
     #[inline]
-    fn reap(
-        &mut self,
-        _: usize,
-        _: usize,
-        _: Option<Duration>,
-        mut done: impl FnMut(u32, Result<u32, Errno>),
-    ) -> Result<usize, Errno> {
+    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, done: &mut impl Landing) -> Result<usize, Errno> {
         let Some((slot, len)) = self.done.take() else { return Ok(0) };
-        done(slot, Ok(len));
+        done.landed(slot, Ok(len));
         Ok(1)
     }
 

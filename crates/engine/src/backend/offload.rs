@@ -5,7 +5,7 @@
 
 use super::crew::{Crew, Terms};
 use super::files::sync_file;
-use super::{Backend, SyncKind};
+use super::{Backend, Landing, SyncKind};
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use rustix::fd::OwnedFd;
@@ -52,7 +52,7 @@ impl<B: Backend> Alone<B> {
         }
         let mut landed = None;
         while landed.is_none() {
-            match self.backend.reap(1, 1, None, |_, result| landed = Some(result)) {
+            match self.backend.reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| landed = Some(result)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => {
                     self.broken = Some(errno);
@@ -124,7 +124,7 @@ impl Backend for OffloadBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        done: impl FnMut(u32, Result<u32, Errno>),
+        done: &mut impl Landing,
     ) -> Result<usize, Errno> {
         Ok(self.crew.reap(min, max, timeout, done))
     }

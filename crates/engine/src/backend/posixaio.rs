@@ -5,7 +5,7 @@
 
 use super::crew::{Crew, Terms};
 use super::files::sync_file;
-use super::{Backend, SyncKind};
+use super::{Backend, Landing, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
@@ -91,7 +91,7 @@ impl Backend for PosixaioBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        done: impl FnMut(u32, Result<u32, Errno>),
+        done: &mut impl Landing,
     ) -> Result<usize, Errno> {
         Ok(self.crew.reap(min, max, timeout, done))
     }
@@ -127,7 +127,9 @@ mod tests {
             assert_eq!(backend.submit(0), Ok(12));
             let mut seen = Vec::new();
             while seen.len() < 12 {
-                backend.reap(1, 4, None, |slot, result| seen.push((slot, result))).unwrap();
+                backend
+                    .reap(1, 4, None, &mut |slot: u32, result: Result<u32, Errno>| seen.push((slot, result)))
+                    .unwrap();
             }
             seen.sort_unstable_by_key(|s| s.0);
             assert!(seen.iter().zip(0..).all(|(found, slot)| *found == (slot, Ok(4096))), "{seen:?}");
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn waiting_ends_with_the_time_and_what_is_running_may_be_dropped() {
         let mut backend = backend(1, 4);
-        assert_eq!(backend.reap(1, 4, Some(Duration::from_millis(1)), |_, _| ()), Ok(0));
+        assert_eq!(backend.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32, _: Result<u32, Errno>| ()), Ok(0));
         for slot in 0..4 {
             backend.prepare(slot, &Request { op: Op::Write, region: 0, offset: 0, len: 4096 });
         }

@@ -1,7 +1,7 @@
 //! The `io_uring` engine.
 
 use super::files::sync_file;
-use super::{Backend, SyncKind};
+use super::{Backend, Landing, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
@@ -20,6 +20,16 @@ pub(crate) struct RingBackend {
 impl RingBackend {
     pub(crate) fn new(ring: Ring, depth: usize) -> RingBackend {
         RingBackend { ring, done: Vec::with_capacity(depth) }
+    }
+
+    /// Waits until so many more are done, or for a time.
+    fn wait(&mut self, more: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
+        let Some(time) = timeout else { return self.ring.submit(more) };
+        self.ring.submit_for(more, time).unwrap_or_else(|| {
+            // Older kernels cannot wait for a time: a short sleep does, because only paced jobs ask.
+            std::thread::sleep(time.min(Duration::from_micros(50)));
+            self.ring.submit(0)
+        })
     }
 }
 
@@ -69,32 +79,22 @@ impl Backend for RingBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        mut done: impl FnMut(u32, Result<u32, Errno>),
+        done: &mut impl Landing,
     ) -> Result<usize, Errno> {
         let mut count = self.done.len();
-        for (slot, result) in self.done.drain(..) {
-            done(slot, result);
+        if count > 0 {
+            self.done.drain(..).for_each(|(slot, result)| done.landed(slot, result));
         }
-        count += self.ring.reap(max.saturating_sub(count), |c| done(c.slot, c.result));
         let min = min.min(count + self.ring.in_flight());
-        while count < min {
-            match timeout {
-                None => self.ring.submit(min - count)?,
-                Some(time) => match self.ring.submit_for(min - count, time) {
-                    Some(answer) => answer?,
-                    // Older kernels cannot wait for a time: a short sleep does, because only paced jobs ask.
-                    None => {
-                        std::thread::sleep(time.min(Duration::from_micros(50)));
-                        self.ring.submit(0)?
-                    }
-                },
-            };
-            count += self.ring.reap(max.saturating_sub(count), |c| done(c.slot, c.result));
-            if timeout.is_some() {
-                break;
+        let mut waited = false;
+        loop {
+            count += self.ring.reap(max.saturating_sub(count), |c| done.landed(c.slot, c.result));
+            if count >= min || waited && timeout.is_some() {
+                return Ok(count);
             }
+            self.wait(min - count, timeout)?;
+            waited = true;
         }
-        Ok(count)
     }
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {

@@ -4,7 +4,7 @@
 //! return.
 
 use super::files::{close_all, sync_file};
-use super::{Backend, SyncKind};
+use super::{Backend, Landing, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
@@ -98,16 +98,10 @@ impl Backend for VsyncBackend {
         Ok(taken)
     }
 
-    fn reap(
-        &mut self,
-        _: usize,
-        max: usize,
-        _: Option<Duration>,
-        mut done: impl FnMut(u32, Result<u32, Errno>),
-    ) -> Result<usize, Errno> {
+    fn reap(&mut self, _: usize, max: usize, _: Option<Duration>, done: &mut impl Landing) -> Result<usize, Errno> {
         let count = self.done.len().min(max);
         for (slot, result) in self.done.drain(..count) {
-            done(slot, result);
+            done.landed(slot, result);
         }
         Ok(count)
     }
@@ -143,8 +137,14 @@ mod tests {
         assert_eq!(backend.submit(0), Ok(8));
         assert_eq!(backend.submit(0), Ok(0));
         let mut results = Vec::new();
-        assert_eq!(backend.reap(3, 5, None, |slot, result| results.push((slot, result))), Ok(5));
-        assert_eq!(backend.reap(1, 8, None, |slot, result| results.push((slot, result))), Ok(3));
+        assert_eq!(
+            backend.reap(3, 5, None, &mut |slot: u32, result: Result<u32, Errno>| results.push((slot, result))),
+            Ok(5)
+        );
+        assert_eq!(
+            backend.reap(1, 8, None, &mut |slot: u32, result: Result<u32, Errno>| results.push((slot, result))),
+            Ok(3)
+        );
         let expected = [4096, 4096, 1808, 0, 4096, 4096, 4096, 1808];
         assert!(
             results.iter().zip(0..).all(|(found, slot)| *found == (slot, Ok(expected[slot as usize]))),

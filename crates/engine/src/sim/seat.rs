@@ -4,7 +4,7 @@
 
 use super::card::{Effect, SimCard};
 use super::media::Media;
-use crate::backend::{Backend, SyncKind};
+use crate::backend::{Backend, Landing, SyncKind};
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
@@ -236,7 +236,7 @@ impl Backend for Seat {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        mut done: impl FnMut(u32, Result<u32, Errno>),
+        done: &mut impl Landing,
     ) -> Result<usize, Errno> {
         let until = timeout.map(|t| self.now.get() + t.as_nanos() as u64);
         let mut count = 0;
@@ -254,7 +254,7 @@ impl Backend for Seat {
                 }
             }
             self.in_flight.pop();
-            done(slot, self.outcome[slot as usize]);
+            done.landed(slot, self.outcome[slot as usize]);
             count += 1;
         }
         Ok(count)

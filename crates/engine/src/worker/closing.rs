@@ -62,7 +62,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 self.backend.prepare(0, &request);
                 self.backend.submit(0)?;
                 let mut landed = Ok(0);
-                self.backend.reap(1, 1, None, |_, result| landed = result)?;
+                self.backend.reap(1, 1, None, &mut |_: u32, result: Result<u32, Errno>| landed = result)?;
                 landed?;
             } else {
                 self.backend.transfer(&request)?;

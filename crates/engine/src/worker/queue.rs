@@ -3,12 +3,12 @@
 use super::steps::{count_batch, count_depth};
 use super::turn::Turn;
 use super::{Flight, Worker};
-use crate::backend::Backend;
+use crate::backend::{Backend, Landing};
 use crate::clock::Clock;
 use crate::tally::{Finished, Tally};
 use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::{Request, StreamPlan};
 use hakaru_sys::Errno;
 use std::ops::ControlFlow::Break;
 use std::time::Duration;
@@ -62,6 +62,20 @@ impl InFlight {
         }
     }
 
+    /// Prepares a request in a free slot. There may be neither.
+    #[inline(always)]
+    fn prepare(&mut self, backend: &mut impl Backend, request: Option<Request>, created: u64) -> bool {
+        let Some(request) = request else {
+            self.more = false;
+            return false;
+        };
+        let Some(slot) = self.free.pop() else { return false };
+        backend.prepare(slot, &request);
+        self.flights[slot as usize] = Flight { request, created, issued: created };
+        self.fresh.push(slot);
+        true
+    }
+
     /// I/Os prepared or in flight.
     pub(super) fn count(&self) -> usize {
         self.usable - self.free.len()
@@ -92,13 +106,59 @@ impl Alike {
     }
 
     /// Counts them.
-    #[inline(always)]
+    // Out of the loop: most batches are alike throughout, and call once.
+    #[inline(never)]
     fn tell(&self, tally: &mut Tally, clock: &impl Clock, now: u64) {
         if self.count > 0 {
             let Flight { request: Request { op, len: wanted, .. }, created, issued } = self.flight;
             let nanos = |from: u64, to: u64| clock.nanos(to.saturating_sub(from));
             let (slat, clat, lat) = (Some(nanos(created, issued)), nanos(issued, now), nanos(created, now));
             tally.count_alike(Finished { op, wanted, moved: self.moved, slat, clat, lat }, self.count);
+        }
+    }
+}
+
+/// Takes what a backend fetched, and counts it.
+struct Landed<'a, C> {
+    tally: &'a mut Tally,
+    clock: &'a C,
+    flights: &'a [Flight],
+    free: &'a mut Vec<u32>,
+    refused: &'a mut Vec<(u32, Errno)>,
+    followed: &'a mut Vec<(u32, u32)>,
+    /// Whether something may follow a write that landed.
+    follows: bool,
+    /// Whether reads that landed are looked at too.
+    checks: bool,
+    /// The moment the first of them was fetched.
+    now: u64,
+    count: usize,
+    alike: Alike,
+}
+
+impl<C: Clock> Landing for Landed<'_, C> {
+    #[inline(always)]
+    fn landed(&mut self, slot: u32, result: Result<u32, Errno>) {
+        if self.count == 0 {
+            self.now = self.clock.now();
+        }
+        self.count += 1;
+        self.free.push(slot);
+        let flight = &self.flights[slot as usize];
+        match result {
+            Ok(moved) if moved > 0 => {
+                if self.alike.has(flight, moved) {
+                    self.alike.count += 1;
+                } else {
+                    self.alike.tell(self.tally, self.clock, self.now);
+                    self.alike = Alike { flight: *flight, moved, count: 1 };
+                }
+                if self.follows && (self.checks || flight.request.op == Op::Write) {
+                    self.followed.push((slot, moved));
+                }
+            }
+            Ok(_) => self.refused.push((slot, Errno::IO)),
+            Err(errno) => self.refused.push((slot, errno)),
         }
     }
 }
@@ -137,44 +197,54 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn refill(&mut self, q: &mut InFlight, now: u64) {
         let (low, batch) = (self.plan.queue.low_mark as usize, self.plan.queue.batch_submit as usize);
         q.filling |= q.count() <= low;
-        let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));
         if !q.filling || !q.more || q.stop.is_some() {
             return;
         }
         let room = if batch == 0 { q.free.len() } else { batch.min(q.free.len()) };
+        let StreamPlan { pass_bytes, access, .. } = &self.plan.stream;
+        let simple = !self.careful && pass_bytes.is_none() && !access.does(Op::Write);
+        let whole = match self.stream.as_plain() {
+            Some(plain) if simple => (0..room).all(|_| q.prepare(&mut self.backend, plain.next(), now)),
+            _ => self.refill_with_care(q, now, room),
+        };
+        // Full: from here on it is emptied down to its low mark, if it has one.
+        if whole {
+            q.filling &= low == 0 || !q.free.is_empty();
+        }
+    }
+
+    /// Prepares so many, each of which may have to wait, to be asked for or to be filled. Whether all could be.
+    fn refill_with_care(&mut self, q: &mut InFlight, now: u64, room: usize) -> bool {
+        let pass = self.plan.stream.pass_bytes.map(|pass| pass.max(1));
         for _ in 0..room {
             // The next pass begins with an empty queue.
             if pass.is_some_and(|pass| self.stream.bytes_left().is_multiple_of(pass)) && q.count() > 0 {
                 q.filling = false;
-                return;
+                return false;
             }
             let (request, created) = if self.careful {
                 match self.careful_turn(q) {
-                    Turn::Go(request, at) => (request, at),
-                    Turn::Later => return,
+                    Turn::Go(request, at) => (Some(request), at),
+                    Turn::Later => return false,
                     Turn::End(reason) => {
                         q.more = false;
                         q.stop = q.stop.or(reason);
-                        return;
+                        return false;
                     }
                 }
             } else {
-                let Some(request) = self.stream.next() else {
-                    q.more = false;
-                    return;
-                };
-                (request, now)
+                (self.stream.next(), now)
             };
-            let Some(slot) = q.free.pop() else { return };
-            if request.op == Op::Write {
+            if let Some(request) = request.filter(|request| request.op == Op::Write)
+                && let Some(&slot) = q.free.last()
+            {
                 self.fill_write(slot, &request);
             }
-            self.backend.prepare(slot, &request);
-            q.flights[slot as usize] = Flight { request, created, issued: created };
-            q.fresh.push(slot);
+            if !q.prepare(&mut self.backend, request, created) {
+                return false;
+            }
         }
-        // Full: from here on it is emptied down to its low mark, if it has one.
-        q.filling &= low == 0 || !q.free.is_empty();
+        true
     }
 
     /// While the queue has room and requests are left, nobody waits: the next batch goes first.
@@ -187,7 +257,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     /// Fetches what is done, and counts it. Returns the moment it was done.
-    #[inline(always)]
+    // One place for all loops: what is done for each I/O then becomes part of the backend's loop over them.
+    #[inline(never)]
     pub(super) fn collect(&mut self, q: &mut InFlight, wait_for: usize) -> Result<u64, StopReason> {
         let paced = self.careful;
         if wait_for == 0 && !paced {
@@ -201,32 +272,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let (follows, checks) = (self.follows(), self.check.is_some());
         let Worker { backend, tally, clock, .. } = self;
         let InFlight { flights, free, refused, followed, .. } = q;
-        let (mut now, mut count, mut alike) = (0, 0, Alike::NONE);
-        let answer = backend.reap(min, max, patience, |slot, result| {
-            if count == 0 {
-                now = clock.now();
-            }
-            count += 1;
-            free.push(slot);
-            let flight = &flights[slot as usize];
-            let request = &flight.request;
-            match result {
-                Ok(moved) if moved > 0 => {
-                    if alike.has(flight, moved) {
-                        alike.count += 1;
-                    } else {
-                        alike.tell(tally, clock, now);
-                        alike = Alike { flight: *flight, moved, count: 1 };
-                    }
-                    if follows && (checks || request.op == Op::Write) {
-                        followed.push((slot, moved));
-                    }
-                }
-                Ok(_) => refused.push((slot, Errno::IO)),
-                Err(errno) => refused.push((slot, errno)),
-            }
-        });
-        alike.tell(tally, clock, now);
+        let (now, count, alike) = (0, 0, Alike::NONE);
+        let mut landed =
+            Landed { tally, clock: &*clock, flights, free, refused, followed, follows, checks, now, count, alike };
+        let answer = backend.reap(min, max, patience, &mut landed);
+        let (now, count) = (landed.now, landed.count);
+        landed.alike.tell(landed.tally, landed.clock, now);
         if let Err(errno) = answer
             && count == 0
             && !matches!(errno, Errno::INTR | Errno::AGAIN | Errno::BUSY)

@@ -1,0 +1,118 @@
+//! Entries of the submission queue that read or write.
+
+use io_uring::{opcode, squeue, types};
+
+/// How a file is told to the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    Descriptor(i32),
+    Registered(u32),
+}
+
+/// How a buffer is told to the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Memory {
+    Plain(*mut u8),
+    Registered(*mut u8, u16),
+    Vector(*const libc::iovec),
+}
+
+/// One entry for either kind of file, whose common trait the library keeps to itself.
+macro_rules! entry {
+    ($target:expr, $memory:expr, $write:expr, $offset:expr, $len:expr, $flags:expr) => {
+        match ($write, $memory) {
+            (false, Memory::Plain(at)) => opcode::Read::new($target, at, $len).offset($offset).rw_flags($flags).build(),
+            (true, Memory::Plain(at)) => opcode::Write::new($target, at, $len).offset($offset).rw_flags($flags).build(),
+            (false, Memory::Registered(at, slot)) => {
+                opcode::ReadFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
+            }
+            (true, Memory::Registered(at, slot)) => {
+                opcode::WriteFixed::new($target, at, $len, slot).offset($offset).rw_flags($flags).build()
+            }
+            (false, Memory::Vector(at)) => opcode::Readv::new($target, at, 1).offset($offset).rw_flags($flags).build(),
+            (true, Memory::Vector(at)) => opcode::Writev::new($target, at, 1).offset($offset).rw_flags($flags).build(),
+        }
+    };
+}
+
+/// An entry by the library, for an offset, a length and flags of the I/O.
+pub(super) fn build(
+    target: Target,
+    memory: Memory,
+    write: bool,
+    (offset, len, flags): (u64, u32, i32),
+) -> squeue::Entry {
+    match target {
+        Target::Descriptor(fd) => entry!(types::Fd(fd), memory, write, offset, len, flags),
+        Target::Registered(index) => entry!(types::Fixed(index), memory, write, offset, len, flags),
+    }
+}
+
+/// An entry that reads or writes, in the words that the kernel finds there: `struct io_uring_sqe` of
+/// `linux/io_uring.h`.
+///
+/// The library makes entries by steps that write parts of words, and copies them whole afterwards: the processor has
+/// to wait until the parts are in memory. Here its entries are taken apart once for each file, and what is the same
+/// for all I/Os of it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Words {
+    /// What to do, flags, and the file.
+    pub(super) head: u64,
+    pub(super) offset: u64,
+    pub(super) address: u64,
+    pub(super) len: u32,
+    pub(super) rw_flags: u32,
+    pub(super) user_data: u64,
+    pub(super) buffer: u16,
+    pub(super) personality: u16,
+    pub(super) splice_fd: u32,
+    pub(super) rest: [u64; 2],
+}
+
+const _: () = assert!(size_of::<Words>() == size_of::<squeue::Entry>());
+const _: () = assert!(align_of::<Words>() == align_of::<squeue::Entry>());
+
+impl Words {
+    pub(super) fn of(entry: squeue::Entry) -> Words {
+        // SAFETY: both are the 64 bytes of `struct io_uring_sqe`, plain numbers that may have any value; the
+        // library's type is one of them, `repr(C)`, every byte of which it sets.
+        unsafe { std::mem::transmute::<squeue::Entry, Words>(entry) }
+    }
+
+    #[inline(always)]
+    pub(super) fn entry(self) -> squeue::Entry {
+        // SAFETY: as in `of`.
+        unsafe { std::mem::transmute::<Words, squeue::Entry>(self) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_library() {
+        let at = std::ptr::without_provenance_mut(0x7000);
+        let targets = [Target::Descriptor(7), Target::Registered(3)];
+        let memories = [(Memory::Plain(at), 0), (Memory::Registered(at, 9), 9)];
+        for (target, (memory, buffer)) in targets.into_iter().flat_map(|t| memories.map(|m| (t, m))) {
+            for (write, flags) in [(false, 0), (true, 8)] {
+                let built = build(target, memory, write, (0x1234_5678_9abc, 512, flags)).user_data(9);
+                let words = Words {
+                    head: Words::of(build(target, memory, write, (0, 0, 0))).head,
+                    offset: 0x1234_5678_9abc,
+                    address: 0x7000,
+                    len: 512,
+                    rw_flags: flags as u32,
+                    user_data: 9,
+                    buffer,
+                    personality: 0,
+                    splice_fd: 0,
+                    rest: [0; 2],
+                };
+                assert_eq!(words, Words::of(built), "{target:?} {memory:?} {write}");
+            }
+        }
+    }
+}
