@@ -280,15 +280,19 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// One I/O after another. The end of one is the creation of the next, and its submission too when nothing lies in
     /// between: then one look at the clock does for both, and the few nanoseconds of our own counting are in the
     /// latency rather than hidden from it.
-    fn drive_synchronous(&mut self) -> StopReason {
+    ///
+    /// Where the stream is `PLAIN`, and nothing follows an I/O, the loop is compiled for just that.
+    fn drive_synchronous<const PLAIN: bool>(&mut self) -> StopReason {
         let writes = self.plan.stream.access.does(Op::Write) && (self.scramble || self.refill);
         let idle_between = !writes;
-        let follows = self.follows();
+        let follows = !PLAIN && self.follows();
         if idle_between || !self.refill && self.plan.max_block <= WORTH_A_STAMP {
             self.tally.count_lat_as_clat();
         }
         let mut last = self.clock.now();
-        while let Some(request) = self.stream.next() {
+        loop {
+            let next = if PLAIN { self.stream.as_plain().and_then(Iterator::next) } else { self.stream.next() };
+            let Some(request) = next else { return StopReason::Done };
             let (mut created, mut issued) = (last, last);
             if !idle_between {
                 (created, issued) = self.make_ready(&request, last);
@@ -312,7 +316,6 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                 return stop;
             }
         }
-        StopReason::Done
     }
 
     /// Counts one I/O, or its error. Breaks when the job may not go on after it.

@@ -63,7 +63,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn drive(&mut self) -> StopReason {
         match (B::QUEUED, self.ruled || self.careful) {
             (true, _) => self.drive_queue(),
-            (false, false) => self.drive_synchronous(),
+            (false, false) if self.stream.as_plain().is_some() && !self.follows() => self.drive_synchronous::<true>(),
+            (false, false) => self.drive_synchronous::<false>(),
             (false, true) => self.drive_ruled(),
         }
     }
