@@ -25,6 +25,16 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// The program as the tests use it, which is there once they ran: asked for in any other way, most of what it is made of
+/// would be compiled once more, as cargo chooses the features of libraries by what is built together.
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn tested_program() -> Result<PathBuf> {
+    run(cargo().args(["test", "--quiet", "--workspace", "--no-run"]))?;
+    Ok(target().join("debug/hakaru"))
+}
+
 /// Runs a command whose output goes where ours goes.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use super::product::Product;
 use super::speed::Station;
 use super::{cards, jobs, product, setup};
 use crate::ci::Outcome;
+use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use hakaru_model::job::Op;
 use hakaru_rig::guest::Guest;
@@ -18,7 +19,10 @@ use std::time::Duration;
 /// As [`main`].
 pub(crate) fn step() -> Result<Outcome> {
     match setup::ready(Arch::X86_64).and_then(|_| setup::layer_tools()) {
-        Ok(()) => main(&[]).map(|()| Outcome::Passed),
+        Ok(()) => {
+            let program = workspace::tested_program()?;
+            main(&["--hakaru".to_owned(), program.display().to_string()]).map(|()| Outcome::Passed)
+        }
         Err(why) => Ok(Outcome::Skipped(format!("no test machine can be had here: {why:#}"))),
     }
 }
