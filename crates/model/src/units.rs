@@ -113,8 +113,11 @@ impl Bytes {
 const IEC: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const SI: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 
-/// Shows about three significant digits, and never an exponent.
+/// Shows about three significant digits; an exponent only for what is beyond the largest unit, which nothing real is.
 fn three_digits(value: f64) -> String {
+    if value >= 1e15 {
+        return format!("{value:.2e}");
+    }
     let digits = if value >= 100.0 || value == value.trunc() && (1.0..1e3).contains(&value) {
         0
     } else if value >= 10.0 {
@@ -329,6 +332,8 @@ mod tests {
         assert_eq!(Nanos(410).to_string(), "410 ns");
         assert_eq!(Iops(1489.2).to_string(), "1489");
         assert_eq!(Iops(12_345.0).to_string(), "12.3 k");
+        assert_eq!([BytesPerSec(1e200).to_string(), Iops(1e200).to_string()], ["1.00e182 EB/s", "1.00e194 M"]);
+        assert_eq!([Bytes(u64::MAX).to_string(), Nanos(u64::MAX).to_string()], ["16 EiB", "18446744074 s"]);
     }
 
     proptest::proptest! {

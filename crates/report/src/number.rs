@@ -59,8 +59,16 @@ fn decimals(value: f64) -> usize {
     (2 - size.log10().floor() as i32).clamp(0, 9) as usize
 }
 
+/// No storage has figures from here on, but a table that somebody wrote may: they are told by their exponent, because
+/// their digits would fill a page.
+const BEYOND: f64 = 1e15;
+
 fn fixed(value: f64, places: usize) -> String {
-    if value.is_finite() { format!("{value:.places$}") } else { "–".to_owned() }
+    match value.abs() {
+        size if !size.is_finite() => "–".to_owned(),
+        size if size >= BEYOND => format!("{value:.2e}"),
+        _ => format!("{value:.places$}"),
+    }
 }
 
 /// A number with three significant digits, or all digits before the point where it has more.
@@ -68,10 +76,13 @@ pub(crate) fn significant(value: f64) -> String {
     fixed(value, decimals(value))
 }
 
-/// A number of full precision for machines: no exponent, no rounding noise past `places`.
+/// A number of full precision for machines: no exponent below [`BEYOND`], no rounding noise past `places`.
 pub(crate) fn exact(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return String::new();
+    }
+    if value.abs() >= BEYOND {
+        return format!("{value:e}");
     }
     let text = format!("{value:.places$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -124,7 +135,17 @@ mod tests {
         assert_eq!(show(7012.0, None), "7012");
         assert_eq!(show(f64::NAN, Some(f64::INFINITY)), "– ± –");
         assert_eq!(show(0.0, Some(0.0)), "0 ± 0");
-        assert_eq!(show(1e300, Some(1e-300)).len(), show(1e300, None).len() + 2 + " ± 0.0".len());
+        assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± 0.0");
+    }
+
+    /// A published table may hold any number: its deviation came as two hundred digits.
+    #[test]
+    fn what_no_storage_reaches_is_told_by_its_exponent() {
+        let show = |mean, deviation| Spread::of(&estimate(mean, deviation), 1.0).to_string();
+        assert_eq!(show(22.4, Some(1e200)), "22.4 ± 1.00e200");
+        assert_eq!(show(-4.2e15, None), "-4.20e15");
+        assert_eq!(show(999_999_999_999_999.0, None), "999999999999999");
+        assert_eq!([exact(1e200, 6), exact(-2.5e15, 0)], ["1e200", "-2.5e15"]);
     }
 
     #[test]
