@@ -94,17 +94,17 @@ fn values(record: &RunRecord, kind: Kind) -> Vec<String> {
 }
 
 /// Runs of the store that all kinds of terms mean, in the order in which they were measured. What was not measured to
-/// its end is left out.
+/// its end is left out; what cannot be read is too, and told among the `notes`.
 ///
 /// # Errors
 /// When a term cannot be read, or means nothing that is stored, then it says what there is; or when no record can be read.
-pub(crate) fn runs(store: &Store, terms: &[Term]) -> Result<Vec<RunRecord>> {
+pub(crate) fn runs(store: &Store, terms: &[Term], notes: &mut BTreeSet<String>) -> Result<Vec<RunRecord>> {
     let rows = store.runs(&Filter { outcome: Some(OutcomeKind::Completed), ..Filter::default() })?;
-    narrow(readable(rows.iter().rev().map(|row| store.run(&row.id)))?, terms)
+    narrow(readable(rows.iter().rev().map(|row| store.run(&row.id)), notes)?, terms)
 }
 
-/// What can be read: a record of a newer build, or a damaged one, is told of and keeps no other from being chosen.
-fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>) -> Result<Vec<T>> {
+/// What can be read: a record of a newer build, or a damaged one, is noted and keeps no other from being chosen.
+fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>, notes: &mut BTreeSet<String>) -> Result<Vec<T>> {
     let (mut all, mut unreadable) = (Vec::new(), Vec::new());
     for one in found {
         match one {
@@ -117,10 +117,8 @@ fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>) -> Result<Vec<
     match unreadable.into_iter().next() {
         Some(first) if all.is_empty() => Err(first.into()),
         Some(first) => {
-            anstream::eprintln!(
-                "note: {count} stored run(s) are left out: {}",
-                hakaru_report::plain(&first.to_string())
-            );
+            let first = hakaru_report::plain(&first.to_string());
+            notes.insert(format!("{count} stored run(s) are left out: {first}"));
             Ok(all)
         }
         None => Ok(all),
@@ -213,13 +211,17 @@ mod tests {
     #[test]
     fn a_record_that_cannot_be_read_keeps_no_other_from_being_chosen() {
         let newer = || hakaru_store::import(r#"{"format": 4000000000}"#).err().map(FindError::from);
-        let found = |all: Vec<Option<u32>>| {
+        let mut notes = BTreeSet::new();
+        let mut found = |all: Vec<Option<u32>>| {
             let each = all.into_iter().map(|one| one.ok_or_else(|| newer().expect("no build reads such a format")));
-            readable(each).map_err(|error| error.to_string())
+            readable(each, &mut notes).map_err(|error| error.to_string())
         };
         assert_eq!(found(vec![Some(1), None, Some(2)]), Ok(vec![1, 2]));
+        assert_eq!(found(vec![None, Some(3)]), Ok(vec![3]));
         assert_eq!(found(Vec::new()), Ok(Vec::new()));
         assert!(found(vec![None, None]).unwrap_err().contains("4000000000"));
+        // Both sides of a comparison choose from the same store, and say the same of it.
+        assert_eq!(notes.len(), 1, "{notes:?}");
     }
 
     #[test]

@@ -33,7 +33,10 @@ pub(crate) struct Args {
 
 /// Compares, and tells.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let (a, b) = (side(&args.a, db)?, side(&args.b, db)?);
+    let mut stored = Stored { db, store: None, notes: BTreeSet::new() };
+    let sides = side(&args.a, &mut stored).and_then(|a| Ok((a, side(&args.b, &mut stored)?)));
+    stored.notes.iter().for_each(|note| anstream::eprintln!("note: {note}"));
+    let (a, b) = sides?;
     let names = names(&a, &b, args);
     let names = (names.0.as_str(), names.1.as_str());
     let phases = common_phases(&a, &b);
@@ -76,23 +79,47 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// What both sides choose from: opened once, when one of them needs it, so that what there is to say of it is said once.
+struct Stored<'a> {
+    db: Option<&'a Path>,
+    store: Option<Store>,
+    notes: BTreeSet<String>,
+}
+
+impl Stored<'_> {
+    fn store(&mut self) -> Result<&Store> {
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => place::open(self.db)?,
+        };
+        Ok(self.store.insert(store))
+    }
+
+    fn chosen(&mut self, terms: &[Term]) -> Result<Vec<RunRecord>> {
+        let mut notes = std::mem::take(&mut self.notes);
+        let runs = select::runs(self.store()?, terms, &mut notes);
+        self.notes = notes;
+        runs
+    }
+}
+
 /// All records that one side names, as one summary.
-fn side(names: &str, db: Option<&Path>) -> Result<Summary> {
+fn side(names: &str, stored: &mut Stored<'_>) -> Result<Summary> {
     let mut records: Vec<RunRecord> = Vec::new();
     let words: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     // A file may be called like a term.
     let term = |word: &&str| if Path::new(word).exists() { None } else { Term::read(word) };
     let terms: Vec<Term> = words.iter().filter_map(term).collect();
     if terms.len() == words.len() && !terms.is_empty() {
-        records = select::runs(&place::open(db)?, &terms)?;
+        records = stored.chosen(&terms)?;
     }
     for name in words.into_iter().filter(|word| term(word).is_none()) {
         let path = Path::new(name);
         let found = if path.exists() {
             import::records_in(path)?
         } else {
-            let store = place::open(db)?;
-            of_thing(&store, name)?.map_or_else(|| super::report::find(&store, name, true), Ok)?
+            let store = stored.store()?;
+            of_thing(store, name)?.map_or_else(|| super::report::find(store, name, true), Ok)?
         };
         if found.is_empty() {
             bail!("no results were found in {name}; `hakaru import --dry-run {name}` tells what was not read, and why");
@@ -254,6 +281,9 @@ fn percentile(merged: Option<&LatencySummary>, by_run: &[(Quantile, Estimate)], 
 
 /// `6.31x`, `0.43x`, `120x`.
 fn ratio(value: f64) -> String {
+    if value >= 1e15 {
+        return format!("{value:.2e}x");
+    }
     let decimals = if value >= 100.0 {
         0
     } else if value >= 10.0 {
