@@ -45,7 +45,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     if args.format.is_some() {
-        records.iter().try_for_each(|record| print(&as_fio(record)))?;
+        records.iter().try_for_each(|record| print(&line_by_line(&as_fio(record))))?;
         return Ok(Exit::Ok);
     }
     let summary = hakaru_analysis::summarize(&records);
@@ -66,4 +66,25 @@ fn as_fio(record: &RunRecord) -> String {
     let mut view = RunView::of(hakaru_dialects::fio::VERSION, &record.scenario, &extras, &record.phases);
     view.shown_unix_ms = record.started_unix_ms;
     normal(&view)
+}
+
+/// Names in a result may be a stranger's: a terminal would obey the control characters in them.
+fn line_by_line(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => hakaru_report::plain(line) + "\n",
+            None => hakaru_report::plain(line),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_stranger_commands_the_terminal() {
+        let told = line_by_line("evil\u{1b}]0;x\u{7}: (groupid=0)\r\n\n  write: IOPS=1");
+        assert_eq!(told, "evil\u{fffd}]0;x\u{fffd}: (groupid=0)\u{fffd}\n\n  write: IOPS=1");
+    }
 }
