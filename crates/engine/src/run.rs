@@ -434,9 +434,15 @@ impl Drop for Leaver<'_> {
     }
 }
 
-fn region_names(phase: &PhasePlan, worker: &hakaru_model::plan::WorkerPlan) -> Vec<String> {
-    let file = |r: &hakaru_model::stream::Region| phase.files.get(r.file as usize);
-    worker.stream.regions.iter().map(|r| file(r).map_or_else(String::new, |f| files::name_of(&f.path))).collect()
+/// What errors call the regions of a worker: their files, or the simulated card.
+fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
+    let name = |file: u32| match (&worker.sim, phase.files.get(file as usize)) {
+        // It has no file, and another job of the phase may have the first one.
+        (Some(prices), _) => prices.name.clone(),
+        (None, Some(file)) => files::name_of(&file.path),
+        (None, None) => worker.ioengine.name().to_owned(),
+    };
+    worker.stream.regions.iter().map(|region| name(region.file)).collect()
 }
 
 /// Tells the conductor when a worker ends by a panic, so that it does not wait for ever.

@@ -169,6 +169,7 @@ fn an_error_in_the_middle_is_data_and_ends_the_job() {
         (worker.errors.total, worker.errors.first[0].offset, worker.errors.first[0].errno),
         (1, Bytes(10 * MIB), 5)
     );
+    assert_eq!(worker.errors.first[0].file, "card", "a simulated card has no file, but a name");
     assert!(
         matches!(&report.outcome, Outcome::Failed { error } if error.contains("at byte 10485760")),
         "{:?}",
