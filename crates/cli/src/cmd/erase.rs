@@ -18,14 +18,16 @@ pub(crate) fn losses(path: &Path) -> String {
     format!("Would be lost on {}:\n{}", path.display(), lines.concat())
 }
 
-/// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and of a partition that it is one.
+/// `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and of a partition or mapping that it is one.
 pub(crate) fn called(candidate: &Candidate) -> String {
     let identity = candidate.identity();
     let (name, path, size) = (identity.display_name(), identity.path.display().to_string(), candidate.size());
-    plain(&match (candidate.partition(), name == path) {
-        (Some(number), _) => format!("partition {number} of {name}, {size}, {path}"),
-        (None, true) => format!("{name}, {size}"),
-        (None, false) => format!("{name}, {size}, {path}"),
+    plain(&match (candidate.partition(), candidate.mapping(), name == path) {
+        (Some(number), ..) => format!("partition {number} of {name}, {size}, {path}"),
+        (None, Some(mapping), true) => format!("the mapping {mapping}, {size}, {path}"),
+        (None, Some(mapping), false) => format!("the mapping {mapping} on {name}, {size}, {path}"),
+        (None, None, true) => format!("{name}, {size}"),
+        (None, None, false) => format!("{name}, {size}, {path}"),
     })
 }
 

@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_said() {
-        insta::assert_snapshot!(what_would_be_lost(Path::new("/nonexistent"))[0], @"unknown, because /nonexistent cannot be read: No such file or directory (os error 2)");
+        insta::assert_snapshot!(what_would_be_lost(Path::new("/proc/nonexistent"))[0], @"unknown, because /proc/nonexistent cannot be read: No such file or directory (os error 2)");
         insta::assert_snapshot!(what_would_be_lost(Path::new("/dev/null"))[0], @"unknown, because /dev/null cannot be read: it is neither a file nor a block device");
     }
 

@@ -19,7 +19,7 @@ use crate::disk;
 use crate::identify::recognise;
 use crate::mounts;
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{Fact, Identity};
+use hakaru_model::facts::{DeviceIdentity, Identity};
 use hakaru_model::units::Bytes;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -47,6 +47,8 @@ pub struct Candidate {
     own: Vec<String>,
     /// The same, and its names under `/dev/disk/by-id`.
     ids: Vec<String>,
+    /// What the disk answers to on which a mapping lies: whoever gives one of these means more than the mapping.
+    below: Vec<String>,
 }
 
 impl Candidate {
@@ -72,8 +74,12 @@ impl Candidate {
     }
 
     /// Whether what it answers to is its own. The names of a card in a USB reader are those of the reader, which are the
-    /// same for every card that is put into it.
+    /// same for every card that is put into it; a mapping without a UUID has the name that somebody gave it.
     pub fn tells_itself(&self) -> bool {
+        if self.mapping().is_some() && roots::text(&self.node.folder.join("dm/uuid")).is_none_or(|uuid| uuid.is_empty())
+        {
+            return false;
+        }
         let card = self.identity.device.known().and_then(|device| device.card.as_ref());
         card.is_none_or(|card| card.cid.known().is_some())
     }
@@ -86,6 +92,11 @@ impl Candidate {
     /// Its number, when it is a partition.
     pub fn partition(&self) -> Option<u32> {
         self.node.partition()
+    }
+
+    /// Its name as a mapping (device-mapper), when it is one.
+    pub fn mapping(&self) -> Option<String> {
+        roots::text(&self.node.folder.join("dm/name"))
     }
 
     /// The name that has to be typed.
@@ -116,14 +127,19 @@ impl Candidate {
                 if says_nothing(given) {
                     return Err(Refusal::Anonymous { given: given.to_owned() });
                 }
-                let known = self.ids.iter().any(|id| id.eq_ignore_ascii_case(given));
-                let mismatch =
-                    || Refusal::Mismatch { path: self.path.clone(), given: given.to_owned(), ids: self.ids.clone() };
-                known.then_some(()).ok_or_else(mismatch)
+                let among = |ids: &[String]| ids.iter().any(|id| id.eq_ignore_ascii_case(given));
+                let (path, given, ids) = (self.path.clone(), given.to_owned(), self.ids.clone());
+                match (among(&self.ids), among(&self.below)) {
+                    (true, _) => Ok(()),
+                    (false, true) => Err(Refusal::OnlyAbove { path, given, ids }),
+                    (false, false) => Err(Refusal::Mismatch { path, given, ids }),
+                }
             }
             Confirmation::Typed(typed) => {
                 let typed = typed.trim();
-                let same = typed == self.node.kname || Path::new(typed) == Path::new("/dev").join(&self.node.kname);
+                let names = |name: &str| typed == name || Path::new(typed) == Path::new("/dev").join(name);
+                let mapped = self.mapping().is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
+                let same = names(&self.node.kname) || mapped;
                 let mistyped = || Refusal::Mistyped { typed: typed.to_owned(), wanted: self.node.kname.clone() };
                 same.then_some(()).ok_or_else(mistyped)
             }
@@ -344,8 +360,9 @@ pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
     let identity = recognise(path, roots);
     let own = own_ids(&node, &identity);
     let ids = with_aliases(&own, &node, roots);
+    let below = ids_below(&node, &identity, roots);
     let size = size_of(&node);
-    Ok(Candidate { path: path.to_owned(), node, sequence, size, identity, own, ids })
+    Ok(Candidate { path: path.to_owned(), node, sequence, size, identity, own, ids, below })
 }
 
 fn size_of(node: &Node) -> Bytes {
@@ -357,20 +374,33 @@ fn open_itself(held: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(format!("/proc/self/fd/{}", held.as_raw_fd()), flags | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// All that this device answers to by itself, the most telling first.
+/// All that this device answers to by itself, the most telling first. A partition answers to what its disk does; a
+/// mapping or RAID only to its own names: it is not the disk below it.
 fn own_ids(node: &Node, identity: &Identity) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    let mut add = |id: Option<String>| ids.extend(id);
-    if let Fact::Known(device) = &identity.device {
-        add(device.serial.known().cloned());
-        add(device.card.as_ref().and_then(|card| card.cid.known().cloned()));
-        add(device.wwid.known().cloned());
+    let disk = node.disk();
+    let described = identity.device.known().filter(|device| device.kname == disk.kname);
+    let mut ids: Vec<String> = described.map(ids_of).unwrap_or_default();
+    for name in ["dm/uuid", "dm/name", "md/uuid"] {
+        ids.extend(roots::text(&disk.folder.join(name)));
     }
-    for name in ["dm/name", "dm/uuid", "md/uuid"] {
-        add(roots::text(&node.folder.join(name)));
-    }
-    add(node.backing_file().map(|file| file.display().to_string()));
+    ids.extend(disk.backing_file().map(|file| file.display().to_string()));
     telling(ids)
+}
+
+/// Serial number, CID and world-wide name.
+fn ids_of(device: &DeviceIdentity) -> Vec<String> {
+    let cid = device.card.as_ref().and_then(|card| card.cid.known());
+    device.serial.known().into_iter().chain(cid).chain(device.wwid.known()).cloned().collect()
+}
+
+/// What the one disk at the bottom of a mapping answers to; nothing where this is that disk, or a partition of it.
+fn ids_below(node: &Node, identity: &Identity, roots: &Roots) -> Vec<String> {
+    let Some(device) = identity.device.known().filter(|device| device.kname != node.disk().kname) else {
+        return Vec::new();
+    };
+    let Some(bottom) = Node::by_name(&device.kname, roots) else { return Vec::new() };
+    let file = bottom.backing_file().map(|file| file.display().to_string());
+    telling(ids_of(device).into_iter().chain(file).chain(disk::aliases(&bottom, roots)))
 }
 
 /// And its names under `/dev/disk/by-id`, with those of its disk.

@@ -93,6 +93,16 @@ pub enum Refusal {
         /// What it answers to.
         ids: Vec<String>,
     },
+    /// The identity given is that of the disk on which a mapping lies.
+    #[error("`{given}` is the disk below {path}, and only what {path} maps of it would be erased")]
+    OnlyAbove {
+        /// The path.
+        path: PathBuf,
+        /// What was given.
+        given: String,
+        /// What the mapping answers to.
+        ids: Vec<String>,
+    },
     /// The identity given is one that many devices share.
     #[error("`{given}` is no identity: many devices have none, and show this instead")]
     Anonymous {
@@ -155,6 +165,15 @@ impl Refusal {
                 "leave the id away, and type the name of the device when asked on a terminal".to_owned()
             }
             Refusal::Mismatch { .. } => "look again whether this is the device you mean".to_owned(),
+            Refusal::OnlyAbove { ids, .. } if ids.is_empty() => {
+                "to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, type its name \
+                 when asked on a terminal"
+                    .to_owned()
+            }
+            Refusal::OnlyAbove { ids, .. } => format!(
+                "to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, give {}",
+                ids.iter().map(|id| quoted(id)).collect::<Vec<_>>().join(" or ")
+            ),
             Refusal::Anonymous { .. } => "give the CID, or a name from /dev/disk/by-id".to_owned(),
             Refusal::Mistyped { .. } => "look again whether this is the device you mean".to_owned(),
             Refusal::Stale { .. } => "look again which device has that name now, then start over".to_owned(),

@@ -97,6 +97,31 @@ fn names_that_udev_gives_are_answered_to_and_are_no_identity() {
     assert!(after.is_meant(&Confirmation::Serial("lvm-pv-uuid-abcd".to_owned())).is_ok());
 }
 
+/// A mapping on a card answered to the card's serial number: a script that meant the card erased what lay in between.
+#[test]
+fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
+    let laptop = tree("nvme-luks");
+    laptop.write("/proc/self/mountinfo", "20 1 0:25 / / rw - tmpfs tmpfs rw\n");
+    laptop.write("/proc/swaps", "Filename Type Size Used Priority\n");
+    let look = |path: &str| passive(&laptop.path(path), &laptop.roots).unwrap();
+    let volume = look("/dev/mapper/vg-root");
+    assert_eq!(
+        (volume.own_ids(), volume.mapping().as_deref()),
+        (&["LVM-aaaa".into(), "vg-root".into()][..], Some("vg-root"))
+    );
+    let serial = volume.identity().device.known().unwrap().serial.known().unwrap().clone();
+    let refusal = volume.is_meant(&Confirmation::Serial(serial.clone())).unwrap_err();
+    let told = format!("{refusal}: {}", refusal.cure()).replace(&laptop.path("/dev").display().to_string(), "/dev");
+    insta::assert_snapshot!(told.replace(&serial, "SERIAL"), @"`SERIAL` is the disk below /dev/mapper/vg-root, and only what /dev/mapper/vg-root maps of it would be erased: to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, give LVM-aaaa or vg-root");
+    for typed in ["vg-root", "/dev/mapper/vg-root", "dm-1", "/dev/dm-1"] {
+        assert!(volume.is_meant(&Confirmation::Typed(typed.to_owned())).is_ok(), "{typed}");
+    }
+    assert!(volume.is_meant(&Confirmation::Typed("mapper/vg-swap".to_owned())).is_err());
+    // A partition has no identity of its own, and goes with its disk.
+    let part = look("/dev/nvme0n1p4");
+    assert!(part.is_meant(&Confirmation::Serial(serial)).is_ok() && part.mapping().is_none());
+}
+
 #[test]
 fn a_mount_that_only_process_one_sees_counts_too() {
     let server = tree("server");
@@ -228,6 +253,52 @@ fn a_loop_over_a_loop_holds_the_lower_one() {
     let refusal = refusal(&lower, &Confirmation::Serial(lower.id()));
     let Refusal::Held { undo, .. } = &refusal else { panic!("{refusal}") };
     assert_eq!(*undo, format!("losetup -d {}", upper.node.display()));
+}
+
+/// A mapping of device-mapper, removed when dropped.
+struct Mapping(String);
+
+impl Mapping {
+    /// The second half of a device of 8 MiB.
+    fn of(test: &str, lower: &LoopDevice) -> Option<Mapping> {
+        let name = format!("hakaru-test-{}", std::process::id());
+        let table = format!("0 8192 linear {} 8192", lower.node.display());
+        match Command::new("dmsetup").args(["create", &name, "--table", &table]).output() {
+            Ok(output) if output.status.success() => Some(Mapping(name)),
+            output => {
+                eprintln!("SKIPPED {test}: dmsetup does not work here ({output:?})");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let _ = Command::new("dmsetup").args(["remove", "--retry", &self.0]).status();
+    }
+}
+
+#[test]
+fn a_mapping_is_erased_by_its_own_name_and_holds_the_disk_below() {
+    let name = "a_mapping_is_erased_by_its_own_name";
+    let Some(lower) = LoopDevice::new(name, 8, &[]) else { return };
+    let Some(mapping) = Mapping::of(name, &lower) else { return };
+    let (path, roots) = (Path::new("/dev/mapper").join(&mapping.0), Roots::live());
+    let refused = refusal(&lower, &Confirmation::Serial(lower.id()));
+    let Refusal::Held { undo, .. } = &refused else { panic!("{refused}") };
+    assert_eq!(*undo, format!("dmsetup remove {}", mapping.0));
+    let below = check(&path, &Confirmation::Serial(lower.id()), &roots).expect_err("the disk below was meant");
+    assert!(matches!(below, Refusal::OnlyAbove { .. }), "{below}");
+    // Whoever makes a mapping names it as they like, so its name tells no card from another.
+    assert!(!passive(&path, &roots).unwrap().tells_itself());
+    let erasable = check(&path, &Confirmation::Serial(mapping.0.clone()), &roots).unwrap();
+    assert_eq!((erasable.size(), erasable.id()), (Bytes(4 << 20), Some(mapping.0.as_str())));
+    rustix::io::pwrite(erasable.device(), &[0xff; 512], 0).unwrap();
+    rustix::fs::fsync(erasable.device()).unwrap();
+    drop(erasable);
+    let image = std::fs::read(lower.file()).unwrap();
+    assert!(image[..4 << 20].iter().all(|byte| *byte == 0) && image[4 << 20] == 0xff);
 }
 
 #[test]

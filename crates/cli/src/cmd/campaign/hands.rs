@@ -241,7 +241,7 @@ impl Hands for AtBench<'_> {
         let node = std::path::Path::new("/dev").join(candidate.name());
         let losses = crate::cmd::erase::losses(&node);
         let name = candidate.name().to_owned();
-        let head = format!("\n{}: {}\n", card.label, plain(&candidate.identity().display_name()));
+        let head = format!("\n{}: {}\n", card.label, crate::cmd::erase::called(candidate));
         let question = format!("{head}{losses}Type {name} to have it erased, or nothing to leave it out: ");
         loop {
             let typed = typist.ask(&question, self.stop).unwrap_or_default();
