@@ -4,9 +4,10 @@ use crate::compare::{Rate, compare_family, has_rate, rate, rate_pair};
 use hakaru_model::advice::UseRule;
 use hakaru_model::campaign::{CampaignSummary, LayerSummary, Pair, Place, Ranking, Weakness};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::facts::Environment;
+use hakaru_model::facts::{Environment, Identity};
 use hakaru_model::finding::{PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
+use std::collections::BTreeMap;
 
 /// Puts the summaries of one thing's workloads together: all phases, runs and caveats, the circumstances of the first.
 ///
@@ -143,7 +144,8 @@ pub fn advise_all(summary: &mut CampaignSummary, rules: &[UseRule]) {
 /// So many runs of a point tell how much its runs differ.
 pub const ENOUGH_RUNS: u32 = 5;
 
-/// What the design cannot prove, as far as the results show it; what only the plan knows is for whoever has the plan.
+/// What the design cannot prove, as far as the results show it; what only the plan knows is for whoever has the plan, and
+/// what changed between the runs is in their [`Circumstances`].
 pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
     let mut found = Vec::new();
     let layers = || summary.cards.iter().flat_map(|card| &card.layers);
@@ -160,14 +162,15 @@ pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
     }
     let simulated = |layer: &LayerSummary| layer.summary.caveats.contains(&Caveat::Simulated);
     let real: Vec<&LayerSummary> = layers().filter(|layer| !simulated(layer)).collect();
-    if summary.cards.len() > 1 && !real.is_empty() {
+    let targets: Vec<&Identity> = real.iter().map(|layer| &layer.summary.target).collect();
+    let twins = targets.iter().any(|target| crate::limits::specimens_of(&targets, target).is_some());
+    if summary.cards.len() > 1 && !real.is_empty() && !twins {
         found.push(Weakness::OneSpecimen);
     }
     let writes = real.iter().flat_map(|layer| &layer.summary.phases).any(|phase| phase.op != Op::Read);
     if writes && real.iter().all(|layer| layer.prepared.is_empty()) {
         found.push(Weakness::Unprepared);
     }
-    found.extend(changes(&real));
     found
 }
 
@@ -187,19 +190,42 @@ const CIRCUMSTANCES: &[Circumstance] = &[
     ("the CPU governor", |e| e.governor.known().cloned()),
 ];
 
-fn changes(layers: &[&LayerSummary]) -> Vec<Weakness> {
-    let values = |read: fn(&Environment) -> Option<String>| {
-        let mut values: Vec<String> = Vec::new();
-        for value in layers.iter().filter_map(|layer| read(&layer.summary.environment)).filter(|v| !v.is_empty()) {
-            if !values.contains(&value) {
-                values.push(value);
-            }
+/// What has to be the same for all runs of a campaign, and what it was: a host may be updated between any two of them,
+/// and another card may lie under the same folder.
+#[derive(Clone, Debug, Default)]
+pub struct Circumstances {
+    values: [Vec<String>; CIRCUMSTANCES.len()],
+    /// Of each card the devices that were measured as this one.
+    devices: BTreeMap<String, Vec<String>>,
+}
+
+impl Circumstances {
+    /// Notes those of one run, and the card it was measured on.
+    pub fn note(&mut self, card: &str, target: &Identity, environment: &Environment) {
+        for ((_, read), values) in CIRCUMSTANCES.iter().zip(&mut self.values) {
+            note_once(values, read(environment));
         }
-        values
-    };
-    let all = CIRCUMSTANCES.iter().map(|&(what, read)| (what, values(read)));
-    let changed = all.filter(|(_, values)| values.len() > 1);
-    changed.map(|(what, values)| Weakness::Changed { what: what.to_owned(), values }).collect()
+        let device = target.device.known();
+        // What tells itself is known by its serial number; the name of a node is the place, and not the card.
+        let named = device.and_then(|device| {
+            let serial = device.serial.known()?;
+            Some(device.model.known().map_or_else(|| serial.clone(), |model| format!("{model} ({serial})")))
+        });
+        note_once(self.devices.entry(card.to_owned()).or_default(), named);
+    }
+
+    /// Those that were not the same for all runs.
+    pub fn changes(self) -> Vec<Weakness> {
+        let hosts = CIRCUMSTANCES.iter().zip(self.values).map(|((what, _), values)| ((*what).to_owned(), values));
+        let devices =
+            self.devices.into_iter().map(|(card, devices)| (format!("the device measured as {card}"), devices));
+        let changed = hosts.chain(devices).filter(|(_, values)| values.len() > 1);
+        changed.map(|(what, values)| Weakness::Changed { what, values }).collect()
+    }
+}
+
+fn note_once(values: &mut Vec<String>, value: Option<String>) {
+    values.extend(value.filter(|value| !value.is_empty() && !values.contains(value)));
 }
 
 #[cfg(test)]
@@ -207,6 +233,7 @@ mod tests {
     use super::*;
     use crate::testing::{read_series, suite};
     use hakaru_model::campaign::CardSummary;
+    use hakaru_model::facts::Fact;
 
     #[test]
     fn workloads_of_a_card_are_put_together() {
@@ -261,22 +288,38 @@ mod tests {
 
     #[test]
     fn a_design_is_told_its_weaknesses() {
-        let mut other = read_series(2, 30e6, 0.01);
-        other.environment.kernel = "Linux 6.13".to_owned();
+        let other = read_series(2, 30e6, 0.01);
         let mut first = read_series(1, 30e6, 0.01);
-        first.environment.kernel = "Linux 6.12".to_owned();
         first.phases[0].bandwidth.values.truncate(3);
         let summary = campaign(vec![vec![("raw", first)], vec![("raw", other)]]);
-        let values = vec!["Linux 6.12".to_owned(), "Linux 6.13".to_owned()];
-        let expected = [
-            Weakness::FewRepeats { points: 1, of: 2, wanted: 5 },
-            Weakness::OneSpecimen,
-            Weakness::Changed { what: "the kernel".to_owned(), values },
-        ];
+        let expected = [Weakness::FewRepeats { points: 1, of: 2, wanted: 5 }, Weakness::OneSpecimen];
         assert_eq!(weaknesses(&summary), expected);
         // What writes and was not prepared has a past.
         assert!(weaknesses(&campaign(vec![vec![("raw", suite(5))]])).contains(&Weakness::Unprepared));
         assert_eq!(weaknesses(&CampaignSummary::default()), []);
+    }
+
+    /// Only the first run of each workload was asked: a kernel that was updated in between, and another card that was mounted
+    /// at the same folder, went unseen.
+    #[test]
+    fn what_changed_between_any_two_runs_is_told() {
+        let Summary { mut target, mut environment, .. } = read_series(1, 30e6, 0.01);
+        let mut seen = Circumstances::default();
+        environment.kernel = "Linux 6.12".to_owned();
+        seen.note("photos", &target, &environment);
+        assert_eq!(seen.clone().changes(), []);
+        environment.kernel = "Linux 6.13".to_owned();
+        seen.note("photos", &target, &environment);
+        let Fact::Known(device) = &mut target.device else { panic!() };
+        (device.model, device.serial) = (Fact::Known("Kingston SD32G".into()), Fact::Known("0x77".into()));
+        seen.note("photos", &target, &environment);
+        let Fact::Known(device) = &mut target.device else { panic!() };
+        device.serial = Fact::Known("0x78".into());
+        seen.note("photos", &target, &environment);
+        let told: Vec<String> = seen.changes().iter().map(ToString::to_string).collect();
+        assert_eq!(told[0], "the kernel was not the same for all points: Linux 6.12; Linux 6.13");
+        assert!(told[1].ends_with("Kingston SD32G (0x77); Kingston SD32G (0x78)"), "{told:?}");
+        assert!(told[1].starts_with("the device measured as photos was not the same for all points: "), "{told:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::compare::{common_phases, compare_family, has_rate, rate_pair};
 use crate::figures::sequential;
 use crate::stats::{self, Moments};
-use hakaru_model::facts::Bus;
+use hakaru_model::facts::{Bus, Identity};
 use hakaru_model::finding::{BusLimit, LayerCost, Limit, PhaseSummary, Summary};
 use hakaru_model::job::Op;
 use hakaru_model::units::BytesPerSec;
@@ -94,18 +94,30 @@ fn limit_of(cards: &[&Summary], op: Op) -> Option<BusLimit> {
     Some(BusLimit { op, measured: BytesPerSec(mean), ceiling, share, cards, spread, limit })
 }
 
-/// How many different things were measured; two cards of one model are one.
+/// How many different things were measured; two cards of one model are one, however they are labelled.
 fn different(found: &[(&Summary, &PhaseSummary)]) -> usize {
-    let mut names: Vec<String> = found
-        .iter()
-        .map(|(summary, _)| {
-            let model = summary.target.device.known().and_then(|device| device.model.known().cloned());
-            summary.target.label.clone().or(model).unwrap_or_else(|| summary.target.display_name())
-        })
-        .collect();
+    let targets: Vec<&Identity> = found.iter().map(|(summary, _)| &summary.target).collect();
+    let kind = |target: &&Identity| match specimens_of(&targets, target) {
+        Some(model) => model,
+        None => target.display_name(),
+    };
+    let mut names: Vec<String> = targets.iter().map(kind).collect();
     names.sort();
     names.dedup();
     names.len()
+}
+
+/// The model of a thing of which there is another specimen among these: one model, and another serial number. What a
+/// reader answers for its card tells nothing of the card.
+pub(crate) fn specimens_of(all: &[&Identity], target: &Identity) -> Option<String> {
+    let of = |identity: &Identity| {
+        let device = identity.device.known()?;
+        let tells_itself = device.card.as_ref().is_none_or(|card| card.cid.known().is_some());
+        Some((device.model.known()?.clone(), device.serial.known()?.clone())).filter(|_| tells_itself)
+    };
+    let (model, serial) = of(target)?;
+    let twin = |other: &&Identity| of(other).is_some_and(|(m, s)| m == model && s != serial);
+    all.iter().any(twin).then_some(model)
 }
 
 fn one_host(found: &[(&Summary, &PhaseSummary)]) -> bool {
@@ -180,6 +192,24 @@ mod tests {
         assert!(read.spread.unwrap() < 0.02 && (read.share.unwrap() - 0.813).abs() < 0.01);
         // One of them alone is near the ceiling.
         assert_eq!(bus_limit(&all[..1])[0].limit, Limit::Host);
+    }
+
+    /// Three specimens of one model were three different cards for the labels they have in a campaign, and the host was to
+    /// blame for their being alike.
+    #[test]
+    fn specimens_of_one_model_are_alike_by_themselves() {
+        let labelled = |serial: &dyn Fn(u64) -> String| {
+            let mut cards: Vec<Summary> = (0..3).map(|i| read_series(i, 35e6, 0.005)).collect();
+            for (i, summary) in (0..).zip(&mut cards) {
+                summary.target.label = Some(format!("card {i}"));
+                let Fact::Known(device) = &mut summary.target.device else { panic!() };
+                (device.model, device.serial) = (Fact::Known("SanDisk SE32G".into()), Fact::Known(serial(i)));
+            }
+            bus_limit(&cards.iter().collect::<Vec<_>>())[0].limit
+        };
+        assert_eq!(labelled(&|i| format!("0x{i:08x}")), Limit::Unclear);
+        // One serial number for all of them is that of something else, and then their labels tell them apart.
+        assert_eq!(labelled(&|_| "0x1234".to_owned()), Limit::Host);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::file::{Each, Order, Preparation, Repeats};
 use super::journal::{Trust, counts};
 use super::runner::WHOLE_HOST;
 use super::spec::{Campaign, Card, Layer, Through};
+use hakaru_analysis::campaign::Circumstances;
 use hakaru_analysis::claims::{Given, check_claims, claims_of};
 use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared, Weakness};
 use hakaru_model::caveat::Caveat;
@@ -48,15 +49,19 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
         }
     }
     let several = points.hosts() > 1;
-    let mut cards = Vec::new();
+    let (mut cards, mut circumstances) = (Vec::new(), Circumstances::default());
     for ((host, key), cells) in points.of_cards(campaign) {
-        let measured = measured(campaign, store, &host, &key, cells, several)?;
+        let measured = measured(campaign, store, (&host, &key), cells, several, &mut circumstances)?;
         summary.runs += measured.layers.iter().map(|(_, summary, _)| summary.runs.len() as u64).sum::<u64>();
         cards.push(measured);
     }
     let all_measured = more.is_empty();
+    for (card, layer) in more.iter().flat_map(|card| card.layers.iter().map(move |layer| (card, &layer.1))) {
+        circumstances.note(&card.name, &layer.target, &layer.environment);
+    }
     cards.extend(more);
     conclude(campaign, &mut summary, cards);
+    summary.weaknesses.extend(circumstances.changes());
     summary.method = method(campaign, !kept_caches(&summary));
     if all_measured {
         summary.weaknesses.extend(weaknesses_of_plan(campaign, summary.runs));
@@ -105,10 +110,10 @@ fn label_of(cells: &Cells) -> String {
 fn measured(
     campaign: &Campaign,
     store: &Store,
-    host: &str,
-    key: &str,
+    (host, key): (&str, &str),
     cells: Cells,
     several_hosts: bool,
+    circumstances: &mut Circumstances,
 ) -> Result<Measured, FindError> {
     let label = label_of(&cells);
     let card = campaign.cards.iter().find(|card| card.label == label);
@@ -121,6 +126,9 @@ fn measured(
             let Some(rows) = cells.get(&(layer.name.clone(), workload.name.clone())) else { continue };
             let records = in_time(rows).map(|row| store.run(&row.run)).collect::<Result<Vec<RunRecord>, _>>()?;
             note_preparation(&mut prepared, &records);
+            for record in records.iter().filter(|record| !record.caveats.contains(&Caveat::Simulated)) {
+                circumstances.note(name, &record.target, &record.environment);
+            }
             parts.push(hakaru_analysis::summarize(&records));
         }
         if let Some(mut whole) = hakaru_analysis::join(parts) {
