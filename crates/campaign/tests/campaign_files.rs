@@ -141,6 +141,27 @@ fn what_is_wrong_is_pointed_at() {
     insta::assert_snapshot!(told.join("\n"));
 }
 
+/// A label with an escape sequence reached the terminal of whoever ran the file of a stranger.
+#[test]
+fn no_text_of_a_file_commands_the_terminal() {
+    let workload = "[[workload]]\nsuite = [\"all\"]\n";
+    let cases = [
+        ("[[card]]\nlabel = \"a\\u001b[2J\"\n", "`label` holds the control character U+001B"),
+        ("[[card]]\nlabel = \"a\"\n[card.facts]\nshop = \"b\\nc\"\n", "`shop` holds the control character U+000A"),
+        (
+            "[[card]]\nlabel = \"a\"\n[card.facts]\n\"d\\u202e\" = \"c\"\n",
+            "`d\\u{202e}` holds the control character U+202E",
+        ),
+        ("[[layer]]\nfs = \"ext4\"\nmkfs = [\"-L\", \"x\\u0007\"]\n", "`mkfs` holds the control character U+0007"),
+    ];
+    for (tables, expected) in cases {
+        let said = told(&format!("name = \"x\"\n{tables}{workload}"));
+        assert!(said.contains(expected) && !said.contains('\u{1b}'), "{said:?}");
+    }
+    let prose = "name = \"x\"\nabout = \"one line\\nand another\"\n";
+    assert!(parse(&format!("{prose}{workload}")).is_ok());
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
 

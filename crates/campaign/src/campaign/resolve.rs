@@ -35,6 +35,7 @@ pub fn campaign(text: &str, around: &Surroundings<'_>) -> Result<Campaign, FileE
 /// A [`FileError`] with the place of the word that is wrong.
 pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Result<Campaign, FileError> {
     let written: toml::Table = toml::from_str(text).unwrap_or_default();
+    written.iter().try_for_each(|(key, value)| no_commands(key, value))?;
     let id = match &file.id {
         Some(id) => checked_id(id)?,
         None => slug(file.name.get_ref()),
@@ -80,6 +81,33 @@ pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Res
         }
         None => Ok(campaign),
     }
+}
+
+/// Fails where a text holds what a terminal would obey rather than show: campaign files come from strangers, and their
+/// names are printed wherever a campaign goes. Lines end only in what is prose or a job file.
+fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
+    let turns =
+        |c: char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let lines = matches!(key, "about" | "fio-text");
+    let commands = |c: &char| (c.is_control() && !(lines && matches!(c, '\n' | '\t' | '\r'))) || turns(*c);
+    let found = match value {
+        toml::Value::String(text) => text.chars().find(commands),
+        toml::Value::Array(values) => return values.iter().try_for_each(|value| no_commands(key, value)),
+        toml::Value::Table(table) => return table.iter().try_for_each(|(key, value)| no_commands(key, value)),
+        _ => None,
+    };
+    let Some(c) = key.chars().find(commands).or(found) else { return Ok(()) };
+    let message = format!(
+        "{} holds the control character U+{:04X}, which is part of no name: leave it out",
+        shown(key),
+        c as u32
+    );
+    Err(FileError { message, span: None })
+}
+
+/// A key in a message.
+fn shown(key: &str) -> String {
+    format!("`{}`", key.escape_debug())
 }
 
 /// More runs than these are a slip of the hand.

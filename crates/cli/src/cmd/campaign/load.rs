@@ -11,6 +11,7 @@ use hakaru_campaign::campaign::resolve::{self, Surroundings};
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_dialects::fio::{FioError, Location, ParseContext};
 use hakaru_model::job::Scenario;
+use hakaru_report::plain;
 use hakaru_store::Store;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -151,6 +152,7 @@ fn lower(name: &str, job: &str, text: &Text) -> Result<(Scenario, Vec<String>), 
 fn point_at(error: &FileError, text: &Text, fio: Option<&FioError>) {
     let FileError { message, span } = error;
     let (title, cause) = message.split_once('\n').unwrap_or((message, ""));
+    let title = &plain(title);
     let mut report = vec![Group::with_title(Level::ERROR.primary_title(title))];
     let job_line = fio.and_then(|error| match &error.at {
         Some(Location::File { line, text, span, .. }) => Some((*line, text.as_str(), span.clone())),
@@ -193,7 +195,7 @@ fn help(title: &str, cause: &str) -> String {
     });
     match nearest {
         Some(name) => format!("did you mean `{name}`? docs/CAMPAIGNS.md explains each key"),
-        None if !cause.is_empty() => cause.replace('\n', "; "),
+        None if !cause.is_empty() => plain(&cause.replace('\n', "; ")),
         None => {
             "docs/CAMPAIGNS.md explains each key, and `hakaru campaign init --list` names ready-made files".to_owned()
         }
