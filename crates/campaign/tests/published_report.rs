@@ -30,6 +30,23 @@ fn make() -> CampaignSummary {
     summary
 }
 
+/// A table in KB/s of which one line stands in MB/s was shown as it was, without a word.
+#[test]
+fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
+    let around = Surroundings { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
+    let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
+    let head = "card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev\n";
+    let told = |row: &str| published::table(&format!("{head}{row}\n"), "x.csv", &campaign).map(|found| found.notes);
+    let said = told("kingston,raw,rand-read-4k,10,7.7,0,KB/s,1973,4").unwrap().join("\n");
+    assert!(said.starts_with("kingston, raw, rand-read-4k: 7.7 KB/s and 1973 IOPS contradict each other"), "{said}");
+    assert!(said.contains("one of KB/s and MB/s"), "{said}");
+    let said = told("kingston,raw,rand-read-4k,10,64.6,0,MB/s,1973,4").unwrap().join("\n");
+    assert!(said.contains("by a factor of 8.0") && said.contains("bits are taken for bytes"), "{said}");
+    assert_eq!(told("kingston,raw,rand-read-4k,10,8.08,0,MB/s,1973,4").unwrap(), [""; 0]);
+    let wrong = told("kingston,raw,rand-read-4k,10,64.6,0,Mbit/s,1973,4").unwrap_err().to_string();
+    assert_eq!(wrong, "line 2: `Mbit/s` is no unit of bandwidth: MB/s, MiB/s, KB/s, KiB/s are");
+}
+
 /// The rows of the table below a heading of the Markdown, cell by cell.
 fn table<'a>(page: &'a str, part: &str, title: &str) -> Vec<Vec<&'a str>> {
     let after = page.split(&format!("\n## {part}\n")).nth(1).unwrap_or_else(|| panic!("no {part} in {page}"));

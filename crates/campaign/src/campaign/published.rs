@@ -43,6 +43,8 @@ struct Row<'a> {
     runs: u32,
     bandwidth: Estimate,
     iops: Estimate,
+    /// Bandwidth as it was printed, with its unit.
+    printed: &'a str,
     unit: &'a str,
     workload: &'a Workload,
 }
@@ -66,6 +68,7 @@ pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<Published,
         }
     }
     found.notes = units(&rows);
+    found.notes.extend(rows.iter().filter_map(contradiction));
     found.cards = cards(&rows, source, campaign);
     Ok(found)
 }
@@ -113,7 +116,8 @@ fn row<'a>(columns: &Columns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<R
     let bandwidth = stated("bw_mean", "bw_stdev", factor)?;
     let iops = stated("iops_mean", "iops_stdev", 1.0)?;
     let host = columns.get("host").unwrap_or_default();
-    Ok(Some(Row { card, host, layer, runs, bandwidth, iops, unit, workload }))
+    let printed = columns.needed("bw_mean")?;
+    Ok(Some(Row { card, host, layer, runs, bandwidth, iops, printed, unit, workload }))
 }
 
 /// Bytes per second, as the unit is written.
@@ -148,6 +152,32 @@ fn units(rows: &[Row<'_>]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Rounding, and decimal prefixes for binary ones, leave bandwidth and IOPS within this factor of each other.
+const AGREES: f64 = 1.25;
+
+/// A row whose bandwidth and IOPS cannot both be right, whatever the prefixes of its unit mean.
+fn contradiction(row: &Row<'_>) -> Option<String> {
+    let Row { card, layer, printed, unit, bandwidth, iops, workload, .. } = row;
+    let ratio = Some(implied(row)? / bandwidth.mean).filter(|ratio| ratio.is_finite() && iops.mean >= TELLING_IOPS)?;
+    let times = ratio.max(ratio.recip());
+    if times <= AGREES {
+        return None;
+    }
+    let near = |of: f64| (times / of - 1.0).abs() < 0.06;
+    let hint = if near(1000.0) || near(1024.0) {
+        ", as when one of KB/s and MB/s stands for the other"
+    } else if near(8.0) {
+        ", as when bits are taken for bytes"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{card}, {layer}, {}: {printed} {unit} and {} IOPS contradict each other by a factor of {times:.1}{hint}; both are shown \
+         as they were printed",
+        workload.name, iops.mean
+    ))
 }
 
 /// The bandwidth that follows from IOPS and the size of an I/O.

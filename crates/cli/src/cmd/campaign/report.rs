@@ -54,8 +54,7 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     };
     let summary = found(args, &campaign, &store)?;
     if summary.cards.is_empty() {
-        let name = args.campaign.display();
-        bail!("nothing was measured of {} yet: `hakaru campaign run {name}` begins", campaign.name);
+        bail!("{}", nothing_to_report(&summary, args));
     }
     if let Some(folder) = &args.charts {
         write_charts(&hakaru_report::campaign_charts(&summary), folder)?;
@@ -84,6 +83,25 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         }
     }
     Ok(Exit::Ok)
+}
+
+/// Why there is nothing to report, and what to do.
+fn nothing_to_report(summary: &CampaignSummary, args: &Args) -> String {
+    let CampaignSummary { name, failed, other_definition, .. } = summary;
+    let run = format!("`hakaru campaign run {}`", args.campaign.display());
+    match (&failed[..], other_definition) {
+        ([], 0) => format!("nothing was measured of {name} yet: {run} begins"),
+        ([], others) => format!(
+            "nothing that {name} wants now was measured yet: {others} stored run(s) were measured in another way, and do \
+             not count; {run} begins"
+        ),
+        ([first, ..], _) => format!(
+            "no run of {name} came to its end: {} did not, the first of them {} ({}); {run} tries again",
+            failed.len(),
+            first.point,
+            first.because
+        ),
+    }
 }
 
 /// Writes the table of all figures, which is nothing that a terminal could show.
