@@ -60,14 +60,24 @@ pub enum OnceError {
     /// Nothing was measured.
     #[error(transparent)]
     Run(RunError),
-    /// The record could not be stored. It is not lost: it comes along.
-    #[error("measured, but the record could not be stored: {source}")]
+    /// The record could not be stored. It is not lost: it comes along, and lies beside the database where that is possible.
+    #[error("measured, but the record could not be stored: {source}{}", beside(.spooled))]
     Store {
         /// Why not.
         source: AppendError,
         /// What was measured.
         record: Box<RunRecord>,
+        /// Whether it is kept beside the database.
+        spooled: bool,
     },
+}
+
+fn beside(spooled: &bool) -> &'static str {
+    if *spooled {
+        ". It is kept beside the database, and `hakaru recover` stores it once that can be written again"
+    } else {
+        ""
+    }
 }
 
 /// An id that sorts by time (UUID version 7, RFC 9562).
@@ -144,7 +154,8 @@ pub fn run_point(
     if let Some(store) = store
         && let Err(source) = store.append(&record)
     {
-        return Err(OnceError::Store { source, record: Box::new(record) });
+        let spooled = spool.is_some_and(|spool| spool.leave(&record));
+        return Err(OnceError::Store { source, record: Box::new(record), spooled });
     }
     spool.into_iter().for_each(Spooling::remove);
     Ok(Ran { record, error })

@@ -57,6 +57,11 @@ impl Spooling {
         self.spool.remove();
     }
 
+    /// Leaves it where it is with the whole record, which could not be stored. Tells whether that is on the disk now.
+    pub(crate) fn leave(self, record: &RunRecord) -> bool {
+        self.spool.ended(record)
+    }
+
     fn phase_begins(&mut self, phase: &PhasePlan) {
         self.pending.clear();
         (self.phase_began, self.last) = (Instant::now(), Instant::now());

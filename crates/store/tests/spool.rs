@@ -78,6 +78,24 @@ fn a_run_that_was_killed_is_kept_as_far_as_it_came() {
     assert!(left(&database).is_empty());
 }
 
+/// A database that was locked for too long cost the run, or made a stopped one of it.
+#[test]
+fn a_run_that_came_to_its_end_and_was_not_stored_is_kept_as_it_was() {
+    let Place { _folder, database, mut store } = place();
+    let spool = one_and_a_half(&store);
+    assert!(spool.ended(&support::record(1)));
+    drop(spool);
+    let spools = left(&database);
+    assert_eq!(store.keep_cut_short(&spools[0]).unwrap(), CutShort::Run(Box::new(support::record(1))));
+    assert_eq!(store.run(&begun().id).unwrap(), support::record(1));
+    // The record of another run has no business there.
+    let spool = one_and_a_half(&store);
+    assert!(spool.ended(&support::record(2)));
+    drop(spool);
+    assert_eq!(store.keep_cut_short(&left(&database)[0]).unwrap(), CutShort::Stored { id: begun().id });
+    assert_eq!(store.count().unwrap(), 1);
+}
+
 #[test]
 fn a_line_that_was_not_written_whole_ends_it() {
     let Place { _folder, database, mut store } = place();

@@ -104,7 +104,9 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Hand
         // One that cannot be read or stored is left to `recover`, which says why.
         if let Ok(CutShort::Run(record)) = store.keep_cut_short(&spool) {
             let (name, id) = (&record.scenario.name, &record.id);
-            hands.note(&format!("left by an earlier run: {name} was cut short, and is kept as run {id}"));
+            let how =
+                if record.outcome == Outcome::Interrupted { "cut short" } else { "measured, but not stored then" };
+            hands.note(&format!("left by an earlier run: {name} was {how}, and is kept as run {id}"));
         }
     }
     // What `hakaru prepare` left on purpose is there for somebody, and stays until they ask for its recovery.

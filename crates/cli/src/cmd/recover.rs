@@ -7,7 +7,7 @@ use crate::place;
 use anyhow::{Context, Result};
 use hakaru_device::Roots;
 use hakaru_device::prepare::{self, JournalError};
-use hakaru_model::record::RunRecord;
+use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_report::plain;
 use hakaru_store::{CutShort, LeftError, Store};
 use std::ffi::OsString;
@@ -108,7 +108,8 @@ fn cause(error: LeftError) -> anyhow::Error {
 fn run(held: &CutShort, list: bool) -> String {
     let what = |record: &RunRecord| {
         let done = record.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>().join(", ");
-        format!("{} of {}, cut short: {done}", record.scenario.name, record.target.display_name())
+        let how = if record.outcome == Outcome::Interrupted { "cut short" } else { "measured and not stored then" };
+        format!("{} of {}, {how}: {done}", record.scenario.name, record.target.display_name())
     };
     // What a scenario and a device are called is what a stranger wrote.
     plain(&match held {

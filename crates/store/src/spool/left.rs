@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// What a spool that was left behind holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CutShort {
-    /// A run that was cut short, with what it had measured.
+    /// A run that was cut short, with what it had measured; or one that came to its end, and that the database did not take
+    /// then, which its outcome tells.
     Run(Box<RunRecord>),
     /// A run that had measured nothing yet.
     Nothing {
@@ -92,7 +93,7 @@ impl Store {
             Ok(_) | Err(FindError::NotFound { .. } | FindError::Ambiguous { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut spooled = Spooled { record, open: None };
+        let mut spooled = Spooled { record, open: None, whole: None };
         rest.into_iter().for_each(|line| spooled.take(line));
         Ok(spooled.end())
     }
@@ -133,6 +134,8 @@ struct Spooled {
     record: RunRecord,
     /// The phase that goes on.
     open: Option<PhaseRecord>,
+    /// The record as it was when the run came to its end.
+    whole: Option<Box<RunRecord>>,
 }
 
 impl Spooled {
@@ -155,10 +158,14 @@ impl Spooled {
                 self.open = None;
                 self.record.phases.push(*phase);
             }
+            Line::Ended(record) => self.whole = Some(record).filter(|whole| whole.id == self.record.id),
         }
     }
 
     fn end(mut self) -> CutShort {
+        if let Some(record) = self.whole {
+            return CutShort::Run(record);
+        }
         let whole = self.record.phases.len();
         if let Some(mut phase) = self.open.take() {
             phase.elapsed = phase.workers.iter().map(|worker| worker.runtime).max().unwrap_or_default();

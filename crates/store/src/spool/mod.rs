@@ -10,6 +10,7 @@
 //!                              {"phase":{"name":"seq-write",…}}    its workers
 //!                              {"so_far":[[0,{"at":…}],…]}         an interval of each worker, about once a second
 //!                              {"done":{…}}                        the whole phase, in place of its intervals
+//!                              {"ended":{…}}                       the whole record, where the database refused it
 //! ```
 
 mod left;
@@ -54,6 +55,8 @@ enum Line {
     /// Numbers of workers, each with what it measured since its last line.
     SoFar(Vec<(usize, Interval)>),
     Done(Box<PhaseRecord>),
+    /// The run came to its end, and its record could not be stored.
+    Ended(Box<RunRecord>),
 }
 
 /// Why there is no spool.
@@ -84,8 +87,8 @@ pub struct Spool {
 /// What the writer is told.
 enum Order {
     Write(Line),
-    /// To answer once all before it is on the disk.
-    Settle(std::sync::mpsc::SyncSender<()>),
+    /// To answer once all before it is on the disk, and whether all of it could be written.
+    Settle(std::sync::mpsc::SyncSender<bool>),
 }
 
 impl Store {
@@ -139,7 +142,7 @@ fn write_all(mut file: File, orders: &Receiver<Order>) {
             Order::Write(line) if works => works = add(&mut file, &line).is_ok(),
             Order::Write(_) => {}
             Order::Settle(answer) => {
-                let _ = answer.send(());
+                let _ = answer.send(works);
             }
         }
     }
@@ -168,14 +171,18 @@ impl Spool {
         self.tell(Line::Done(Box::new(record.clone())));
     }
 
-    /// Waits until all that was told is on the disk.
-    pub fn settle(&self) {
+    /// The run is over, and the database takes its record at another time only: kept whole until then. Tells whether it is
+    /// on the disk.
+    pub fn ended(&self, record: &RunRecord) -> bool {
+        self.tell(Line::Ended(Box::new(record.clone())));
+        self.settle()
+    }
+
+    /// Waits until all that was told is on the disk; false when not all of it could be written.
+    pub fn settle(&self) -> bool {
         let (answer, settled) = sync_channel(1);
-        if let Some(orders) = &self.orders
-            && orders.send(Order::Settle(answer)).is_ok()
-        {
-            let _ = settled.recv();
-        }
+        let Some(orders) = &self.orders else { return false };
+        orders.send(Order::Settle(answer)).is_ok() && settled.recv().unwrap_or(false)
     }
 
     /// The run is stored, or nobody wants to keep it: the spool is not needed any more.
