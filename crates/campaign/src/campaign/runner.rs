@@ -186,6 +186,10 @@ impl Runner<'_> {
         if points.is_empty() {
             return Ok(CardEnd::Done);
         }
+        if let Some(why) = self.exchanged_below(index, &found.key)? {
+            self.skipped.push((card.label.clone(), why));
+            return Ok(CardEnd::Done);
+        }
         let confirmation = match self.leave_to_erase(index, &found) {
             Ok(confirmation) => confirmation,
             Err(why) => {

@@ -3,8 +3,9 @@
 use super::super::hands::Answer;
 use super::super::outcome::{CampaignError, End};
 use super::super::seat::{Bench, Found, Look};
-use super::super::spec::Card;
+use super::super::spec::{Card, Seat};
 use super::{CardEnd, FAILURES, Runner};
+use hakaru_model::facts::Identity;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,20 @@ impl Runner<'_> {
         Ok(self.open_points(card, &key)?.is_empty())
     }
 
+    /// Why a folder is not what was measured under its label: another card is mounted there.
+    pub(super) fn exchanged_below(&self, card: usize, key: &str) -> Result<Option<String>, CampaignError> {
+        let Card { label, seat: Seat::Folder(folder), .. } = &self.campaign.cards[card] else { return Ok(None) };
+        let Some(run) = self.journal.a_run_of(key) else { return Ok(None) };
+        let (before, now) = (self.store.run(run)?.target, hakaru_device::recognise(folder, &self.roots));
+        Ok(another_device(&before, &now).map(|(before, now)| {
+            let folder = folder.display();
+            format!(
+                "{folder} lies on {now}, and what is stored as {label} was measured on {before}: mount that one, or give \
+                 this one a label of its own"
+            )
+        }))
+    }
+
     fn ask(&mut self, place: usize, card: &Card, mut why: String) -> Next {
         loop {
             let seen = self.bench().seen(card);
@@ -129,5 +144,57 @@ impl Runner<'_> {
                 return Next::Stop;
             }
         }
+    }
+}
+
+/// What lay below before and what does now, where both tell a serial number and it is not the same.
+fn another_device(before: &Identity, now: &Identity) -> Option<(String, String)> {
+    let serial = |identity: &Identity| identity.device.known()?.serial.known().cloned();
+    let named = |identity: &Identity| Identity { label: None, ..identity.clone() }.display_name();
+    (serial(before)? != serial(now)?).then(|| (named(before), named(now)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::facts::{DeviceIdentity, Fact, TargetKind};
+
+    /// Two cards that were mounted at one folder after one another were one card in the report.
+    #[test]
+    fn another_card_under_a_folder_is_noticed_where_both_tell_who_they_are() {
+        let unknown = [
+            "serial",
+            "rotational",
+            "scheduler",
+            "write_cache",
+            "max_sectors_kb",
+            "nr_requests",
+            "discard_max",
+            "zoned",
+        ];
+        let unknown: String = unknown.map(|name| format!("\"{name}\": {{\"unknown\": \"\"}}, ")).concat();
+        let device = format!(
+            r#"{{ {unknown} "node": "/dev/sda", "kname": "sda", "model": {{"known": "SE32G"}}, "size": 1024, "card": null,
+            "logical_block": 512, "physical_block": 512, "read_only": false, "chain": [], "bus": {{"type": "virtio"}} }}"#
+        );
+        let mut device: DeviceIdentity = serde_json::from_str(&device).unwrap();
+        let mut labelled = |serial: Option<&str>| {
+            let hidden = || Fact::Unknown("hidden".to_owned());
+            device.serial = serial.map_or_else(hidden, |serial| Fact::Known(serial.to_owned()));
+            Identity {
+                path: "/mnt".into(),
+                kind: TargetKind::Directory,
+                filesystem: None,
+                device: Fact::Known(device.clone()),
+                system_disk: false,
+                label: Some("photos".to_owned()),
+            }
+        };
+        let mut told = |before, now| another_device(&labelled(before), &labelled(now));
+        assert_eq!(told(Some("0x1"), Some("0x2")), Some(("SE32G (0x1)".to_owned(), "SE32G (0x2)".to_owned())));
+        assert_eq!(
+            [told(Some("0x1"), Some("0x1")), told(None, Some("0x2")), told(Some("0x1"), None)],
+            [None, None, None]
+        );
     }
 }
