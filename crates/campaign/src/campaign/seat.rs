@@ -181,8 +181,8 @@ impl Bench<'_> {
     /// The card of this campaign that was measured under a key. What was measured under a label that it has no more is
     /// nobody's: the label was changed in the file.
     fn label_of(&self, key: &str) -> Option<&str> {
-        let labels = self.campaign.cards.iter().map(|card| card.label.as_str());
-        labels.into_iter().find(|label| self.journal.key_of(label) == Some(key))
+        let mut labels = self.campaign.cards.iter().map(|card| card.label.as_str());
+        labels.find(|label| self.journal.key_of(label) == Some(key))
     }
 
     /// The identity a card has to have: from the file, or from when it was measured before.
