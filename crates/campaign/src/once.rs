@@ -7,10 +7,12 @@ use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::Identity;
 use hakaru_model::job::Scenario;
-use hakaru_model::plan::{Facts, Plan, PlanError};
+use hakaru_model::plan::{Facts, LayOut, Plan, PlanError};
 use hakaru_model::record::{FORMAT, Origin, Outcome, Overhead, RunRecord};
+use hakaru_model::units::Bytes;
 use hakaru_store::{AppendError, Store};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Which repeat of what a run is.
@@ -121,6 +123,7 @@ pub fn run_point(
     let Once { scenario, identity, series, options, overhead, caveats: known } = once;
     let facts = inspect_all(scenario)?;
     let plan = Plan::resolve(scenario, &facts)?;
+    let campaign = campaign.map(|point| CampaignPoint { laid_out: to_lay_out(&plan), ..point });
     let id = new_id();
     let begun = RunRecord {
         format: FORMAT,
@@ -159,6 +162,15 @@ pub fn run_point(
     }
     spool.into_iter().for_each(Spooling::remove);
     Ok(Ran { record, error })
+}
+
+/// Bytes that have to be written before a plan can be carried out: its files that are to hold something and do not yet.
+fn to_lay_out(plan: &Plan) -> Bytes {
+    let files = plan.phases.iter().flat_map(|phase| &phase.files);
+    let wanting = files.filter(|file| matches!(file.lay_out, LayOut::Write(_)));
+    let absent = wanting.filter(|file| file.path.metadata().map_or(0, |metadata| metadata.len()) < file.size.0);
+    let sizes: BTreeMap<&Path, u64> = absent.map(|file| (file.path.as_path(), file.size.0)).collect();
+    Bytes(sizes.values().fold(0, |sum, size| sum.saturating_add(*size)))
 }
 
 /// The caveats of the engine, those that were known before, and those that follow from whose storage it is.

@@ -190,6 +190,38 @@ fn a_fill_counts_as_written_and_is_not_begun_where_it_is_too_much() {
     assert!(again.stored == 0 && again.done == 2, "{again:?}");
 }
 
+/// They are what most is written by where only reading is measured, and were counted as nothing.
+#[test]
+fn laid_out_files_and_a_level_count_as_written() {
+    let Some(disk) = Disk::new(64) else { return };
+    if !kernel_has("ext4") {
+        return;
+    }
+    let read = "[[workload]]\nname = \"read\"\nrw = \"read\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
+    let tables = |level: &str, limit: u32| {
+        let preparation = format!("[preparation]\nfresh = true\n{level}");
+        format!("repeats = 9\n{preparation}[limits]\nwritten = \"{limit} MiB\"\n[[layer]]\nfs = \"ext4\"\n{read}")
+    };
+    let (ended, notes) = measure(&disk, 0, &tables("", 20));
+    // 8 MiB a run: after three of them no fourth is laid out.
+    assert!(ended.stored == 3 && ended.skipped[0].1.contains("as much was written"), "{ended:?} {notes:?}");
+    let laid_out: Vec<u64> = completed(&disk).iter().map(|run| run.campaign.as_ref().unwrap().laid_out.0).collect();
+    assert_eq!(laid_out, [8 << 20; 3]);
+    let (again, _) = measure(&disk, 0, &tables("", 20));
+    assert!(again.stored == 0 && again.done == 3, "{again:?}");
+    // Half of 64 MiB at most, and what is there already: one more run, and no second level.
+    let (ended, notes) = measure(&disk, 0, &tables("fill-level = \"50 %\"\n", 60));
+    assert!(ended.stored == 1 && ended.skipped[0].1.contains("filling it would write more"), "{ended:?} {notes:?}");
+    let level = completed(&disk)
+        .iter()
+        .flat_map(|run| run.campaign.clone().unwrap().prepared)
+        .map(|p| p.written.0)
+        .sum::<u64>();
+    assert!((16 << 20..=32 << 20).contains(&level), "{level}");
+    let (again, _) = measure(&disk, 0, &tables("fill-level = \"50 %\"\n", 60));
+    assert!(again.stored == 0, "{again:?}");
+}
+
 /// Each workload leaves a file of its own, and the room was measured once.
 #[test]
 fn files_of_other_workloads_make_room() {

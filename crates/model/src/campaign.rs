@@ -24,6 +24,9 @@ pub struct CampaignPoint {
     /// What was done to the storage before, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepared: Vec<Prepared>,
+    /// Bytes that laying out its files wrote before anything was measured.
+    #[serde(default, skip_serializing_if = "nothing")]
+    pub laid_out: Bytes,
 }
 
 /// One thing that was done to the storage before it was measured.
@@ -36,6 +39,25 @@ pub struct Prepared {
     /// How fast each part of the device was, where all of it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub speed: Vec<Stretch>,
+    /// Bytes it wrote, where [`Prepared::speed`] does not tell; like that kept once, with the first run after it.
+    #[serde(default, skip_serializing_if = "nothing")]
+    pub written: Bytes,
+}
+
+impl Prepared {
+    /// All bytes it wrote, as far as it tells.
+    pub fn bytes_written(&self) -> Bytes {
+        Bytes(self.speed.iter().fold(self.written.0, |sum, stretch| sum.saturating_add(stretch.len.0)))
+    }
+
+    /// The same without what is kept once: for the runs after the first.
+    pub fn told_before(self) -> Prepared {
+        Prepared { speed: Vec::new(), written: Bytes(0), ..self }
+    }
+}
+
+fn nothing(bytes: &Bytes) -> bool {
+    bytes.0 == 0
 }
 
 /// A part of a device, and how long it took.

@@ -109,12 +109,12 @@ fn points_are_listed_whatever_was_written() {
 }
 
 #[test]
-fn what_a_fill_wrote_is_added_up_card_by_card() {
+fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     let (_dir, mut store) = empty();
     let filled = |n: u64, card: &str, stretches: u64| {
         let stretch = |at: u64| Stretch { offset: Bytes(at << 20), len: Bytes(1 << 20), elapsed: Nanos(1) };
         let speed = (0..stretches).map(stretch).collect();
-        let step = |speed| Prepared { what: "filled with 0xff".into(), elapsed: Nanos(7), speed };
+        let step = |speed| Prepared { what: "filled with 0xff".into(), speed, ..Prepared::default() };
         let prepared = vec![step(Vec::new()), step(speed)];
         let point = CampaignPoint { campaign: "c".into(), card: card.into(), prepared, ..CampaignPoint::default() };
         RunRecord { campaign: Some(point), ..record(n) }
@@ -123,8 +123,17 @@ fn what_a_fill_wrote_is_added_up_card_by_card() {
     for record in [filled(1, "a", 3), filled(2, "a", 0), filled(3, "a", 2), filled(4, "b", 0), record(5), failed] {
         store.append(&record).unwrap();
     }
-    assert_eq!(store.filled("c").unwrap(), [("a".to_owned(), 5 << 20)]);
-    assert_eq!(store.filled("other").unwrap(), []);
+    assert_eq!(store.written_besides("c").unwrap(), [("a".to_owned(), 5 << 20)]);
+    assert_eq!(store.written_besides("other").unwrap(), []);
+    // A level of a file system is kept like a fill; files are laid out for each run, and one that fails wrote them too.
+    let mut level = filled(7, "b", 0);
+    let point = level.campaign.as_mut().unwrap();
+    (point.prepared[1].written, point.laid_out) = (Bytes(70), Bytes(4));
+    let failed = RunRecord { outcome: Outcome::Interrupted, id: record(8).id, ..level.clone() };
+    for record in [level, failed] {
+        store.append(&record).unwrap();
+    }
+    assert_eq!(store.written_besides("c").unwrap(), [("a".to_owned(), 5 << 20), ("b".to_owned(), 78)]);
 }
 
 #[test]
@@ -270,6 +279,7 @@ fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
         repeat,
         definition: "0123456789abcdef".into(),
         prepared: vec![Prepared { what: "mkfs.vfat".into(), ..Prepared::default() }],
+        laid_out: Bytes(0),
     });
     record
 }

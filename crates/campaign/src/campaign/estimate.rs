@@ -69,6 +69,18 @@ pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first
     fill + MKFS + level + largest.max().unwrap_or(0) as f64 / SEQUENTIAL
 }
 
+/// Bytes that fills write for a stretch of runs through one layer; `whole` when all of the card is prepared. Nothing where
+/// the size of the card is not known.
+pub fn preparation_bytes(campaign: &Campaign, layer: usize, whole: bool, size: Option<Bytes>) -> Bytes {
+    let Some(size) = size else { return Bytes(0) };
+    let fill = if whole && campaign.preparation.fill.is_some() { size.0 } else { 0 };
+    let level = match (&campaign.layers[layer].through, campaign.preparation.fill_level) {
+        (Through::Fs(_), Some(share)) => (share.0 * size.0 as f64) as u64,
+        _ => 0,
+    };
+    Bytes(fill.saturating_add(level))
+}
+
 /// Seconds that are left of a campaign at most, with the preparations between the runs; `size_of` tells the size of a
 /// card by its place, where it is known.
 pub fn left(campaign: &Campaign, journal: &Journal, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {

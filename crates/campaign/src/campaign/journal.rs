@@ -39,7 +39,7 @@ pub struct Journal {
     cells: BTreeMap<Cell, Stored>,
     /// Which card answers to a label.
     keys: BTreeMap<String, String>,
-    /// Bytes that runs wrote to each card, and, where the campaign limits that, fills.
+    /// Bytes that runs wrote to each card, and, where the campaign limits that, what made it ready for them.
     written: BTreeMap<String, u64>,
     /// Seconds from the start of a run to that of the next, by workload.
     paces: BTreeMap<String, Vec<f64>>,
@@ -96,9 +96,9 @@ impl Journal {
     pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<Journal, StoreError> {
         let mut journal = Journal::default();
         let mut strides = Strides::default();
-        // Reading what fills wrote means reading all records, so it is done only where it matters.
+        // Reading what was written besides the runs means reading all records, so it is done only where it matters.
         if campaign.limits.written.is_some() {
-            journal.written.extend(store.filled(&campaign.id)?);
+            journal.written.extend(store.written_besides(&campaign.id)?);
         }
         for row in store.points(&campaign.id)?.into_iter().filter(|row| row.host == host) {
             if !row.label.is_empty() {
@@ -190,10 +190,17 @@ impl Journal {
         self.other
     }
 
-    /// Notes what a fill wrote to a card.
-    pub fn note_filled(&mut self, key: &str, bytes: u64) {
+    /// Notes what was written to a card.
+    pub fn note_written(&mut self, key: &str, bytes: u64) {
         let written = self.written.entry(key.to_owned()).or_default();
         *written = written.saturating_add(bytes);
+    }
+
+    /// Notes what a run wrote to its card, whether or not it counts, and what laying out its files did.
+    pub fn note_written_by(&mut self, record: &RunRecord) {
+        let Some(point) = &record.campaign else { return };
+        let bytes = record.phases.iter().flat_map(|phase| &phase.workers).map(|worker| worker.ops.write.bytes);
+        self.note_written(&point.card, bytes.fold(point.laid_out.0, u64::saturating_add));
     }
 
     /// Notes which card answers to a label.
@@ -201,7 +208,7 @@ impl Journal {
         self.keys.insert(label.to_owned(), key.to_owned());
     }
 
-    /// Bytes that runs wrote to a card, those that do not count among them.
+    /// Bytes that were written to a card, by runs that do not count among others.
     pub fn written(&self, key: &str) -> u64 {
         self.written.get(key).copied().unwrap_or(0)
     }
@@ -219,9 +226,6 @@ impl Journal {
     /// Notes a run that was stored and counts.
     pub fn note(&mut self, cell: &Cell, label: &str, record: &RunRecord) {
         self.note_key(label, &cell.card);
-        let bytes = record.phases.iter().flat_map(|phase| &phase.workers).map(|worker| worker.ops.write.bytes);
-        let written = self.written.entry(cell.card.clone()).or_default();
-        *written = bytes.fold(*written, u64::saturating_add);
         let stored = self.cells.entry(cell.clone()).or_default();
         if stored.series.is_empty() {
             stored.series = record.series.clone();

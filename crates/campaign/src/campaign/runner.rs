@@ -16,6 +16,7 @@ use hakaru_device::prepare;
 use hakaru_engine::{ClockChoice, RunError, RunOptions};
 use hakaru_model::campaign::{CampaignPoint, Prepared};
 use hakaru_model::caveat::Caveat;
+use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, Overhead};
 use hakaru_model::units::Bytes;
 use hakaru_store::{CutShort, Store};
@@ -26,7 +27,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+mod limits;
 mod row;
+
+use limits::Ahead;
 
 /// In the caveat of a run before which the caches of the host could not be emptied, this stands for all of its files.
 pub(super) const WHOLE_HOST: &str = "the whole host";
@@ -225,7 +229,7 @@ impl Runner<'_> {
     fn done_to_whole_card(&mut self, key: &str) -> Result<Vec<Prepared>, CampaignError> {
         let Some(run) = self.journal.a_run_of(key) else { return Ok(Vec::new()) };
         let prepared = self.store.run(run)?.campaign.map(|point| point.prepared).unwrap_or_default();
-        Ok(prepared.into_iter().filter(stage::of_whole_card).map(|p| Prepared { speed: Vec::new(), ..p }).collect())
+        Ok(told_before(prepared.into_iter().filter(stage::of_whole_card).collect()))
     }
 
     /// Prepares, measures a stretch, gives the storage back. `Some` ends the card.
@@ -234,7 +238,7 @@ impl Runner<'_> {
         let Some(first) = self.first_open(&on.found.key, points)? else { return Ok(None) };
         let layer = &self.campaign.layers[first.layer];
         let whole = stage::each_stretch(self.campaign) || !self.journal.knows(&on.found.key) && on.whole.is_empty();
-        if let Some(end) = self.limit(&first, &on.found.key, Some(whole)) {
+        if let Some(end) = self.limit(&first, &on.found.key, Ahead::Preparation { whole }) {
             return Ok(Some(end));
         }
         let setting = Setting {
@@ -258,18 +262,19 @@ impl Runner<'_> {
         };
         if whole {
             on.whole = stage.prepared().iter().filter(|p| stage::of_whole_card(p)).cloned().collect();
-            let filled = on.whole.iter().flat_map(|step| &step.speed).map(|stretch| stretch.len.0);
-            self.journal.note_filled(&on.found.key, filled.fold(0, u64::saturating_add));
         }
-        let since: Vec<Prepared> =
+        let written = stage.prepared().iter().map(|step| step.bytes_written().0);
+        self.journal.note_written(&on.found.key, written.fold(0, u64::saturating_add));
+        let mut since: Vec<Prepared> =
             stage.prepared().iter().filter(|p| !whole || !stage::of_whole_card(p)).cloned().collect();
         let mut end = None;
         for point in points {
-            // The speed along the card is kept once, with the first run that is stored after it was written.
+            // What was written, and how fast, is kept once, with the first run that is stored after it.
             let (prepared, stored) = ([&on.whole[..], &since].concat(), self.stored);
             end = self.point(on, point, &mut stage, prepared)?;
             if self.stored > stored {
-                on.whole = without_speed(std::mem::take(&mut on.whole));
+                on.whole = told_before(std::mem::take(&mut on.whole));
+                since = told_before(since);
             }
             if end.is_some() || on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
                 break;
@@ -291,7 +296,8 @@ impl Runner<'_> {
         if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
             return Ok(None);
         }
-        if let Some(end) = self.limit(point, &on.found.key, None) {
+        let lays_out = stage.lacks_files(&self.aimed(point, stage));
+        if let Some(end) = self.limit(point, &on.found.key, Ahead::Run { lays_out }) {
             return Ok(Some(end));
         }
         self.announce(point);
@@ -339,33 +345,6 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether a limit of the campaign forbids one more run, or its preparation (`Some`; whether of the whole card).
-    fn limit(&mut self, point: &Point, key: &str, preparation: Option<bool>) -> Option<CardEnd> {
-        let limits = self.campaign.limits;
-        if self.stop.load(Relaxed) {
-            return Some(CardEnd::Stopped);
-        }
-        let size = self.sizes.get(&point.card).copied();
-        let prepares = |whole| estimate::preparation_seconds(self.campaign, point.card, point.layer, whole, size);
-        let expected = estimate::run_seconds(self.campaign, point, &self.journal) + preparation.map_or(0.0, prepares);
-        if limits.time.is_some_and(|limit| self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()) {
-            return Some(CardEnd::TimeUp);
-        }
-        let limit = limits.written.map_or(u64::MAX, |limit| limit.0.0);
-        let written = self.journal.written(key);
-        let fills = preparation == Some(true) && self.campaign.preparation.fill.is_some();
-        let filled = written.saturating_add(size.filter(|_| fills).map_or(0, |size| size.0));
-        let why = if self.campaign.workloads[point.workload].writes() && written >= limit {
-            "as much was written to it as the limits allow"
-        } else if filled > limit {
-            "filling it would write more to it than the limits allow"
-        } else {
-            return None;
-        };
-        self.skipped.push((self.campaign.cards[point.card].label.clone(), why.to_owned()));
-        Some(CardEnd::Done)
-    }
-
     fn announce(&mut self, point: &Point) {
         let campaign = self.campaign;
         let names = [
@@ -403,6 +382,13 @@ impl Runner<'_> {
         Ok(vec![Caveat::NotInvalidated { path: WHOLE_HOST.to_owned(), because: error.to_string() }])
     }
 
+    /// What a point measures, at its place.
+    fn aimed(&self, point: &Point, stage: &Stage) -> Scenario {
+        // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
+        let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
+        aim(&self.campaign.workloads[point.workload].scenario, stage.place(), stage.room(), seed)
+    }
+
     /// One run, stored. Only what came to its end counts.
     fn measure(
         &mut self,
@@ -412,10 +398,7 @@ impl Runner<'_> {
         prepared: Vec<Prepared>,
         caveats: Vec<Caveat>,
     ) -> Result<(), Trouble> {
-        let workload = &self.campaign.workloads[point.workload];
-        // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
-        let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
-        let scenario = aim(&workload.scenario, stage.place(), stage.room(), seed);
+        let scenario = self.aimed(point, stage);
         let room = stage.make_room(&scenario);
         room.map_err(|error| Trouble::Failed(format!("files of other workloads cannot be removed: {error}")))?;
         let options = RunOptions {
@@ -436,6 +419,7 @@ impl Runner<'_> {
             repeat: point.repeat,
             definition: self.campaign.definition(point.layer, point.workload),
             prepared,
+            laid_out: Bytes(0),
         };
         let observer: &mut dyn Hands = self.hands;
         let ran = match run_point(once, Some(of), Some(self.store), observer) {
@@ -445,6 +429,7 @@ impl Runner<'_> {
             Err(OnceError::Run(RunError::StoppedEarly)) => return Err(Trouble::Stopped),
             Err(error) => return Err(Trouble::Failed(error.to_string())),
         };
+        self.journal.note_written_by(&ran.record);
         match (&ran.record.outcome, &ran.error) {
             (Outcome::Interrupted, _) => Err(Trouble::Stopped),
             (_, Some(error)) => Err(Trouble::Failed(error.to_string())),
@@ -483,6 +468,6 @@ enum Trouble {
     Fatal(CampaignError),
 }
 
-fn without_speed(prepared: Vec<Prepared>) -> Vec<Prepared> {
-    prepared.into_iter().map(|p| Prepared { speed: Vec::new(), ..p }).collect()
+fn told_before(prepared: Vec<Prepared>) -> Vec<Prepared> {
+    prepared.into_iter().map(Prepared::told_before).collect()
 }

@@ -17,6 +17,7 @@ use hakaru_model::facts::Identity;
 use hakaru_model::job::Scenario;
 use hakaru_model::price::PriceList;
 use hakaru_model::units::Bytes;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -258,7 +259,8 @@ fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<Prepared> {
         }
         let what = done.step.to_string();
         let map = speed.filter(|_| matches!(done.step, Step::Fill { .. })).map(stretches).unwrap_or_default();
-        Some(Prepared { what, elapsed: done.elapsed, speed: map })
+        let written = if let Step::FillLevel { size, .. } = done.step { size } else { Bytes(0) };
+        Some(Prepared { what, elapsed: done.elapsed, speed: map, written })
     };
     steps.iter().filter_map(step).collect()
 }
@@ -275,6 +277,12 @@ pub(super) fn of_whole_card(prepared: &Prepared) -> bool {
 /// Whether the whole card is prepared again for each stretch of runs.
 pub(super) fn each_stretch(campaign: &Campaign) -> bool {
     campaign.preparation.each != Each::Card
+}
+
+/// Bytes that are wanting to these files.
+fn missing(wanted: &BTreeMap<PathBuf, u64>) -> u64 {
+    let there = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.blocks().saturating_mul(512));
+    wanted.iter().map(|(path, size)| size.saturating_sub(there(path))).fold(0u64, u64::saturating_add)
 }
 
 impl Stage {
@@ -319,9 +327,7 @@ impl Stage {
     pub(super) fn make_room(&self, scenario: &Scenario) -> std::io::Result<()> {
         let Place::Folder(folder) = self.place() else { return Ok(()) };
         let wanted = files(scenario);
-        let there = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.blocks().saturating_mul(512));
-        let missing = wanted.iter().map(|(path, size)| size.saturating_sub(there(path)));
-        let missing = missing.fold(0u64, u64::saturating_add);
+        let missing = missing(&wanted);
         // As much stays free as when the room was measured: a twentieth of what was free then.
         let room = free_now(folder).map_or(u64::MAX, |free| free.0.saturating_sub(self.room.all.0 / 19));
         if missing <= room {
@@ -336,6 +342,11 @@ impl Stage {
         }
         // Some file systems only give the space back once they have written that they do.
         Ok(rustix::fs::syncfs(std::fs::File::open(folder)?)?)
+    }
+
+    /// Whether files of a workload are not there in full: what it reads of them is written before it is measured.
+    pub(super) fn lacks_files(&self, scenario: &Scenario) -> bool {
+        matches!(self.place(), Place::Folder(_)) && missing(&files(scenario)) > 0
     }
 
     /// Empties the caches of the host.

@@ -8,8 +8,13 @@ use hakaru_model::units::{Bytes, Nanos};
 fn layer(name: &str, summary: Summary) -> LayerSummary {
     let along =
         (0..8).map(|i| Stretch { offset: Bytes(i << 30), len: Bytes(1 << 30), elapsed: Nanos::from_secs(30 + i % 3) });
-    let fill = Prepared { what: "filled with 0xff".into(), elapsed: Nanos::from_secs(250), speed: along.collect() };
-    let mkfs = Prepared { what: format!("mkfs.{name}"), elapsed: Nanos::from_secs(3), speed: Vec::new() };
+    let fill = Prepared {
+        what: "filled with 0xff".into(),
+        elapsed: Nanos::from_secs(250),
+        speed: along.collect(),
+        ..Prepared::default()
+    };
+    let mkfs = Prepared { what: format!("mkfs.{name}"), elapsed: Nanos::from_secs(3), ..Prepared::default() };
     LayerSummary { layer: name.into(), summary, prepared: vec![fill, mkfs], advice: findings().advice }
 }
 

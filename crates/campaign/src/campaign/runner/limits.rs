@@ -1,0 +1,52 @@
+//! What a campaign may do to a card, and how long: asked before each run, and before what makes a card ready for it.
+
+use super::super::estimate;
+use super::super::matrix::Point;
+use super::super::spec::Through;
+use super::{CardEnd, Runner};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What a limit may forbid.
+#[derive(Clone, Copy)]
+pub(super) enum Ahead {
+    /// Making the card ready; all of it, or for its layer alone.
+    Preparation { whole: bool },
+    /// A run; one whose files are not there yet writes them first.
+    Run { lays_out: bool },
+}
+
+impl Runner<'_> {
+    /// Whether a limit of the campaign forbids one more run, or its preparation.
+    pub(super) fn limit(&mut self, point: &Point, key: &str, next: Ahead) -> Option<CardEnd> {
+        let limits = self.campaign.limits;
+        if self.stop.load(Relaxed) {
+            return Some(CardEnd::Stopped);
+        }
+        let size = self.sizes.get(&point.card).copied();
+        let (campaign, Point { card, layer, workload, .. }) = (self.campaign, *point);
+        let (seconds, fills, lays_out) = match next {
+            Ahead::Preparation { whole } => (
+                estimate::preparation_seconds(campaign, card, layer, whole, size),
+                estimate::preparation_bytes(campaign, layer, whole, size).0,
+                // A new file system is empty.
+                matches!(campaign.layers[layer].through, Through::Fs(_)),
+            ),
+            Ahead::Run { lays_out } => (0.0, 0, lays_out),
+        };
+        let expected = estimate::run_seconds(campaign, point, &self.journal) + seconds;
+        if limits.time.is_some_and(|limit| self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()) {
+            return Some(CardEnd::TimeUp);
+        }
+        let limit = limits.written.map_or(u64::MAX, |limit| limit.0.0);
+        let written = self.journal.written(key);
+        let why = if (campaign.workloads[workload].writes() || lays_out) && written >= limit {
+            "as much was written to it as the limits allow"
+        } else if fills > 0 && written.saturating_add(fills) > limit {
+            "filling it would write more to it than the limits allow"
+        } else {
+            return None;
+        };
+        self.skipped.push((campaign.cards[card].label.clone(), why.to_owned()));
+        Some(CardEnd::Done)
+    }
+}
