@@ -29,9 +29,11 @@ pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
 pub use spool::{CutShort, LeftError, Seat, Spool, SpoolError, left};
 pub use verified::{export_verification, import_verification};
 
+use rusqlite::ErrorCode;
+
 /// The database could not be read or written while it was in use.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {action} in the database {}: {source}", path.display())]
+#[error("failed to {action} in the database {}: {source}{}", path.display(), cure(.source))]
 pub struct StoreError {
     /// What was tried.
     pub action: &'static str,
@@ -40,4 +42,15 @@ pub struct StoreError {
     /// What SQLite says.
     #[source]
     pub source: rusqlite::Error,
+}
+
+/// What would help, where the cause is outside of the database.
+fn cure(source: &rusqlite::Error) -> &'static str {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            ". Another program keeps it for itself: wait until that one is done (`fuser` on the file shows which), then try again"
+        }
+        Some(ErrorCode::DiskFull) => ". Make room on its file system, or name another file with --db",
+        _ => "",
+    }
 }
