@@ -52,7 +52,8 @@ fn head(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
         Some(planned) => format!(" of at most {planned}"),
         None => String::new(),
     };
-    let line = format!("{runs}{of} runs · {} · stored as {}", counted(cards.len(), "card"), plain(id));
+    let unit = if *runs == 1 && of.is_empty() { "run" } else { "runs" };
+    let line = format!("{runs}{of} {unit} · {} · stored as {}", counted(cards.len(), "card"), plain(id));
     let about = if about.is_empty() { String::new() } else { hanging("", &plain(about), width) + "\n" };
     format!("{}\n{about}{}\n", ink.bold(&plain(name)), ink.dim(&line))
 }

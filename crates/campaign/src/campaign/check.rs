@@ -143,7 +143,8 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         }
     }
     if let Repeats::Times(n @ 1..=4) = campaign.repeats {
-        all.push(format!("{} say little of how much runs differ: 5 or more would", counted(n as usize, "repeat")));
+        let (repeats, say) = (counted(n as usize, "repeat"), if n == 1 { "says" } else { "say" });
+        all.push(format!("{repeats} {say} little of how much runs differ: 5 or more would"));
     }
     for workload in &campaign.workloads {
         let remarks = hakaru_analysis::lint(&workload.scenario, None);

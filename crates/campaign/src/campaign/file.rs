@@ -3,7 +3,7 @@
 //! What a file means (defaults, the suite's jobs, card classes) is worked out in `resolve`. Keys are documented here,
 //! once; `docs/CAMPAIGNS.md` shows them in use.
 
-use super::quantity::{Share, Size, Time};
+use super::quantity::{PrintedSpeed, Share, Size, Time};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
@@ -182,9 +182,9 @@ pub struct CardEntry {
     /// Tells one card in two settings apart, such as `"1-bit"` and `"4-bit"`.
     pub variant: Option<String>,
     /// Printed read speed, MB/s.
-    pub read: Option<Spanned<f64>>,
+    pub read: Option<PrintedSpeed>,
     /// Printed write speed, MB/s.
-    pub write: Option<Spanned<f64>>,
+    pub write: Option<PrintedSpeed>,
     /// Printed classes: `C10`, `U3`, `V30`, `A1`.
     #[serde(default)]
     pub classes: Vec<Spanned<String>>,

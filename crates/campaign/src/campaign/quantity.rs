@@ -17,6 +17,10 @@ pub struct Time(pub Nanos);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share(pub f64);
 
+/// A speed as it is printed on cards: a number of MB/s, or a text with that unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrintedSpeed(pub f64);
+
 /// What can be written as a text or as a number.
 trait Quantity: Sized {
     const WHAT: &'static str;
@@ -59,6 +63,20 @@ impl Quantity for Share {
 
     fn of_number(number: f64) -> Option<Share> {
         (0.0..=100.0).contains(&number).then_some(Share(number / 100.0))
+    }
+}
+
+impl Quantity for PrintedSpeed {
+    const WHAT: &'static str = "a number of MB/s over 0, such as 90";
+
+    fn of_text(text: &str) -> Result<PrintedSpeed, String> {
+        let number = text.trim().strip_suffix("MB/s").map(str::trim).unwrap_or_default();
+        let speed = number.parse().ok().and_then(PrintedSpeed::of_number);
+        speed.ok_or_else(|| format!("`{text}` is not a printed speed: a number of MB/s over 0 is expected, such as 90"))
+    }
+
+    fn of_number(number: f64) -> Option<PrintedSpeed> {
+        (number.is_finite() && number > 0.0).then_some(PrintedSpeed(number))
     }
 }
 
@@ -136,7 +154,7 @@ macro_rules! deserialize {
     )*};
 }
 
-deserialize!(Size, Time, Share);
+deserialize!(Size, Time, Share, PrintedSpeed);
 
 #[cfg(test)]
 mod tests {
@@ -158,6 +176,15 @@ mod tests {
     fn shares_have_a_percent_sign() {
         assert_eq!(Share::of_text("2.5 %"), Ok(Share(0.025)));
         assert!(Share::of_text("2").is_err() && Share::of_text("101 %").is_err());
+    }
+
+    #[test]
+    fn printed_speeds_are_megabytes_and_no_bits() {
+        assert_eq!(PrintedSpeed::of_text(" 90 MB/s"), Ok(PrintedSpeed(90.0)));
+        for wrong in ["90 Mbit/s", "90 MiB/s", "90", "MB/s", "-1 MB/s", "nan MB/s"] {
+            assert!(PrintedSpeed::of_text(wrong).unwrap_err().contains("a number of MB/s over 0"), "{wrong}");
+        }
+        assert_eq!([0.0, -1.0, f64::NAN, f64::INFINITY].map(PrintedSpeed::of_number), [None; 4]);
     }
 
     proptest::proptest! {

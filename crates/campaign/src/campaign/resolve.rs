@@ -172,11 +172,7 @@ fn card(index: usize, entry: &CardEntry, around: &Surroundings<'_>) -> Result<Ca
     };
     let mut printed: Vec<Claim> = classes.iter().map(class).collect::<Result<_, _>>()?;
     for (speed, claim) in [(read, Claim::ReadSpeed as fn(f64) -> Claim), (write, Claim::WriteSpeed)] {
-        let Some(speed) = speed else { continue };
-        if !(speed.get_ref().is_finite() && *speed.get_ref() > 0.0) {
-            return Err(FileError::at(speed, "a printed speed is a number of MB/s over 0"));
-        }
-        printed.push(claim(*speed.get_ref()));
+        printed.extend(speed.map(|speed| claim(speed.0)));
     }
     let id = id.as_ref().map(|id| id.get_ref().trim().to_owned()).filter(|id| !id.is_empty() && id != "ask");
     let known = price.iter().map(|price| ("price".to_owned(), price.clone()));

@@ -27,7 +27,9 @@ pub(super) fn main(name: Option<&Path>, db: Option<&Path>) -> Result<Exit> {
     let Some(name) = name else {
         let campaigns = store.campaigns()?;
         let widest = campaigns.iter().map(|(id, _)| id.chars().count()).max().unwrap_or(0);
-        let lines: String = campaigns.iter().map(|(id, runs)| format!("{id:<widest$}  {runs} runs\n")).collect();
+        let line =
+            |(id, runs): &(String, u64)| format!("{id:<widest$}  {runs} run{}\n", if *runs == 1 { "" } else { "s" });
+        let lines: String = campaigns.iter().map(line).collect();
         print(if lines.is_empty() { "No campaign was carried out yet.\n" } else { &lines })?;
         return Ok(Exit::Ok);
     };
