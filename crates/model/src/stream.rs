@@ -379,7 +379,14 @@ mod tests {
         let mut p = plan(Access::only(Op::Read, false), 1024, 16 * 1024, Some(9 * 1024));
         p.zones = Zones::Strided { range: Bytes(4096), size: Bytes(2048), skip: Bytes(1024) };
         let offsets = |p: &StreamPlan| p.requests().map(|r| r.offset / 1024 - 4).collect::<Vec<_>>();
-        assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 0, 1, 5]);
+        assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15, 0, 1], "so many bytes, wherever the zones end");
+        p.limit_bytes = Some(16 * 1024);
+        assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15], "all there is ends with the last zone, whole or not");
+        (p.limit_bytes, p.pass_bytes) = (Some(32 * 1024), Some(16 * 1024));
+        assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15, 0, 1, 5, 6, 10, 11, 15], "two loops");
+        (p.regions[0].len, p.limit_bytes, p.pass_bytes) = (15 * 1024, Some(9 * 1024), None);
+        assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 0, 1, 5], "no zone begins where the file ends");
+        p.regions[0].len = 16 * 1024;
         p.access.random = true;
         p.zones = Zones::Strided { range: Bytes(4096), size: Bytes(4096), skip: Bytes(4096) };
         p.limit_bytes = Some(16 * 1024);

@@ -53,6 +53,8 @@ pub(super) struct GeneralStream {
     rng: Rng,
     bytes_left: u64,
     ios_left: u64,
+    /// Bytes of a loop, where one ends with the only region whatever is left of it (`zonemode=strided`).
+    loop_bytes: Option<u64>,
     run: Run,
     /// The write that follows a trim of the same place.
     pending: Option<Request>,
@@ -141,6 +143,7 @@ impl GeneralStream {
             rng: Rng::fork(plan.seed, 0),
             bytes_left: plan.limit_bytes.unwrap_or(u64::MAX),
             ios_left: plan.limit_ios.unwrap_or(u64::MAX),
+            loop_bytes: loop_bytes(plan),
             run: Run::default(),
             pending: None,
         }
@@ -294,6 +297,25 @@ impl GeneralStream {
         }
         self.ios_left -= 1;
         self.bytes_left = self.bytes_left.saturating_sub(len);
+        self.end_loop();
         Some(request)
     }
+
+    /// Ends a loop through zones where its region ends.
+    fn end_loop(&mut self) {
+        let [Place { region, walk: Walk::Strided(zones), .. }] = &mut self.places[..] else { return };
+        if !zones.is_through(*region, self.smallest) {
+            return;
+        }
+        zones.begin_pass(*region);
+        if let Some(bytes) = self.loop_bytes {
+            self.bytes_left -= self.bytes_left % bytes;
+        }
+    }
+}
+
+/// Bytes of a loop that ends with its region: one that was asked for another number of bytes begins again there.
+fn loop_bytes(plan: &StreamPlan) -> Option<u64> {
+    let room: u64 = plan.regions.iter().map(|region| region.len).sum();
+    plan.pass_bytes.or(plan.limit_bytes).filter(|bytes| *bytes == room && room > 0)
 }

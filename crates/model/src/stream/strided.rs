@@ -49,19 +49,47 @@ impl Strided {
         }
         self.left = self.left.saturating_sub(len);
         match &mut self.order {
-            Order::InLine(next) => next_in_line(&mut next[op], self.zone, len.min(self.range), self.stride),
+            Order::InLine(next) => next_in_line(&mut next[op], self.zone, len.min(self.zone.len), self.stride),
             Order::EachOnce(permutation) => self.zone.offset + permutation.draw() * self.align,
             Order::Anew(rng) => self.zone.offset + rng.below(self.range / self.align) * self.align,
         }
     }
 
-    fn turn_to_next(&mut self, region: Region) {
+    /// Whether the region ends before another I/O of `len` bytes: a job in line goes on to the end of the last zone,
+    /// whole or not, and a random one leaves a zone alone that is not whole. Found by looking at what fio does.
+    pub(super) fn is_through(&self, region: Region, len: u64) -> bool {
         let end = region.offset + region.len;
-        let next = self.zone.offset.saturating_add(self.step);
-        self.zone.offset = if next.saturating_add(self.range) > end { region.offset } else { next };
+        match &self.order {
+            Order::InLine(next) if self.stride == 0 => {
+                let at = Op::ALL.into_iter().map(|op| next[op]).max().unwrap_or(0);
+                self.left > 0 && self.zone.len < self.range && at + len > end
+            }
+            Order::InLine(_) => false,
+            Order::EachOnce(_) | Order::Anew(_) => self.left == 0 && self.next_zone().saturating_add(self.range) > end,
+        }
+    }
+
+    /// Goes back to the first zone.
+    pub(super) fn begin_pass(&mut self, region: Region) {
+        self.begin_zone(region, region.offset);
+    }
+
+    fn next_zone(&self) -> u64 {
+        self.zone.offset.saturating_add(self.step)
+    }
+
+    fn turn_to_next(&mut self, region: Region) {
+        let (next, end) = (self.next_zone(), region.offset + region.len);
+        // A job in line takes what is there of the last zone, if a block fits.
+        let needs = if matches!(self.order, Order::InLine(_)) { self.align } else { self.range };
+        self.begin_zone(region, if next.saturating_add(needs) > end { region.offset } else { next });
+    }
+
+    fn begin_zone(&mut self, region: Region, offset: u64) {
+        self.zone = Region { offset, len: self.range.min(region.offset + region.len - offset), ..region };
         self.left = self.size;
         match &mut self.order {
-            Order::InLine(next) => *next = PerOp::all(self.zone.offset),
+            Order::InLine(next) => *next = PerOp::all(offset),
             Order::EachOnce(permutation) => permutation.begin_pass(),
             Order::Anew(_) => {}
         }
