@@ -18,12 +18,12 @@ use self::ledger::{Ledger, Written};
 use self::scheme::{Scheme, Wanted};
 use self::state::{Owner, State};
 use crate::error::RunError;
-use hakaru_model::job::{Op, PerOp};
+use hakaru_model::job::{IoEngine, Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::stream::{Request, RequestStream};
 use rustix::fs::Advice;
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What follows from an I/O that landed.
@@ -68,8 +68,8 @@ pub(crate) struct Checker {
     largest: u64,
     loaded: Option<State>,
     saves_state: bool,
-    /// The writes that landed last, oldest first, where a state is saved.
-    last: VecDeque<(u32, u64)>,
+    /// Where the writes went that landed last, oldest first, by region, where a state is saved.
+    last: Vec<VecDeque<u64>>,
     drops_cache: bool,
     /// Time that each operation was at work, nanoseconds, where something was read back.
     pub(crate) spent: PerOp<Option<u64>>,
@@ -88,7 +88,7 @@ impl Checker {
             return Ok(None);
         }
         let loaded =
-            if rules.load_state { Some(State::load(&state::path(rules, &plan.name, plan.clone))?) } else { None };
+            if rules.load_state { Some(load(plan, &state::path(rules, &plan.name, plan.clone))?) } else { None };
         let inspector = Arc::new(Inspector { scheme: Scheme::new(verify, &plan.buffers), files: names.to_vec() });
         let crew = match rules.async_threads {
             0 => None,
@@ -117,7 +117,7 @@ impl Checker {
             expected: Vec::new(),
             largest: plan.max_block.into(),
             saves_state: rules.save_state && writes && !rules.only,
-            last: VecDeque::with_capacity(owner(plan, names.len()).room()),
+            last: names.iter().map(|_| VecDeque::with_capacity(owner(plan).room())).collect(),
             loaded,
             drops_cache: plan.invalidate,
             spent: PerOp::default(),
@@ -195,12 +195,11 @@ impl Checker {
     }
 
     fn remember(&mut self, request: &Request) {
-        if self.saves_state {
-            if self.last.len() == self.last.capacity() {
-                self.last.pop_front();
-            }
-            self.last.push_back((request.region, request.offset));
+        let Some(last) = self.last.get_mut(request.region as usize).filter(|_| self.saves_state) else { return };
+        if last.len() == last.capacity() {
+            last.pop_front();
         }
+        last.push_back(request.offset);
     }
 
     /// What has to be read back after so many writes.
@@ -267,15 +266,27 @@ impl Checker {
         let Some(verify) = plan.verify.as_ref().filter(|_| self.saves_state) else { return Ok(()) };
         let unknown = self.ledger.unknown().map(|w| (w.region, w.offset, w.len)).collect();
         let path = state::path(&verify.rules, &plan.name, plan.clone);
-        let (state, owner) = (State { writes: self.sequence, unknown }, owner(plan, self.inspector.files.len()));
-        let room = self.last.len().saturating_sub(owner.room());
-        let last: Vec<(u32, u64)> = self.last.iter().skip(room).copied().collect();
-        std::fs::write(&path, state.bytes(owner, last.into_iter())).map_err(|e| (path, e))
+        let state = State { writes: self.sequence, foreign: false, unknown };
+        std::fs::write(&path, state.bytes(owner(plan), &self.last)).map_err(|e| (path, e))
     }
 }
 
-fn owner(plan: &WorkerPlan, files: usize) -> Owner<'_> {
-    Owner { job: &plan.name, clone: plan.clone, depth: plan.queue.iodepth, files: files.max(1) as u32 }
+fn owner(plan: &WorkerPlan) -> Owner<'_> {
+    let queued = !plan.ioengine.is_synchronous() && plan.ioengine != IoEngine::Vsync;
+    Owner { job: &plan.name, clone: plan.clone, depth: plan.queue.iodepth, queued }
+}
+
+/// The state an earlier run saved, where this job can follow it.
+fn load(plan: &WorkerPlan, path: &Path) -> Result<State, RunError> {
+    let state = State::load(path)?;
+    let all = plan.stream.limit_bytes.is_some_and(|bytes| state.writes >= bytes / u64::from(plan.max_block.max(1)));
+    if state.foreign && plan.stream.access.random && !all {
+        let reason = "fio itself saved it before all was written, and its random offsets are others than ours; \
+            load it by the same fio"
+            .to_owned();
+        return Err(RunError::State { path: path.to_owned(), reason });
+    }
+    Ok(state)
 }
 
 /// What is read back has to come from the device rather than from memory. Where the cache cannot be dropped, what it

@@ -1,36 +1,44 @@
 //! The file that tells how far a job has written, so that a later one checks no further.
 //!
-//! It stands in the folder the program was started in, or in that of `--aux-path`, under fio's name and in fio's form, version 3, so that
-//! `fio-verify-state` prints it. All numbers are little-endian:
+//! It stands in the folder the program was started in, or in that of `--aux-path`, under fio's name and in the form of
+//! fio 3.39, version 4, so that its `fio-verify-state` prints it and its `verify_state_load` takes it. All numbers are
+//! little-endian:
 //!
 //! ```text
 //!   0  version, bytes behind this head, CRC-32C of them without the last inversion     3 × u64
-//!  24  places that are told, u64; queue depth, u32; files, u32; writes, u64; clone, u64
-//!  56  state of the random generator: left out, because ours is another               56 bytes
-//! 112  name of the job, cut                                                           64 bytes
-//! 176  the writes that landed last, oldest first: file, offset                        2 × u64 each
+//!  24  places that are told, u64; queue depth, places kept of each file, 2 × u32; files, writes, clone, 3 × u64
+//!  64  state of the random generator: left out, because ours is another               56 bytes
+//! 120  name of the job, cut                                                           64 bytes
+//! 184  the writes that landed last, file by file, newest first: file, offset          2 × u64 each
 //! ```
 //!
-//! There is room for as many places as depth times files. What fio does not keep stands behind all that, where it does
-//! not look: each place whose content is not known, as file, offset and length. Found by looking at files of fio 3.33,
-//! and at what `fio-verify-state` makes of them.
+//! What fio does not keep stands behind all that, where it does not look: each place whose content is not known, as
+//! file, offset and length. Version 3, that of fio 3.33, is read too: there the places kept of each file are missing and
+//! the number of files is an u32. Found by looking at files of both, and at what `fio-verify-state` makes of ours.
 
 use crate::error::RunError;
 use hakaru_model::job::rules::Verify;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
+/// The version of fio 3.33.
+const OLDER: u64 = 3;
 const HEAD: usize = 24;
 const GENERATOR: usize = 56;
 const NAME: usize = 64;
+/// Where the generator begins, behind the head.
+const COUNTS: usize = 40;
 /// Where the places begin, behind the head.
-const PLACES: usize = 32 + GENERATOR + NAME;
+const PLACES: usize = COUNTS + GENERATOR + NAME;
 
 /// How far a worker has written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
     /// Writes that were issued; all of them have landed.
     pub(super) writes: u64,
+    /// Whether fio itself saved it, whose random offsets are others than ours.
+    pub(super) foreign: bool,
     /// Places whose content is not known, because a write of them failed: file, offset and length.
     pub(super) unknown: Vec<(u32, u64, u32)>,
 }
@@ -41,13 +49,14 @@ pub(super) struct Owner<'a> {
     pub(super) job: &'a str,
     pub(super) clone: u32,
     pub(super) depth: u32,
-    pub(super) files: u32,
+    /// Whether several of its I/Os are in flight at once.
+    pub(super) queued: bool,
 }
 
 impl Owner<'_> {
-    /// How many of the last writes are told.
+    /// How many of the last writes to a file are told: twice those in flight where they land in any order.
     pub(super) fn room(&self) -> usize {
-        self.depth as usize * self.files.max(1) as usize
+        self.depth as usize * (1 + usize::from(self.queued))
     }
 }
 
@@ -58,20 +67,24 @@ pub(super) fn path(rules: &Verify, job: &str, clone: u32) -> PathBuf {
 }
 
 impl State {
-    /// The bytes of its file; `last` are the writes that landed last, oldest first.
-    pub(super) fn bytes(&self, owner: Owner<'_>, last: impl ExactSizeIterator<Item = (u32, u64)>) -> Vec<u8> {
-        let mut body = Vec::with_capacity(PLACES + 16 * owner.room());
-        body.extend((last.len() as u64).to_le_bytes());
-        body.extend([owner.depth, owner.files].map(u32::to_le_bytes).concat());
-        body.extend([self.writes, owner.clone.into()].map(u64::to_le_bytes).concat());
-        body.resize(32 + GENERATOR, 0);
+    /// The bytes of its file; `last` are the writes to each file that landed last, oldest first.
+    pub(super) fn bytes(&self, owner: Owner<'_>, last: &[VecDeque<u64>]) -> Vec<u8> {
+        let files = last.len().max(1);
+        // As many of each file as there were writes, where that is less; those that are not known are zeroes.
+        let told = self.writes.min(owner.room() as u64) as usize;
+        let mut body = Vec::with_capacity(PLACES + 16 * owner.room() * files);
+        body.extend(((told * files) as u64).to_le_bytes());
+        body.extend([owner.depth, owner.room() as u32].map(u32::to_le_bytes).concat());
+        body.extend([files as u64, self.writes, owner.clone.into()].map(u64::to_le_bytes).concat());
+        body.resize(COUNTS + GENERATOR, 0);
         // A byte stays free for the zero that ends a name.
         body.extend(owner.job.bytes().take(NAME - 1));
         body.resize(PLACES, 0);
-        for (file, offset) in last {
-            body.extend([file.into(), offset].map(u64::to_le_bytes).concat());
+        for (file, offsets) in last.iter().enumerate() {
+            let newest = offsets.iter().rev().copied().chain(std::iter::repeat(0));
+            newest.take(told).for_each(|at| body.extend([file as u64, at].map(u64::to_le_bytes).concat()));
         }
-        body.resize(PLACES + 16 * owner.room(), 0);
+        body.resize(PLACES + 16 * owner.room() * files, 0);
         let checksum = u64::from(!crc32c::crc32c(&body));
         let mut bytes = [VERSION, body.len() as u64, checksum].map(u64::to_le_bytes).concat();
         bytes.extend(body);
@@ -95,8 +108,16 @@ impl State {
         let number = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         let (version, len) = (number(bytes, 0)?, usize::try_from(number(bytes, 8)?).ok()?);
         let (body, rest) = bytes.get(HEAD..)?.split_at_checked(len)?;
-        let whole = version == VERSION && len >= PLACES && u64::from(!crc32c::crc32c(body)) == number(bytes, 16)?;
-        let mut state = State { writes: number(body, 16).filter(|_| whole)?, unknown: Vec::new() };
+        // The older version has eight bytes less in front of all that is looked at.
+        let shift = match version {
+            VERSION => 0,
+            OLDER => 8,
+            _ => return None,
+        };
+        let whole = len >= PLACES - shift && u64::from(!crc32c::crc32c(body)) == number(bytes, 16)?;
+        let writes = number(body, 24 - shift).filter(|_| whole)?;
+        let foreign = body[COUNTS - shift..][..GENERATOR].iter().any(|byte| *byte != 0);
+        let mut state = State { writes, foreign, unknown: Vec::new() };
         for place in rest.chunks(24) {
             let (file, offset, len) = (number(place, 0)?, number(place, 8)?, number(place, 16)?);
             state.unknown.push((u32::try_from(file).ok()?, offset, u32::try_from(len).ok()?));
@@ -110,18 +131,25 @@ mod tests {
     use super::*;
     use hakaru_model::job::rules::VerifyMethod;
 
+    fn offsets(of: &[u64]) -> VecDeque<u64> {
+        of.iter().copied().collect()
+    }
+
     #[test]
     fn a_state_survives_and_nothing_else_is_taken_for_one() {
-        let owner = Owner { job: "a", clone: 0, depth: 2, files: 1 };
-        let state = State { writes: 7, unknown: vec![(0, 4096, 512), (1, 0, 512)] };
-        let bytes = state.bytes(owner, [(0, 4096)].into_iter());
+        let owner = Owner { job: "a", clone: 0, depth: 2, queued: true };
+        let state = State { writes: 7, foreign: false, unknown: vec![(0, 4096, 512), (1, 0, 512)] };
+        let bytes = state.bytes(owner, &[offsets(&[4096])]);
         assert_eq!(State::read(&bytes), Some(state));
         for cut in [0, 8, 24, 100, bytes.len() - 1] {
             assert_eq!(State::read(&bytes[..cut]), None, "{cut}");
         }
-        let mut damaged = bytes;
+        let mut damaged = bytes.clone();
         damaged[40] ^= 1;
         assert_eq!(State::read(&damaged), None);
+        let mut later = bytes;
+        later[0] = 5;
+        assert_eq!(State::read(&later), None);
         let mut rules = Verify::by(VerifyMethod::Header);
         assert_eq!(path(&rules, "a/b", 3), PathBuf::from("local-a.b-3-verify.state"));
         rules.folder = Some("aux".into());
@@ -130,13 +158,40 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_of_fio() {
-        // Sixteen sequential writes of 4 KiB by a job called st.
-        let owner = Owner { job: "st", clone: 0, depth: 1, files: 1 };
-        let bytes = State { writes: 16, unknown: Vec::new() }.bytes(owner, [(0, 61_440)].into_iter());
-        assert_eq!(bytes.len(), 192);
-        assert_eq!(
-            bytes[..24],
-            [3, 0, 0, 0, 0, 0, 0, 0, 0xa8, 0, 0, 0, 0, 0, 0, 0, 0xf2, 0x21, 0x80, 0x45, 0, 0, 0, 0]
-        );
+        // Sixteen sequential writes of 4 KiB by a job called st, of which fio 3.39 makes a file of 200 bytes.
+        let owner = Owner { job: "st", clone: 0, depth: 1, queued: false };
+        let bytes = State { writes: 16, ..State::default() }.bytes(owner, &[offsets(&[61_440])]);
+        assert_eq!(bytes.len(), 200);
+        let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        assert_eq!((words[0], words[1]), (4, 0xb0));
+        assert_eq!(words[3..8], [1, 1 | 1 << 32, 1, 16, 0]);
+        assert_eq!((&bytes[120..123], &words[23..]), (b"st\0".as_slice(), [0, 61_440].as_slice()));
+        // Four writes to two files by a queue of three.
+        let owner = Owner { depth: 3, queued: true, ..owner };
+        let last = [offsets(&[0, 4096]), offsets(&[0, 4096])];
+        let bytes = State { writes: 4, ..State::default() }.bytes(owner, &last);
+        let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        assert_eq!(words[3..8], [8, 3 | 6 << 32, 2, 4, 0]);
+        assert_eq!(words[23..39], [0, 4096, 0, 0, 0, 0, 0, 0, 1, 4096, 1, 0, 1, 0, 1, 0]);
+        assert_eq!(bytes.len(), 24 + PLACES + 16 * 12);
+    }
+
+    #[test]
+    fn files_of_fio_itself_are_read() {
+        // What fio 3.33 and 3.39 save of sixteen sequential writes of 4 KiB by a job called st.
+        let older = state_of(&[3, 0xa8, 0x4580_21f2, 1, 1 | 1 << 32, 16], &[(14, 0x7473), (23, 61_440)], 24);
+        assert_eq!(State::read(&older), Some(State { writes: 16, ..State::default() }));
+        let generator = [(9, 0xeb2c_aa9a_a4a8_cb5b), (10, 0x485e_e230)];
+        let places = [generator.as_slice(), &[(15, 0x7473), (24, 61_440)]].concat();
+        let newer = state_of(&[4, 0xb0, 0x9093_7ffe, 1, 1 | 1 << 32, 1, 16], &places, 25);
+        assert_eq!(State::read(&newer), Some(State { writes: 16, foreign: true, unknown: Vec::new() }));
+    }
+
+    /// A file of so many words: those it begins with, and others by their place.
+    fn state_of(first: &[u64], others: &[(usize, u64)], count: usize) -> Vec<u8> {
+        let mut words = vec![0; count];
+        words[..first.len()].copy_from_slice(first);
+        others.iter().for_each(|&(place, word)| words[place] = word);
+        words.into_iter().flat_map(u64::to_le_bytes).collect()
     }
 }
