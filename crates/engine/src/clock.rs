@@ -2,6 +2,10 @@
 //!
 //! The simulated card brings a virtual clock of its own.
 
+mod agreement;
+
+pub use agreement::{ClockReads, test_clocks};
+
 use hakaru_sys::clock;
 use std::sync::OnceLock;
 use std::time::Duration;

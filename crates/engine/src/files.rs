@@ -11,6 +11,7 @@ use hakaru_sys::Errno;
 use hakaru_sys::buffer::AlignedBuffer;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FallocateFlags, Mode, OFlags};
+use std::ops::Range;
 use std::path::Path;
 
 /// Lay-out writes in pieces of this size.
@@ -38,12 +39,14 @@ impl Drop for Sweeper<'_> {
 pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), RunError> {
     let (write, reserve) = match file.lay_out {
         LayOut::Ready => return Ok(()),
+        LayOut::Fill => (true, Fallocate::None),
         LayOut::Reserve(how) => (false, how),
         LayOut::Write(how) => (true, how),
     };
     let size = file.size.0;
     // An earlier phase may have made it: what is there in full is left alone.
-    if rustix::fs::stat(&file.path).is_ok_and(|stat| stat.st_size as u64 >= size && size > 0) {
+    let present = rustix::fs::stat(&file.path).map_or(0, |stat| stat.st_size as u64);
+    if present >= size && size > 0 {
         return Ok(());
     }
     let failed = |at: u64, errno: Errno| RunError::LayOut { path: file.path.clone(), at, size, errno };
@@ -59,10 +62,14 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
     })?;
     reserve_space(&fd, size, reserve).map_err(|errno| failed(0, errno))?;
     if write {
-        write_through(&fd, size, seed, progress).map_err(|(at, errno)| match errno {
-            Errno::CANCELED => RunError::StoppedEarly,
-            errno => failed(at, errno),
-        })?;
+        let fills = file.lay_out == LayOut::Fill;
+        let from = if fills { present } else { 0 };
+        match write_through(&fd, from..size, seed, progress) {
+            Err((_, Errno::CANCELED)) => return Err(RunError::StoppedEarly),
+            // Now it is full.
+            Err((_, Errno::NOSPC | Errno::DQUOT)) if fills => {}
+            answer => answer.map_err(|(at, errno)| failed(at, errno))?,
+        }
         rustix::fs::fsync(&fd).map_err(|errno| failed(size, errno))?;
     }
     Ok(())
@@ -84,17 +91,17 @@ fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {
 
 fn write_through(
     fd: &OwnedFd,
-    size: u64,
+    range: Range<u64>,
     seed: u64,
     progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), (u64, Errno)> {
     let mut buffer = AlignedBuffer::new(PIECE).map_err(|errno| (0, errno))?;
     let mut rng = Rng::fork(seed, 0x1a);
-    let mut at = 0;
-    while at < size {
+    let Range { start: mut at, end } = range;
+    while at < end {
         // Fresh content for each piece: a card that compresses or deduplicates must not find an easy file.
         crate::content::fill_random(buffer.as_mut_slice(), &mut rng);
-        let len = (size - at).min(PIECE as u64) as usize;
+        let len = (end - at).min(PIECE as u64) as usize;
         let moved = match rustix::io::pwrite(fd, &buffer.as_slice()[..len], at) {
             Err(Errno::INTR) => continue,
             Ok(0) => return Err((at, Errno::NOSPC)),

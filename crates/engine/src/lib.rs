@@ -27,9 +27,10 @@ mod verify;
 mod worker;
 mod zones;
 
-pub use clock::{ClockChoice, ClockMark, CounterRate};
+pub use clock::{ClockChoice, ClockMark, ClockReads, CounterRate, test_clocks};
 pub use error::RunError;
 pub use idle::{IdleProfiler, Idleness};
 pub use iolog::{LogChunk, LogHistogram, LogSample};
 pub use overhead::measure_overhead;
 pub use run::{EngineReport, Flow, Layout, Observer, Progress, RunOptions, Silent, Stage, run};
+pub use verify::{checksum_names, checksum_speed};

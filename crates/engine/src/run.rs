@@ -1,5 +1,6 @@
 //! The conductor of a plan: one phase after another, all workers of a phase at once.
 
+mod fill;
 mod watch;
 
 use crate::clock::{ClockChoice, ClockMark};
@@ -162,6 +163,9 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
         if options.stop.load(Relaxed) {
             break;
         }
+        if phase.workers.is_empty() {
+            continue;
+        }
         observer.phase_begins(index, phase);
         if let Err(e) = conductor.phase(index, phase, observer) {
             error = Some(e);
@@ -232,6 +236,8 @@ impl Conductor<'_> {
     fn phase(&mut self, index: usize, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
         let mut sweeper = Sweeper { files: &phase.files, begun: false };
         self.lay_out(phase, observer)?;
+        let fitted = fill::fitted(phase)?;
+        let phase = fitted.as_ref().unwrap_or(phase);
         let world = self.world_for(phase);
         let disks = DiskWatch::begin(&phase.files);
         let started_unix_ms = (self.options.wall_clock)();

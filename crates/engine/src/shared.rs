@@ -3,10 +3,11 @@
 use crate::iolog::LogChunk;
 use crate::worker::Flows;
 use crate::zones::Boards;
+use hakaru_model::job::rules::FileLock;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{Interval, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, RwLock};
 
 /// Progress of one worker, published a few times a second. On cache lines of its own.
 #[derive(Debug, Default)]
@@ -37,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) done: DoneBoard,
     /// Zones of the files that are kept to.
     pub(crate) boards: Boards,
+    /// Locks of the files of the phase, where a worker asks for them.
+    pub(crate) locks: Box<[RwLock<()>]>,
 }
 
 impl Shared {
@@ -45,7 +48,8 @@ impl Shared {
         let done = DoneBoard { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
         let (stop, gate) = (AtomicBool::new(false), Gate::default());
         let groups = workers.iter().map(|worker| worker.group).collect();
-        Shared { stop, progress, gate, groups, flows: Flows::new(workers), done, boards: Boards::default() }
+        let (flows, boards, locks) = (Flows::new(workers), Boards::default(), locks(workers));
+        Shared { stop, progress, gate, groups, flows, done, boards, locks }
     }
 
     /// Ends workers: those of one group, or all.
@@ -62,6 +66,13 @@ impl Shared {
         self.flows.leave(worker);
         self.done.note(worker);
     }
+}
+
+/// A lock for each file, where any is to be locked.
+fn locks(workers: &[WorkerPlan]) -> Box<[RwLock<()>]> {
+    let locking = workers.iter().filter(|worker| worker.rules.files.lock != FileLock::None);
+    let files = locking.flat_map(|worker| &worker.stream.regions).map(|region| region.file + 1).max();
+    (0..files.unwrap_or(0)).map(|_| RwLock::new(())).collect()
 }
 
 /// Which workers are done, for those that wait for them.

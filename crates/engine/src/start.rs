@@ -1,5 +1,6 @@
 //! Starts one worker: opens what it needs, picks backend and clock, and says when it is ready.
 
+mod locked;
 mod offload;
 
 use crate::backend::Backend;
@@ -27,7 +28,7 @@ use crate::worker::{Surroundings, Worker};
 use crate::zones;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
-use hakaru_model::job::rules::Zones;
+use hakaru_model::job::rules::{FileLock, Zones};
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::rng::Rng;
@@ -77,6 +78,9 @@ pub(crate) fn run_worker<'a>(
     }
     if plan.rules.offload {
         return offload::run(around, starter, caveats);
+    }
+    if plan.rules.files.lock != FileLock::None {
+        return locked::run(around, starter, caveats);
     }
     let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     match plan.ioengine {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{MIB, go, on_file, only, scenario, write_seq};
-use hakaru_model::job::rules::{Lifetime, RangeSync, Zones};
+use hakaru_model::job::rules::{FileLock, Lifetime, RangeSync, Zones};
 use hakaru_model::job::{Access, IoEngine, Job, Op};
 use hakaru_model::record::StopReason;
 use hakaru_model::units::Bytes;
@@ -53,6 +53,18 @@ fn latencies_of_offloaded_ios_count_from_their_intended_time() {
     assert_eq!(worker.ops.write.ios, 256);
     let (longest, runtime) = (worker.ops.write.lat.stat.max, worker.runtime.0);
     assert!(longest > runtime / 2, "{longest} of {runtime} ns");
+}
+
+#[test]
+fn workers_lock_the_file_they_share() {
+    let dir = tempfile::tempdir().unwrap();
+    for engine in IoEngine::ALL.into_iter().filter(|engine| engine.can_offload() && engine.is_synchronous()) {
+        let mut job = on_file(&dir.path().join(engine.name()), engine, Access::only(Op::Write, true), 4096, MIB);
+        (job.numjobs, job.rules.files.lock) = (2, FileLock::Exclusive);
+        let report = go(&scenario(vec![job]));
+        let ios: Vec<u64> = report.phases[0].workers.iter().map(|worker| worker.ops.write.ios).collect();
+        assert_eq!((ios, report.error), (vec![256, 256], None), "{engine:?}");
+    }
 }
 
 #[test]

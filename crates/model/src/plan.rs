@@ -2,6 +2,7 @@
 //!
 //! [`Plan::resolve`] is a pure function of the scenario and the facts of its paths. Printing a plan is the dry run.
 
+mod checks;
 mod replay;
 mod resolve;
 mod sizes;
@@ -77,6 +78,8 @@ pub enum LayOut {
     Reserve(Fallocate),
     /// Written in full, because the job reads it.
     Write(Fallocate),
+    /// Written until its file system is full, because the job reads all there is; its size is known then.
+    Fill,
 }
 
 /// One worker: a thread that issues one stream of requests.
@@ -212,6 +215,25 @@ pub enum PlanError {
     Endless { job: String },
 }
 
+impl PlanError {
+    /// Whether other jobs can run all the same: what is wrong is the target of this one.
+    pub fn is_of_one_job(&self) -> bool {
+        use PlanError::{Missing, NoSize, NotMeasurable, ReadOnly};
+        matches!(self, NoSize { .. } | NotMeasurable { .. } | Missing { .. } | ReadOnly { .. })
+    }
+}
+
+/// A job that cannot run, beside others that can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Index of its phase.
+    pub phase: usize,
+    /// Its index within the phase.
+    pub job: u32,
+    /// Why.
+    pub error: PlanError,
+}
+
 /// Facts of each path, keyed by the path as the scenario names it.
 pub type Facts = BTreeMap<PathBuf, TargetFacts>;
 
@@ -254,14 +276,32 @@ impl Plan {
     /// # Errors
     /// A [`PlanError`] that names the job, the path and the cure.
     pub fn resolve(scenario: &Scenario, facts: &Facts) -> Result<Plan, PlanError> {
+        Plan::fit(scenario, facts, false).map(|(plan, _)| plan)
+    }
+
+    /// As [`Plan::resolve`], but jobs whose target does not fit are left out, as long as there are others.
+    ///
+    /// # Errors
+    /// The first [`PlanError`] where no job is left, or where one concerns more than its job.
+    pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<(Plan, Vec<LeftOut>), PlanError> {
+        let (plan, left_out) = Plan::fit(scenario, facts, true)?;
+        let nobody = plan.phases.iter().all(|phase| phase.workers.is_empty());
+        match left_out.first() {
+            Some(first) if nobody => Err(first.error.clone()),
+            _ => Ok((plan, left_out)),
+        }
+    }
+
+    fn fit(scenario: &Scenario, facts: &Facts, leaves_out: bool) -> Result<(Plan, Vec<LeftOut>), PlanError> {
         let Scenario { name, seed, phases } = scenario;
         if phases.iter().all(|phase| phase.jobs.is_empty()) {
             return Err(PlanError::NoJobs { scenario: name.clone() });
         }
-        let mut resolver =
-            Resolver { facts: facts.clone(), caveats: Vec::new(), seeds: Rng::fork(*seed, 0x51), workers: 0 };
-        let phases = phases.iter().map(|phase| resolver.phase(phase)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Plan { name: name.clone(), phases, caveats: resolver.caveats })
+        let (facts, seeds, caveats) = (facts.clone(), Rng::fork(*seed, 0x51), Vec::new());
+        let mut resolver = Resolver { facts, caveats, seeds, workers: 0, leaves_out, left_out: Vec::new() };
+        let phases = phases.iter().enumerate().map(|(index, phase)| resolver.phase(index, phase));
+        let phases = phases.collect::<Result<Vec<_>, _>>()?;
+        Ok((Plan { name: name.clone(), phases, caveats: resolver.caveats }, resolver.left_out))
     }
 
     /// Whether data on the target is lost by running it.

@@ -6,6 +6,7 @@ pub(crate) mod fileops;
 pub(crate) mod files;
 pub(crate) mod ftruncate;
 pub(crate) mod libaio;
+pub(crate) mod locked;
 pub(crate) mod mmap;
 pub(crate) mod null;
 pub(crate) mod offload;

@@ -50,7 +50,7 @@ pub(super) fn run(
 }
 
 /// One engine with one buffer.
-fn submitter(plan: &WorkerPlan, opened: Vec<OwnedFd>) -> Result<Box<dyn Submitter>, RunError> {
+pub(super) fn submitter(plan: &WorkerPlan, opened: Vec<OwnedFd>) -> Result<Box<dyn Submitter>, RunError> {
     let slots = Slots::new(1, plan.max_block as usize).map_err(|errno| no_memory(plan, errno))?;
     let none = |errno| none(plan, errno);
     Ok(match plan.ioengine {

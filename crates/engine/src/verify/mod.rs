@@ -10,7 +10,10 @@ mod header;
 mod inspect;
 mod ledger;
 mod scheme;
+mod speed;
 mod state;
+
+pub use speed::{checksum_names, checksum_speed};
 
 use self::crew::{Bad, Crew};
 use self::inspect::Inspector;

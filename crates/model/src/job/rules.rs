@@ -305,6 +305,21 @@ pub struct FileRules {
     pub time_close: bool,
     /// How long the kernel is told that what is written will live (`write_hint`).
     pub lifetime: Lifetime,
+    /// Whether files are locked for each I/O (`lockfile`).
+    pub lock: FileLock,
+}
+
+/// How files are locked that several workers share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileLock {
+    /// Not at all.
+    #[default]
+    None,
+    /// For one I/O at a time.
+    Exclusive,
+    /// For any number of reads, or one write.
+    ReadWrite,
 }
 
 /// How long data is expected to live.

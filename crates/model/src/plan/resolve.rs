@@ -1,8 +1,9 @@
 //! How a scenario becomes a plan: each job meets the facts of its paths.
 
+use super::checks::check;
 use super::sizes::FileSizes;
 use super::stretches::within;
-use super::{Facts, FilePlan, LayOut, PhasePlan, PlanError, VerifyPlan, WorkerPlan, clone_paths};
+use super::{Facts, FilePlan, LayOut, LeftOut, PhasePlan, PlanError, VerifyPlan, WorkerPlan, clone_paths};
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
@@ -20,20 +21,29 @@ pub(super) struct Resolver {
     pub(super) seeds: Rng,
     /// Workers planned so far, over all phases.
     pub(super) workers: u32,
+    /// Whether jobs that cannot run are left out rather than ending it all.
+    pub(super) leaves_out: bool,
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 impl Resolver {
-    pub(super) fn phase(&mut self, phase: &Phase) -> Result<PhasePlan, PlanError> {
+    pub(super) fn phase(&mut self, phase_index: usize, phase: &Phase) -> Result<PhasePlan, PlanError> {
         let mut files: Vec<FilePlan> = Vec::new();
         let mut workers = Vec::new();
         for (index, job) in phase.jobs.iter().enumerate() {
             check(job)?;
-            self.note_weaknesses(job);
             let seed = self.seeds.next_u64();
-            for clone in 0..job.numjobs {
-                let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
-                workers.push(self.worker(job, index as u32, clone, seed, &mut files)?);
-                self.workers += 1;
+            let before = if self.leaves_out { files.clone() } else { Vec::new() };
+            match self.clones(job, index as u32, seed, &mut files) {
+                Ok(clones) => {
+                    self.note_weaknesses(job);
+                    workers.extend(clones);
+                }
+                Err(error) if self.leaves_out && error.is_of_one_job() => {
+                    files = before;
+                    self.left_out.push(LeftOut { phase: phase_index, job: index as u32, error });
+                }
+                Err(error) => return Err(error),
             }
         }
         let sharers = workers.iter().filter(|w: &&WorkerPlan| w.buffers.repeats.shared).count() as u32;
@@ -41,6 +51,23 @@ impl Resolver {
         self.settle_files(&files)?;
         self.forget_removed(phase);
         Ok(PhasePlan { name: phase.name.clone(), files, workers })
+    }
+
+    /// The workers of one job.
+    fn clones(
+        &mut self,
+        job: &Job,
+        index: u32,
+        seed: u64,
+        files: &mut Vec<FilePlan>,
+    ) -> Result<Vec<WorkerPlan>, PlanError> {
+        let one = |clone| {
+            let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
+            let worker = self.worker(job, index, clone, seed, files)?;
+            self.workers += 1;
+            Ok(worker)
+        };
+        (0..job.numjobs).map(one).collect()
     }
 
     fn note_weaknesses(&mut self, job: &Job) {
@@ -225,7 +252,9 @@ impl Resolver {
         for file in files {
             let Some(facts) = self.facts.get_mut(&file.path) else { continue };
             let grows = file.size.0.saturating_sub(facts.size.0);
-            if let (Some(free), true) = (facts.free, file.lay_out != LayOut::Ready && grows > 0) {
+            // How large one will be that fills its file system is not known yet.
+            let sized = !matches!(file.lay_out, LayOut::Ready | LayOut::Fill);
+            if let (Some(free), true) = (facts.free, sized && grows > 0) {
                 let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
                 let needed = needed_so_far.entry(folder).or_default();
                 *needed += grows;
@@ -240,7 +269,7 @@ impl Resolver {
                 facts.kind = TargetKind::File;
                 facts.free = facts.free.map(|free| Bytes(free.0.saturating_sub(grows)));
                 // What is not laid out is as long as it was, however long a job that fills the device may make it.
-                if file.lay_out != LayOut::Ready {
+                if sized {
                     facts.size = facts.size.max(file.size);
                 }
             }
@@ -263,8 +292,16 @@ fn total(job: &Job, room: u64) -> u64 {
         (Some(SizeSpec::Percent(p)), ..) => percent_of(room, p),
         // Where files have a size of their own, `size` only says how much of them is transferred.
         (None, Some(SizeSpec::Bytes(size)), Some(_)) => size.0,
+        (None, ..) if lies_apart(job) => room / alignment_of_offsets(job) * smallest_block(job),
         (None, ..) => room,
     }
+}
+
+/// Whether blocks are smaller than what their offsets are multiples of, and each comes once: then they are not the whole
+/// of their files.
+fn lies_apart(job: &Job) -> bool {
+    let each_once = job.access.random && job.access.every_block_once && job.access.run_length == 1;
+    each_once && job.block_align.is_some() && job.rules.percentage_random.is_none()
 }
 
 /// Whether there is no queue, whatever is asked: threads beside the worker would be one.
@@ -405,12 +442,12 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
     let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
         && facts.size.0 < size
         && job.ioengine.needs_files()
-        && !job.rules.files.fill_device
         && !job.rules.files.create_on_open;
-    let lay_out = match (missing, reads) {
-        (false, _) => LayOut::Ready,
-        (true, true) => LayOut::Write(job.files.fallocate),
-        (true, false) => LayOut::Reserve(job.files.fallocate),
+    let lay_out = match (missing, job.rules.files.fill_device, reads) {
+        (true, true, _) if !job.access.does(Op::Write) => LayOut::Fill,
+        (false, ..) | (_, true, _) => LayOut::Ready,
+        (true, _, true) => LayOut::Write(job.files.fallocate),
+        (true, _, false) => LayOut::Reserve(job.files.fallocate),
     };
     let file = FilePlan {
         path: facts.path.clone(),
@@ -431,64 +468,4 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
     }
     files.push(file);
     files.len() as u32 - 1
-}
-
-fn check(job: &Job) -> Result<(), PlanError> {
-    let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
-    for block in job.blocks_used() {
-        let (min, max) = (block.min(), block.max());
-        if min.0 == 0 || max.0 > 1 << 30 || min > max {
-            return Err(PlanError::BadBlock { job: job.name.clone(), block: max });
-        }
-    }
-    if job.numjobs == 0 || job.numjobs > 4096 {
-        return bad("numjobs", job.numjobs.to_string(), "between 1 and 4096 clones can run");
-    }
-    if job.queue.iodepth == 0 || job.queue.iodepth > 32_768 {
-        return bad("iodepth", job.queue.iodepth.to_string(), "between 1 and 32768 I/Os can be in flight");
-    }
-    if job.access.mix.read + job.access.mix.write + job.access.mix.trim != 100 {
-        return bad("rwmixread", format!("{:?}", job.access.mix), "the shares have to add up to 100");
-    }
-    if job.rules.offload && !job.ioengine.can_offload() {
-        let why = "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
-        return bad("io_submit_mode", "offload".to_owned(), why);
-    }
-    if job.rules.offload && job.queue.iodepth > 1024 {
-        return bad(
-            "iodepth",
-            job.queue.iodepth.to_string(),
-            "io_submit_mode=offload has a thread for each, 1024 at most",
-        );
-    }
-    if job.rules.files.unlink_each_loop && (!job.ioengine.can_renew_files() || job.rules.offload) {
-        let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
-        return bad("unlink_each_loop", "1".to_owned(), why);
-    }
-    if job.rules.sizes.unaligned && job.files.direct {
-        return bad("bs_unaligned", "1".to_owned(), "direct I/O moves whole blocks only; use direct=0");
-    }
-    if job.access.run_length == 0 {
-        return bad("rw", "…:0".to_owned(), "at least one I/O has to come from an offset");
-    }
-    if job.extent.loops == 0 {
-        return bad("loops", "0".to_owned(), "at least one loop is needed");
-    }
-    if job.timing.time_based && job.timing.runtime.is_none() {
-        return Err(PlanError::Endless { job: job.name.clone() });
-    }
-    if matches!(job.rules.zones, Zones::Device { .. }) && (job.rules.verify.is_some() || job.rules.replay.any()) {
-        let why = "zones are emptied and written elsewhere than asked; leave out verify and read_iolog";
-        return bad("zonemode", "zbd".to_owned(), why);
-    }
-    if let Some(verify) = &job.rules.verify {
-        super::verify::check(job, verify)?;
-    }
-    if job.rules.files.fill_device && !job.access.does(Op::Write) {
-        return bad("fill_device", "1".to_owned(), "only a job that writes can fill a device");
-    }
-    if job.measure.tick.0 == 0 {
-        return bad("tick", "0".to_owned(), "an interval takes time");
-    }
-    Ok(())
 }

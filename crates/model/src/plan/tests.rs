@@ -241,3 +241,30 @@ fn bytes_of_any_number_do_not_go_with_direct_io() {
     let error = resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).unwrap_err().to_string();
     assert!(error.contains("bs_unaligned=1") && error.contains("direct=0"), "{error}");
 }
+
+#[test]
+fn what_fits_is_planned_without_what_does_not() {
+    let mut sizeless = job(Op::Read);
+    sizeless.extent.size = None;
+    let known = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+    let mut both = scenario(sizeless.clone());
+    both.phases[0].jobs.push(job(Op::Read));
+    assert!(matches!(Plan::resolve(&both, &known), Err(PlanError::NoSize { .. })));
+    let (plan, left_out) = Plan::resolve_what_fits(&both, &known).unwrap();
+    assert_eq!(plan.phases[0].workers.iter().map(|worker| worker.job).collect::<Vec<_>>(), [1]);
+    assert_eq!((left_out.len(), left_out[0].phase, left_out[0].job), (1, 0, 0));
+    let alone = Plan::resolve_what_fits(&scenario(sizeless), &known);
+    assert!(matches!(alone, Err(PlanError::NoSize { .. })));
+}
+
+#[test]
+fn a_reader_that_fills_its_file_system_has_its_file_laid_out_so() {
+    let mut reader = job(Op::Read);
+    reader.extent.size = None;
+    reader.rules.files.fill_device = true;
+    let plan = resolve(reader.clone(), &[facts("f", TargetKind::Absent, 0)]).unwrap();
+    assert_eq!(plan.phases[0].files[0].lay_out, LayOut::Fill);
+    assert!(plan.phases[0].files[0].size > Bytes(1 << 30), "more than is free");
+    let device = resolve(reader, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
+    assert_eq!((device.phases[0].files[0].lay_out, device.phases[0].files[0].size), (LayOut::Ready, Bytes(1 << 20)));
+}

@@ -1,0 +1,121 @@
+//! `lockfile`: a file is locked for each I/O, so that what several workers do to it comes one after another.
+//!
+//! Waiting for the lock is part of the latency, as in fio. The call by a table is nothing beside the lock.
+
+use super::files::sync_file;
+use super::offload::Submitter;
+use super::{Backend, SyncKind};
+use hakaru_model::job::Op;
+use hakaru_model::job::rules::FileLock;
+use hakaru_model::stream::Request;
+use hakaru_sys::Errno;
+use rustix::fd::OwnedFd;
+use std::sync::{PoisonError, RwLock};
+
+/// An engine that does one I/O at a time, each under the lock of its file.
+pub(crate) struct LockedBackend<'a> {
+    engine: Box<dyn Submitter>,
+    /// For flushes, which are not locked.
+    files: Vec<OwnedFd>,
+    /// By region.
+    locks: Vec<&'a RwLock<()>>,
+    how: FileLock,
+}
+
+impl<'a> LockedBackend<'a> {
+    /// Files and locks in the order of the worker's regions.
+    pub(crate) fn new(
+        engine: Box<dyn Submitter>,
+        files: Vec<OwnedFd>,
+        locks: Vec<&'a RwLock<()>>,
+        how: FileLock,
+    ) -> LockedBackend<'a> {
+        LockedBackend { engine, files, locks, how }
+    }
+}
+
+impl Backend for LockedBackend<'_> {
+    const QUEUED: bool = false;
+    const SUBMIT_WAITS: bool = false;
+
+    fn buffer(&mut self, _: u32, len: usize) -> &mut [u8] {
+        self.engine.buffer(len)
+    }
+
+    fn buffers(&mut self) -> &mut [u8] {
+        self.engine.whole_buffer()
+    }
+
+    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
+        let Some(lock) = self.locks.get(request.region as usize) else { return self.engine.perform(request) };
+        match (self.how, request.op) {
+            (FileLock::ReadWrite, Op::Read) => {
+                let _held = lock.read().unwrap_or_else(PoisonError::into_inner);
+                self.engine.perform(request)
+            }
+            _ => {
+                let _held = lock.write().unwrap_or_else(PoisonError::into_inner);
+                self.engine.perform(request)
+            }
+        }
+    }
+
+    fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
+        self.files.get(region as usize).map_or(Ok(()), |file| sync_file(file, kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    /// An engine that counts how many are at work at once.
+    struct Counting {
+        now: Arc<AtomicUsize>,
+        most: Arc<AtomicUsize>,
+        buffer: [u8; 8],
+    }
+
+    impl Submitter for Counting {
+        fn buffer(&mut self, len: usize) -> &mut [u8] {
+            &mut self.buffer[..len]
+        }
+
+        fn whole_buffer(&mut self) -> &mut [u8] {
+            &mut self.buffer
+        }
+
+        fn perform(&mut self, request: &Request) -> Result<u32, Errno> {
+            let now = self.now.fetch_add(1, SeqCst) + 1;
+            self.most.fetch_max(now, SeqCst);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            self.now.fetch_sub(1, SeqCst);
+            Ok(request.len)
+        }
+    }
+
+    /// The most I/Os that were at work at once, of three workers on one file.
+    fn most_at_once(how: FileLock, op: Op) -> usize {
+        let (now, most, lock) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), RwLock::new(()));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                let engine = Counting { now: Arc::clone(&now), most: Arc::clone(&most), buffer: [0; 8] };
+                let mut backend = LockedBackend::new(Box::new(engine), Vec::new(), vec![&lock], how);
+                scope.spawn(move || {
+                    let request = Request { op, region: 0, offset: 0, len: 8 };
+                    (0..5).for_each(|_| assert_eq!(backend.transfer(&request), Ok(8)));
+                });
+            }
+        });
+        most.load(SeqCst)
+    }
+
+    #[test]
+    fn one_at_a_time_but_for_readers_among_themselves() {
+        assert_eq!(most_at_once(FileLock::Exclusive, Op::Read), 1);
+        assert_eq!(most_at_once(FileLock::ReadWrite, Op::Write), 1);
+        assert!(most_at_once(FileLock::ReadWrite, Op::Read) > 1);
+    }
+}

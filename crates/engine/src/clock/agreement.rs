@@ -1,0 +1,80 @@
+//! Whether the counters of all processors agree: `--cpuclock-test`.
+
+use super::ClockChoice;
+use hakaru_sys::{clock, thread};
+use std::sync::{Barrier, Mutex, PoisonError};
+
+/// How often each processor reads its counter.
+const READS: u64 = 100_000;
+
+/// What one processor saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockReads {
+    /// Which.
+    pub cpu: u32,
+    /// How often it read its counter.
+    pub reads: u64,
+    /// What it read first.
+    pub first: u64,
+    /// How often that was less than what another processor, or itself, had read before.
+    pub backwards: u64,
+}
+
+/// Reads the counters of all processors this process may use, in any order but one at a time, so that each reading has to
+/// be no less than the one before.
+///
+/// # Errors
+/// Why the counter is not used here at all.
+pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
+    if let ClockChoice::Kernel { because } = ClockChoice::best() {
+        return Err(because.clone().unwrap_or_default());
+    }
+    let cpus = thread::allowed();
+    let (last, start) = (Mutex::new(0), Barrier::new(cpus.len()));
+    Ok(std::thread::scope(|scope| {
+        let read = |cpu| {
+            let (last, start) = (&last, &start);
+            scope.spawn(move || {
+                // One that may not be pinned reads the counter of wherever it is.
+                let _ = thread::pin(&[cpu]);
+                start.wait();
+                reads(cpu, last)
+            })
+        };
+        let threads: Vec<_> = cpus.iter().map(|&cpu| read(cpu)).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    }))
+}
+
+fn reads(cpu: u32, last: &Mutex<u64>) -> ClockReads {
+    let mut seen = ClockReads { cpu, reads: 0, first: 0, backwards: 0 };
+    for _ in 0..READS {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = clock::counter();
+        if seen.reads == 0 {
+            seen.first = now;
+        }
+        seen.reads += 1;
+        seen.backwards += u64::from(now < *last);
+        *last = now;
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_is_used_never_goes_back() {
+        // Where it is not used there is nothing to hold it to.
+        let Ok(seen) = test_clocks() else { return };
+        assert!(seen.iter().all(|cpu| cpu.reads == READS && cpu.backwards == 0), "{seen:?}");
+    }
+
+    #[test]
+    fn a_step_back_is_counted() {
+        let ahead = Mutex::new(u64::MAX);
+        assert_eq!(reads(0, &ahead).backwards, 1);
+    }
+}
