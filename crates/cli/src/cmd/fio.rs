@@ -2,11 +2,16 @@
 //!
 //! Standard output is only the result; whatever else there is to say goes to standard error.
 
+mod failed;
 mod logs;
 mod teller;
+mod total;
+mod trials;
+mod trigger;
 
 use self::logs::LogFiles;
 use self::teller::Teller;
+use self::total::TotalLog;
 use crate::exit::Exit;
 use crate::stop;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -14,7 +19,7 @@ use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
 use hakaru_dialects::fio::{Action, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION};
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::plan::{Facts, Plan};
+use hakaru_model::plan::{Facts, LeftOut, Plan};
 use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
@@ -43,6 +48,8 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
             if *exit_code == 0 && printed { Exit::Ok } else { Exit::Failed }
         }
         Action::ParseOnly => Exit::Ok,
+        Action::TestChecksums(which) => trials::checksums(which.as_deref()),
+        Action::TestClock => trials::clock(),
         Action::Run if invocation.settings.idle_prof == Some(IdleProf::Calibrate) => {
             let (mean, deviation) = hakaru_engine::IdleProfiler::calibrate();
             let printed = super::print(&output::calibration(mean, deviation));
@@ -139,6 +146,8 @@ pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
 struct Run<'a> {
     invocation: &'a Invocation,
     plan: Plan,
+    /// Jobs that cannot run, beside others that can.
+    left_out: Vec<LeftOut>,
     begun: Instant,
 }
 
@@ -148,11 +157,11 @@ impl<'a> Run<'a> {
         for path in invocation.scenario.paths() {
             facts.insert(path.clone(), hakaru_device::inspect(&path)?);
         }
-        let plan = Plan::resolve(&invocation.scenario, &facts)?;
+        let (plan, left_out) = Plan::resolve_what_fits(&invocation.scenario, &facts)?;
         if plan.destroys() {
             refuse_devices_in_use(&plan)?;
         }
-        Ok(Run { invocation, plan, begun: Instant::now() })
+        Ok(Run { invocation, plan, left_out, begun: Instant::now() })
     }
 
     fn carry_out(self) -> anyhow::Result<Exit> {
@@ -173,12 +182,15 @@ impl<'a> Run<'a> {
         }
         let options = as_asked();
         let plan = self.plan_to_run();
-        let logs = LogFiles::create(self.invocation, &plan)?;
+        let logs = (LogFiles::create(self.invocation, &plan)?, TotalLog::create(self.invocation)?);
+        failed::tell(&self.left_out);
         let profiler = settings.idle_prof.map(|_| hakaru_engine::IdleProfiler::start());
         let mut teller = Teller::new(&self, logs, normal, &mut *out);
         let mut report = hakaru_engine::run(&plan, &options, &mut teller);
+        failed::add_phases(&plan, &mut report.phases);
         teller.amend(&mut report.phases);
-        let logged = teller.end();
+        failed::add_workers(self.invocation, &self.left_out, &mut report.phases);
+        let (logged, fired) = (teller.end(), teller.fired());
         let idleness = profiler.and_then(hakaru_engine::IdleProfiler::finish).map(|found| self.idleness(found));
         self.tell_of_signal(&report, normal, &mut *out);
         if report.phases.is_empty()
@@ -186,14 +198,19 @@ impl<'a> Run<'a> {
         {
             anyhow::bail!("{error}");
         }
-        for worker in report.phases.iter().flat_map(|phase| &phase.workers) {
+        if fired {
+            out.flush()?;
+            trigger::pull(&settings.trigger);
+        }
+        let begun = |worker: &&WorkerRecord| worker.pid != 0;
+        for worker in report.phases.iter().flat_map(|phase| &phase.workers).filter(begun) {
             anstream::eprint!("{}", output::errors(worker));
             if let Some(line) = output::ended_by_error(worker).filter(|_| normal) {
                 out.write_all(line.as_bytes())?;
             }
         }
         self.print(&report.phases, idleness, &mut *out)?;
-        Ok(if logged { exit_of(&report) } else { Exit::Failed })
+        Ok(if logged { exit_of(&report, fired) } else { Exit::Failed })
     }
 
     /// Where the result is no text, nothing may stand in front of it.
@@ -252,11 +269,12 @@ fn create(path: &Path) -> anyhow::Result<std::fs::File> {
     std::fs::File::create(path).map_err(|e| anyhow::anyhow!("cannot write the output to {}: {e}", path.display()))
 }
 
-fn exit_of(report: &EngineReport) -> Exit {
+/// A trigger ends the run as it should end.
+fn exit_of(report: &EngineReport, fired: bool) -> Exit {
     let count = report.phases.iter().flat_map(|p| &p.workers).filter(|w| failed(w)).count();
     match (&report.outcome, count) {
-        (Outcome::Interrupted, _) => Exit::FioStopped,
-        (Outcome::Completed, 0) => Exit::Ok,
+        (Outcome::Interrupted, _) if !fired => Exit::FioStopped,
+        (Outcome::Completed | Outcome::Interrupted, 0) => Exit::Ok,
         (Outcome::Failed { .. }, 0) => Exit::Failed,
         (_, count) => Exit::FioJobs(u8::try_from(count).unwrap_or(u8::MAX)),
     }

@@ -31,9 +31,12 @@ pub(crate) fn assemble(
         whole.token(token).map_err(|kind| FioError::at(kind, token.at.clone()))?;
     }
     whole.close_job();
+    if whole.settings.trigger.command.is_some() && !whole.settings.trigger.may_fire() {
+        whole.warnings.push("--trigger has no effect without --trigger-file or --trigger-timeout".to_owned());
+    }
     if let Some(page) = &whole.demands.page {
-        let (text, exit_code) = help::page(page);
-        return Ok(whole.invocation(Action::Print { text, exit_code }, Vec::new(), Vec::new()));
+        let action = help::page(page);
+        return Ok(whole.invocation(action, Vec::new(), Vec::new()));
     }
     let files = std::mem::take(&mut whole.files);
     for (index, (path, at)) in files.iter().enumerate() {
@@ -109,7 +112,8 @@ impl<'a> Assembler<'a> {
                 instead: instead.to_owned(),
             }),
             Does::Set(set) => {
-                let mut target = Target { settings: &mut self.settings, demands: &mut self.demands, reading };
+                let Assembler { settings, demands, warnings, .. } = self;
+                let mut target = Target { settings, demands, warnings, reading };
                 set(&mut target, value).map_err(|reason| FioErrorKind::BadValue {
                     option: format!("--{}", opt.name),
                     value: value.unwrap_or_default().to_owned(),

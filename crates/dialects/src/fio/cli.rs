@@ -34,12 +34,15 @@ pub(crate) enum Page {
     Help,
     Command(Option<String>),
     Engine(Option<String>),
+    Checksums(Option<String>),
+    Clock,
 }
 
 /// What the options of the command line change.
 pub(crate) struct Target<'a> {
     pub settings: &'a mut Settings,
     pub demands: &'a mut Demands,
+    pub warnings: &'a mut Vec<String>,
     pub reading: Reading<'a>,
 }
 
@@ -98,8 +101,6 @@ const STATUS_MS: u64 = 1;
 
 const NO_SERVER: &str = "jobs are not sent to other hosts this way";
 const FLEET: &str = "start fio there, as by ssh, and read its JSON";
-const NO_TRIGGER: &str = "no commands are triggered";
-const SCRIPT: &str = "do it in the script that calls fio";
 
 /// All of them, in the order the help gives them.
 pub(crate) const TABLE: &[CliOpt] = &[
@@ -131,19 +132,25 @@ pub(crate) const TABLE: &[CliOpt] = &[
         };
         Ok(())
     }),
-    refused(
+    set(
         "bandwidth-log",
         Nothing,
-        "Write logs of the bandwidth of all jobs together",
-        "logs are written for each job",
-        "write_bw_log with log_avg_msec and per_job_logs=0, and add up the lines of a moment",
+        "Write logs of the bandwidth of all jobs together: agg-read_bw.log and so on",
+        |to, _| {
+            to.settings.bandwidth_log = true;
+            Ok(())
+        },
     ),
     set("eta", Value("when"), "When progress is shown: always, never or auto", |to, text| {
         to.settings.eta = match text.unwrap_or_default() {
             "always" => EtaMode::Always,
             "never" => EtaMode::Never,
             "auto" => EtaMode::Auto,
-            _ => return Err("it is always, never or auto".to_owned()),
+            other => {
+                to.warnings
+                    .push(format!("--eta={other} is none of always, never and auto, and is taken for auto, as in fio"));
+                EtaMode::Auto
+            }
         };
         Ok(())
     }),
@@ -223,10 +230,20 @@ pub(crate) const TABLE: &[CliOpt] = &[
     refused("server", Perhaps("args"), "Wait for jobs of other hosts", NO_SERVER, FLEET),
     refused("daemonize", Value("pidfile"), "Wait for them in the background", NO_SERVER, FLEET),
     refused("remote-config", Value("file"), "Job file on the other host", NO_SERVER, FLEET),
-    refused("trigger-file", Value("file"), "Run a command when this file appears", NO_TRIGGER, SCRIPT),
-    refused("trigger-timeout", Value("time"), "Run a command after this time", NO_TRIGGER, SCRIPT),
-    refused("trigger", Value("cmd"), "That command", NO_TRIGGER, SCRIPT),
-    refused("trigger-remote", Value("cmd"), "That command, on the other host", NO_TRIGGER, SCRIPT),
+    set("trigger-file", Value("file"), "End all jobs, and run the trigger, when this file appears", |to, text| {
+        to.settings.trigger.file = Some(PathBuf::from(text.unwrap_or_default()));
+        Ok(())
+    }),
+    set("trigger-timeout", Value("time"), "End all jobs, and run the trigger, after this time", |to, text| {
+        let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Seconds)?;
+        to.settings.trigger.timeout = Some(time).filter(|time| time.0 > 0);
+        Ok(())
+    }),
+    set("trigger", Value("cmd"), "The command of the trigger", |to, text| {
+        to.settings.trigger.command = text.map(str::to_owned);
+        Ok(())
+    }),
+    accepted("trigger-remote", Value("cmd"), "That command, on the other host", "there are no other hosts"),
     refused("inflate-log", Value("log"), "Print a compressed log", "logs are not compressed", "read the log as it is"),
     refused(
         "merge-blktrace-only",
@@ -235,14 +252,14 @@ pub(crate) const TABLE: &[CliOpt] = &[
         "blktrace files are not merged",
         "merge them by blkparse",
     ),
-    refused(
-        "cpuclock-test",
-        Nothing,
-        "Test the clock of the processor",
-        "the clock is tested before each run",
-        "leave it out",
-    ),
-    refused("crctest", Perhaps("type"), "Test how fast checksums are", "checksums are not timed", "`openssl speed`"),
+    set("cpuclock-test", Nothing, "Test whether the clocks of all processors agree", |to, _| {
+        to.demands.page = Some(Page::Clock);
+        Ok(())
+    }),
+    set("crctest", Perhaps("type"), "Test how fast checksums are: all, or these, by commas", |to, text| {
+        to.demands.page = Some(Page::Checksums(text.map(str::to_owned)));
+        Ok(())
+    }),
     refused("memcpytest", Perhaps("type"), "Test how fast memory is", "memory is not timed", "a tool made for it"),
     refused("dedupe-size-test", Nothing, "Test buffers", "buffers are not tested", "leave it out"),
 ];

@@ -144,7 +144,7 @@ fn words_for_value(option: &str, value: &str) -> Option<String> {
         "--output-format" => format!("fio: invalid output format {value}"),
         "--terse-version" => "fio: bad terse version format".to_owned(),
         "--idle-prof" => format!("fio: incorrect idle-prof option: {value}"),
-        "--status-interval" => format!("fio: failed parsing time {value}"),
+        "--status-interval" | "--trigger-timeout" => format!("fio: failed parsing time {value}"),
         "--eta-interval" => format!("fio: failed parsing eta interval {value}"),
         "--eta-newline" => format!("fio: failed parsing eta time {value}"),
         "ioengine" => format!("fio: engine {value} not loadable"),

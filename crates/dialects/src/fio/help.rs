@@ -3,12 +3,15 @@
 
 use super::VERSION;
 use super::cli::{self, CliOpt, Does, Page, Takes};
+use super::invocation::Action;
 use super::options::{self, ENGINES, Engine, Kind, Opt, SECTIONS, State};
 use std::fmt::Write as _;
 
-/// A text to print, and the exit code to leave with.
-pub(crate) fn page(page: &Page) -> (String, u8) {
-    match page {
+/// What answers a page that was asked for: a text to print with the exit code to leave with, or a test.
+pub(crate) fn page(page: &Page) -> Action {
+    let (text, exit_code) = match page {
+        Page::Checksums(which) => return Action::TestChecksums(which.clone()),
+        Page::Clock => return Action::TestClock,
         Page::Version => (format!("{VERSION}\n"), 0),
         Page::Help => (help(), 0),
         Page::Command(None) => (commands(), 0),
@@ -16,7 +19,8 @@ pub(crate) fn page(page: &Page) -> (String, u8) {
         Page::Command(Some(name)) => command(name),
         Page::Engine(None) => (engines(), 0),
         Page::Engine(Some(name)) => engine(name),
-    }
+    };
+    Action::Print { text, exit_code }
 }
 
 /// The usage, and the options of the command line.
@@ -162,8 +166,29 @@ pub fn compatibility_markdown() -> String {
         };
         let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
     }
-    text
+    text + ELSEWHERE
 }
+
+/// What is known to be otherwise than in fio, on purpose.
+const ELSEWHERE: &str = "
+## What is otherwise than in fio, on purpose
+
+- `fdatasync` and `sync_file_range` are counted as syncs. fio counts them as short reads and short writes.
+- `offset` of more than `100%` is refused: fio takes it for a place far behind the end, and does nothing.
+- `bssplit` whose shares add up to more than 100 draws as fio does, the smallest share first; where sizes have no share \
+of their own then, it is refused.
+- `bs_is_seq_rand=1` with random I/O goes on until all is done. fio ends such a job at the first offset it draws at which \
+the larger size no longer fits.
+- `zonemode=strided` with random I/O leaves a last zone alone that is not whole. fio begins it, and ends with the first \
+offset it draws behind the end.
+- `verify_state_load` takes the files of fio 3.33 and 3.39; where fio ended before a random job was over it is refused, \
+because fio's random offsets are others than ours. What ours saves, fio 3.39 loads, of sequential jobs.
+- `verify_state_save` saves jobs that verify. A trigger of fio saves the others, too, though nothing can be made of that.
+- `--trigger` runs its command when the jobs have ended and saved their state, rather than before they end.
+- `--crctest` has no murmur3, jhash and fnv: nothing is checked by them here.
+- `--eta` of an unknown word is taken for `auto` as in fio, with a warning.
+- Of a job that cannot run beside others, the result tells the error as fio's does, and standard error the cure.
+";
 
 fn at_engines(opt: &Opt) -> String {
     if opt.engines.is_empty() { String::new() } else { format!(" ({})", opt.engines.join(", ")) }
@@ -234,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_version_is_one_line() {
-        assert_eq!(page(&Page::Version), ("fio-3.39\n".to_owned(), 0));
+        assert_eq!(page(&Page::Version), Action::Print { text: "fio-3.39\n".to_owned(), exit_code: 0 });
     }
 
     #[test]

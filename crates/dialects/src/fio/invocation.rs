@@ -2,7 +2,8 @@
 //!
 //! The nouns of the parser only; how text becomes one of them is in its siblings.
 
-use hakaru_model::job::{Job, Scenario};
+use hakaru_model::job::{BlockSize, Job, Scenario};
+use hakaru_model::units::Nanos;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,10 @@ pub enum Action {
         /// Exit code.
         exit_code: u8,
     },
+    /// Measure how fast checksums are: these, separated by commas, or all (`--crctest`).
+    TestChecksums(Option<String>),
+    /// Test whether the clocks of all processors agree (`--cpuclock-test`).
+    TestClock,
 }
 
 /// A form of the result.
@@ -91,6 +96,24 @@ pub enum EtaMode {
     Always,
     /// Never.
     Never,
+}
+
+/// What ends all jobs before their time (`--trigger-file` and its kin).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trigger {
+    /// A file, once it is there.
+    pub file: Option<PathBuf>,
+    /// The time since the start of the run.
+    pub timeout: Option<Nanos>,
+    /// Command that runs then, when the jobs have saved how far they came.
+    pub command: Option<String>,
+}
+
+impl Trigger {
+    /// Whether anything can set it off.
+    pub fn may_fire(&self) -> bool {
+        self.file.is_some() || self.timeout.is_some()
+    }
 }
 
 /// What is told of idle processors (`--idle-prof`).
@@ -123,6 +146,10 @@ pub struct Settings {
     pub status_interval_ms: Option<u64>,
     /// Refuses to write.
     pub read_only: bool,
+    /// Writes logs of the bandwidth of all jobs together.
+    pub bandwidth_log: bool,
+    /// What ends the run before its time.
+    pub trigger: Trigger,
     /// Processors' idle time in the result.
     pub idle_prof: Option<IdleProf>,
     /// Folder for the files that tell how far a job has written; the present one where it is not given.
@@ -140,6 +167,8 @@ impl Default for Settings {
             eta_interval_ms: 1000,
             status_interval_ms: None,
             read_only: false,
+            bandwidth_log: false,
+            trigger: Trigger::default(),
             idle_prof: None,
             aux_path: None,
         }
@@ -165,6 +194,8 @@ pub struct JobExtras {
     pub rw: Option<&'static str>,
     /// Text about the job (`description`).
     pub description: Option<String>,
+    /// Sizes of sequential and of random I/Os, where they take the place of those of reads and writes (`bs_is_seq_rand`).
+    pub by_order: Option<(BlockSize, BlockSize)>,
     /// 1024 or 1000: prefixes of quantities in the text output.
     pub kb_base: u32,
     /// 0 (bytes), 8 (bytes) or 1 (bits): unit of the bandwidths in the text output.
@@ -196,6 +227,7 @@ impl Default for JobExtras {
         JobExtras {
             rw: None,
             description: None,
+            by_order: None,
             kb_base: 1024,
             unit_base: 0,
             significant_figures: 4,

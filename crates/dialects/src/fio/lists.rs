@@ -39,7 +39,7 @@ pub(crate) fn range<T: PartialOrd>(text: &str, one: impl Fn(&str) -> Result<T, S
 }
 
 /// Sizes with their shares in hundredths: `4k/10:64k/90`. Sizes without a share get what the others leave, evenly;
-/// when all have one, the last gets what is missing from 100.
+/// when all have one, the last gets what is missing from 100. What is too much is cut off at 100.
 pub(crate) fn split(text: &str, size: &dyn Fn(&str) -> Result<u64, String>) -> Result<Vec<(u64, u32)>, String> {
     let mut parts: Vec<(u64, Option<u32>)> = Vec::new();
     for part in text.split(':') {
@@ -57,8 +57,9 @@ pub(crate) fn split(text: &str, size: &dyn Fn(&str) -> Result<u64, String>) -> R
         return Err(format!("it has {} sizes, and 64 are the most", parts.len()));
     }
     let given: u64 = parts.iter().filter_map(|part| part.1).map(u64::from).sum();
-    let left = 100u64.checked_sub(given).ok_or_else(|| format!("the percentages add up to {given}, not 100"))? as u32;
     let open = parts.iter().filter(|part| part.1.is_none()).count() as u32;
+    let Some(left) = 100u64.checked_sub(given) else { return too_much(&parts, given) };
+    let left = left as u32;
     let mut whole: Vec<(u64, u32)> = Vec::new();
     let mut filled = 0;
     for (bytes, percent) in parts {
@@ -70,6 +71,22 @@ pub(crate) fn split(text: &str, size: &dyn Fn(&str) -> Result<u64, String>) -> R
     }
     if let (0, Some(last)) = (open, whole.last_mut()) {
         last.1 += left;
+    }
+    Ok(whole)
+}
+
+/// Shares that add up to more than 100: the smallest come first, and what goes past 100 is never drawn. Found by looking
+/// at what fio does.
+fn too_much(parts: &[(u64, Option<u32>)], given: u64) -> Result<Vec<(u64, u32)>, String> {
+    let whole: Option<Vec<(u64, u32)>> = parts.iter().map(|&(bytes, percent)| Some((bytes, percent?))).collect();
+    let Some(mut whole) = whole else {
+        return Err(format!("the percentages add up to {given}, and leave nothing for the sizes without one"));
+    };
+    whole.sort_by_key(|part| part.1);
+    let mut left = 100;
+    for (_, percent) in &mut whole {
+        *percent = left.min(*percent);
+        left -= *percent;
     }
     Ok(whole)
 }
@@ -230,7 +247,9 @@ mod tests {
         assert_eq!(read("4k/50:1k/:32k/"), Ok(vec![(4096, 50), (1024, 25), (32_768, 25)]));
         assert_eq!(read("1k:2k:4k"), Ok(vec![(1024, 33), (2048, 33), (4096, 34)]));
         assert_eq!(read("1k/10:2k/20"), Ok(vec![(1024, 10), (2048, 90)]));
-        assert!(read("1k/60:2k/50").unwrap_err().contains("add up to 110"));
+        assert_eq!(read("4k/60:8k/50"), Ok(vec![(8192, 50), (4096, 50)]), "the smaller share first, then what is left");
+        assert_eq!(read("4k/100:8k/100"), Ok(vec![(4096, 100), (8192, 0)]));
+        assert!(read("1k/60:2k/50:4k").unwrap_err().contains("add up to 110"));
         assert!(read("0/50").is_err() && read("1k/x").is_err() && read("").is_err());
     }
 }

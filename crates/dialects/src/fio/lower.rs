@@ -2,7 +2,7 @@
 
 use super::error::FioErrorKind;
 use super::invocation::JobExtras;
-use super::options::State;
+use super::options::{NEVER, State};
 use super::output::VERIFY_NOTES;
 use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneCounts, ZoneSpec};
 use hakaru_model::job::rules::{
@@ -28,6 +28,9 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
         // Offsets between blocks cannot cover each block once, and neither can skewed ones.
         job.access.every_block_once = false;
     }
+    if spec.bs_by_order && access.random {
+        job.block_align = job.block_align.or(align_by_order(spec, &access));
+    }
     job.access = Access { every_block_once: job.access.every_block_once, ..access };
     job.buffers.repeats = repeats(spec).map_err(bad)?;
     job.target = target(spec).map_err(bad)?;
@@ -49,6 +52,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     note_foreign_options(spec, warnings);
     let mut extras = spec.extras.clone();
     extras.clat_percentiles &= job.measure.clat;
+    extras.by_order = spec.bs_by_order.then(|| (block(spec, Op::Read), block(spec, Op::Write)));
     extras.rw = Some(if spec.rw.0 == "readwrite" { "rw" } else { spec.rw.0 });
     Ok((job, extras))
 }
@@ -78,29 +82,39 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
     Ok(access)
 }
 
-/// Sizes by operation, and the size of those I/Os of a random job that follow one another, where it is another.
-/// `bssplit` goes before `bsrange`, and that before `bs`, whichever comes last.
-fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSize>) {
-    let of = |op: Op| {
-        if let Some(parts) = &spec.bs_split[op] {
-            match parts.as_slice() {
-                [(bytes, _)] => BlockSize::Fixed(Bytes(*bytes)),
-                parts => BlockSize::Split(parts.iter().map(|(bytes, percent)| (Bytes(*bytes), *percent)).collect()),
-            }
-        } else if let Some((min, max)) = spec.bs_range[op] {
-            match min == max {
-                true => BlockSize::Fixed(Bytes(min)),
-                false => BlockSize::Range { min: Bytes(min), max: Bytes(max) },
-            }
-        } else {
-            BlockSize::Fixed(Bytes(spec.bs[op].unwrap_or(4096)))
+/// The size given for an operation. `bssplit` goes before `bsrange`, and that before `bs`, whichever comes last.
+fn block(spec: &JobSpec, op: Op) -> BlockSize {
+    if let Some(parts) = &spec.bs_split[op] {
+        match parts.as_slice() {
+            [(bytes, _)] => BlockSize::Fixed(Bytes(*bytes)),
+            parts => BlockSize::Split(parts.iter().map(|(bytes, percent)| (Bytes(*bytes), *percent)).collect()),
         }
-    };
+    } else if let Some((min, max)) = spec.bs_range[op] {
+        match min == max {
+            true => BlockSize::Fixed(Bytes(min)),
+            false => BlockSize::Range { min: Bytes(min), max: Bytes(max) },
+        }
+    } else {
+        BlockSize::Fixed(Bytes(spec.bs[op].unwrap_or(4096)))
+    }
+}
+
+/// Sizes by operation, and the size of those I/Os of a random job that follow one another, where it is another.
+fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSize>) {
+    let of = |op| block(spec, op);
     if spec.bs_by_order {
         let (in_line, random) = (of(Op::Read), of(Op::Write));
         return if access.random { (PerOp::all(random), Some(in_line)) } else { (PerOp::all(in_line), None) };
     }
     (PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) }, None)
+}
+
+/// What the offsets of random I/Os are multiples of whose size is that of another operation: in fio still the size given
+/// for the operation. A mix keeps to the smaller of the two.
+fn align_by_order(spec: &JobSpec, access: &Access) -> Option<Bytes> {
+    let mut used = Op::ALL.into_iter().filter(|&op| access.does(op));
+    let (Some(op), None) = (used.next(), used.next()) else { return None };
+    Some(block(spec, op).min()).filter(|size| *size > block(spec, Op::Write).max())
 }
 
 fn align(spec: &JobSpec, access: &Access) -> Result<Option<Bytes>, String> {
@@ -168,6 +182,9 @@ fn times(job: &mut Job, warnings: &mut Vec<String>) {
         warnings.push(format!("job `{}`: time_based has no effect without runtime", job.name));
         job.timing.time_based = false;
     }
+    if !job.timing.time_based && job.timing.runtime == Some(NEVER) {
+        job.timing.runtime = None;
+    }
     let rate = &mut job.rate;
     if rate.thinktime == Nanos(0) {
         rate.thinktime_blocks = 0;
@@ -226,19 +243,21 @@ fn rules(job: &mut Job, spec: &JobSpec, zones: &ZoneSpec, warnings: &mut Vec<Str
     fill_device(job, warnings)
 }
 
-/// Only what is written in line can fill a device here; fio fills it in front of jobs that read, too.
+/// A job that writes in line fills the device; for one that only reads it is filled beforehand, if no size is given.
 fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> {
     let writes = job.access.does(Op::Write);
     if !job.rules.files.fill_device || writes && !job.access.random {
         return Ok(());
     }
-    if !writes && job.extent.size.is_some() {
-        warnings.push(format!("job `{}`: fill_device has no effect on reads of a given size", job.name));
-        job.rules.files.fill_device = false;
+    if !writes {
+        if job.extent.size.is_some() || job.extent.filesize.is_some() {
+            warnings.push(format!("job `{}`: fill_device has no effect on reads of a given size", job.name));
+            job.rules.files.fill_device = false;
+        }
         return Ok(());
     }
-    Err("fill_device=1 goes with sequential writes only: fill the file by a job with rw=write and fill_device=1, and let \
-         this one follow with stonewall, on the same filename and without fill_device"
+    Err("fill_device=1 goes with sequential writes and with reads, not with random writes: fill the file by a job with \
+         rw=write and fill_device=1, and let this one follow with stonewall, on the same filename and without fill_device"
         .to_owned())
 }
 

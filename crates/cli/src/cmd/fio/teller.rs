@@ -1,7 +1,8 @@
 //! What fio shows while it runs: files laid out, and the status line on a terminal.
 
-use super::Run;
 use super::logs::LogFiles;
+use super::total::TotalLog;
+use super::{Run, trigger};
 use hakaru_dialects::fio::output::{self, Limit, Progress as Status, WorkerState};
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
 use hakaru_engine::{Flow, Layout, LogChunk, Observer, Progress, Stage};
@@ -40,10 +41,18 @@ pub(super) struct Teller<'a> {
     /// Workers of the phase whose queue is capped, and of whom nothing was said yet.
     capped: usize,
     logs: LogFiles,
+    total: Option<TotalLog>,
+    /// Whether the trigger has ended the jobs.
+    fired: bool,
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(run: &'a Run<'a>, logs: LogFiles, normal: bool, out: &'a mut dyn Write) -> Teller<'a> {
+    pub(super) fn new(
+        run: &'a Run<'a>,
+        (logs, total): (LogFiles, Option<TotalLog>),
+        normal: bool,
+        out: &'a mut dyn Write,
+    ) -> Teller<'a> {
         let invocation = run.invocation;
         let settings = &invocation.settings;
         let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
@@ -71,7 +80,14 @@ impl<'a> Teller<'a> {
             layouts: HashMap::new(),
             capped: 0,
             logs,
+            total,
+            fired: false,
         }
+    }
+
+    /// Whether the trigger has ended the jobs.
+    pub(super) fn fired(&self) -> bool {
+        self.fired
     }
 
     /// Whether everything that was to be written besides the result could be.
@@ -81,7 +97,7 @@ impl<'a> Teller<'a> {
         if self.line_open && !goes_on {
             self.write_status("\n");
         }
-        self.logs.end()
+        self.logs.end() & self.total.as_ref().is_none_or(TotalLog::end)
     }
 
     /// Puts what only the logs know into the result.
@@ -209,6 +225,7 @@ impl Teller<'_> {
 impl Observer for Teller<'_> {
     fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
         self.logs.phase_begins(index);
+        self.total.iter_mut().for_each(TotalLog::phase_begins);
         (self.phase, self.shown) = (index, Default::default());
         self.layouts = layouts(phase);
         let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
@@ -251,6 +268,14 @@ impl Observer for Teller<'_> {
 
     fn progress(&mut self, phase: &PhasePlan, progress: &Progress) -> Flow {
         self.note_depths();
+        let since_start = self.run.begun.elapsed();
+        if let Some(total) = &mut self.total {
+            total.look(since_start, &progress.bytes);
+        }
+        self.fired |= trigger::is_due(&self.settings.trigger, since_start);
+        if self.fired {
+            return Flow::Stop;
+        }
         let due = Duration::from_millis(self.settings.eta_interval_ms.max(100));
         let since = self.last_line.elapsed();
         if !self.shows_eta || since < due {

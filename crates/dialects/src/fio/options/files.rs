@@ -4,7 +4,7 @@ use super::kind::{Kind, int};
 use super::workload::skew;
 use super::{Opt, opt, put};
 use crate::fio::spec::JobSpec;
-use hakaru_model::job::rules::{AccessAdvice, FileOrder, Lifetime};
+use hakaru_model::job::rules::{AccessAdvice, FileLock, FileOrder, Lifetime};
 use hakaru_model::job::{Distribution, Fallocate, SizeSpec};
 use hakaru_model::units::Bytes;
 
@@ -21,10 +21,16 @@ pub(super) const TABLE: &[Opt] = &[
         .accepted("there are no remote clients"),
     opt("opendir", Kind::Text("/srv/data"), "Works on all files below a folder")
         .refused("folders are not searched for files", "list the files in filename"),
-    opt("lockfile", LOCKS, "Locks files around each I/O")
-        .default("none")
-        .harmless(&["none"])
-        .refused("files are not locked", "give each job a file of its own"),
+    opt("lockfile", LOCKS, "Locks files around each I/O").default("none").works(put!(|job, value| job
+        .job
+        .rules
+        .files
+        .lock =
+        match value.word() {
+            "exclusive" => FileLock::Exclusive,
+            "readwrite" => FileLock::ReadWrite,
+            _ => FileLock::None,
+        })),
     opt("nrfiles", Kind::Int { min: 0, max: 1_000_000 }, "Files of each clone, where filename is not given")
         .alias(&["nr_files"])
         .default("1")

@@ -21,7 +21,7 @@ pub(super) const TABLE: &[Opt] = &[
     opt("numjobs", int(1), "Clones of the job that run at the same time")
         .default("1")
         .works(put!(|job, value| job.job.numjobs = value.u32())),
-    opt("runtime", Kind::Time(Seconds), "Ends the job after this time")
+    opt("runtime", Kind::TimeOrNever(Seconds), "Ends the job after this time; -1 is never")
         .alias(&["timeout"])
         .default("0")
         .works(put!(|job, value| job.job.timing.runtime = Some(value.time()).filter(|time| time.0 > 0))),

@@ -42,6 +42,8 @@ pub enum Kind {
     SizeOrZones,
     /// A time; the unit is that of a bare number.
     Time(TimeUnit),
+    /// A time, or a negative number: so late that it is never.
+    TimeOrNever(TimeUnit),
     /// Times for reads, writes and trims.
     PerOpTime(TimeUnit),
     /// One of these words.
@@ -121,7 +123,8 @@ impl Kind {
     /// Whether a value that contains `$ncpus` and the like is to be computed.
     pub(crate) fn is_numeric(&self) -> bool {
         use Kind::*;
-        matches!(self, Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | SizeOrZones | Time(_))
+        matches!(self, Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | SizeOrZones)
+            || matches!(self, Time(_) | TimeOrNever(_))
     }
 
     /// Reads a value.
@@ -150,6 +153,11 @@ impl Kind {
             Kind::SizeOrPercent => Value::SizeSpec(size_or_percent(text, reading)?),
             Kind::SizeOrZones => Value::SizeSpec(SizeSpec::Bytes(Bytes(reading.size(text)?))),
             Kind::Time(unit) => Value::Time(reading.time(text, unit)?),
+            Kind::TimeOrNever(_) if text.trim().starts_with('-') => {
+                reading.signed(text)?;
+                Value::Time(NEVER)
+            }
+            Kind::TimeOrNever(unit) => Value::Time(reading.time(text, unit)?),
             Kind::PerOpTime(unit) => Value::PerOpTime(per_op(text, |part| reading.time(part, unit))?),
             Kind::Choice(words) => Value::Word(word(text.trim(), words)?, None),
             Kind::Tagged(words) => {
@@ -202,7 +210,9 @@ impl Kind {
             Kind::Size { .. } => "a size such as 64m".to_owned(),
             Kind::SizeOrPercent => "a size such as 64m, or a percentage such as 50%".to_owned(),
             Kind::SizeOrZones => "a size such as 64m, or a number of zones such as 2z".to_owned(),
-            Kind::Time(unit) => format!("a time such as 30s, in {} without a unit", unit_name(unit)),
+            Kind::Time(unit) | Kind::TimeOrNever(unit) => {
+                format!("a time such as 30s, in {} without a unit", unit_name(unit))
+            }
             Kind::PerOpTime(unit) => {
                 format!("up to three times such as 5ms, in {} without a unit", unit_name(unit))
             }
@@ -237,6 +247,7 @@ impl Kind {
             Kind::SizeOrPercent => of(&["64k", "50%", "2z"]),
             Kind::SizeOrZones => of(&["64k", "2z"]),
             Kind::Time(_) | Kind::PerOpTime(_) => of(&["1", "20ms"]),
+            Kind::TimeOrNever(_) => of(&["1", "20ms", "-1"]),
             Kind::Choice(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
             Kind::SizeOrRange | Kind::TimeOrRange => of(&["4", "1-2"]),
             Kind::Splits => of(&["4k/10:64k/", "4k:8k,512"]),
@@ -253,6 +264,9 @@ impl Kind {
         }
     }
 }
+
+/// Ten years: no run lasts as long, and clocks can still count it.
+pub(crate) const NEVER: Nanos = Nanos(3650 * 86_400 * 1_000_000_000);
 
 fn unit_name(unit: TimeUnit) -> &'static str {
     match unit {

@@ -16,6 +16,7 @@ mod verify;
 mod workload;
 
 pub use engine::{ENGINES, Engine};
+pub(super) use kind::NEVER;
 pub use kind::{Kind, Value, Words};
 
 use super::error::FioErrorKind;

@@ -193,7 +193,15 @@ impl<'a> Report<'a> {
 
     /// Takes away what fio does not count of single engines, though it is known here: found by observation.
     fn leave_out_what_fio_does(&mut self) {
-        let Job { ioengine, ref queue, ref engine, .. } = *self.job;
+        let Job { ioengine, ref queue, ref engine, ref rules, .. } = *self.job;
+        if rules.offload {
+            // Each thread that submits has one I/O at a time.
+            let ios: u64 = self.depth.level.iter().sum();
+            let DepthRecord { level, submit, complete, submit_calls, complete_calls, .. } = &mut self.depth;
+            *level = [ios, 0, 0, 0, 0, 0, 0];
+            (*submit, *complete) = ([0, ios, 0, 0, 0, 0, 0], [0, ios, 0, 0, 0, 0, 0]);
+            (*submit_calls, *complete_calls) = (ios, ios);
+        }
         let polled = ioengine == IoEngine::IoUring && engine.sqthread_poll;
         if polled || ioengine == IoEngine::Null && queue.iodepth == 1 {
             (self.depth.submit, self.depth.submit_calls) = Default::default();

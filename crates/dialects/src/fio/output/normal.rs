@@ -66,7 +66,8 @@ pub(super) fn place_of(action: &str) -> (&'static str, &'static str) {
 
 impl Text {
     fn report(&mut self, view: &RunView<'_>, report: &Report<'_>, group: &Group<'_>) {
-        if !report.did_something() && report.fatal.is_none() {
+        // Of a job that did not begin only the error was told.
+        if !report.did_something() && (report.fatal.is_none() || report.pid == 0) {
             return;
         }
         self.header(view, report);

@@ -52,11 +52,15 @@ fn job_line(job: &Job, extras: &JobExtras) -> String {
     let range = |block: &BlockSize| format!("{}-{}", style.size(block.min().0), style.size(block.max().0));
     // A mix that is all reads is told as the mix it was asked for.
     let (name, group, rw) = (&job.name, job.group, extras.rw.map_or_else(|| rw_name(&job.access), str::to_owned));
-    let (read, write, trim) = (range(&job.block.read), range(&job.block.write), range(&job.block.trim));
     let (engine, depth) = (job.ioengine.name(), job.queue.iodepth);
-    format!(
-        "{name}: (g={group}): rw={rw}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={engine}, iodepth={depth}\n"
-    )
+    let sizes = match &extras.by_order {
+        Some((in_line, random)) => format!("(R) {}, (W) {}, bs_is_seq_rand", range(in_line), range(random)),
+        None => {
+            let (read, write, trim) = (range(&job.block.read), range(&job.block.write), range(&job.block.trim));
+            format!("(R) {read}, (W) {write}, (T) {trim}")
+        }
+    };
+    format!("{name}: (g={group}): rw={rw}, bs={sizes}, ioengine={engine}, iodepth={depth}\n")
 }
 
 /// The name fio has for an access, such as `randrw`.
@@ -91,14 +95,17 @@ mod tests {
         let mut b = job("b", Access::mixed(50, true)).with_block(Bytes(500_000));
         b.group = 1;
         let mut c = job("c", Access::mixed(50, false));
+        let d = job("d", Access::only(Op::Read, true));
         c.block = PerOp {
             read: BlockSize::Range { min: Bytes(4096), max: Bytes(65_536) },
             write: BlockSize::Split(vec![(Bytes(2048), 50), (Bytes(512), 50)]),
             trim: BlockSize::Fixed(Bytes(10 << 20)),
         };
+        let sizes = [16_384, 4096].map(|bytes| BlockSize::Fixed(Bytes(bytes)));
+        let by_order = JobExtras { by_order: Some(sizes.into()), ..JobExtras::default() };
         let view = StartView {
             version: "fio-3.39",
-            jobs: vec![(&a, &plain), (&b, &decimal), (&c, &plain)],
+            jobs: vec![(&a, &plain), (&b, &decimal), (&c, &plain), (&d, &by_order)],
             global_options: &[],
         };
         insta::assert_snapshot!(banner(&view), @r"
@@ -106,8 +113,9 @@ mod tests {
         ...
         b: (g=1): rw=randrw, bs=(R) 500kB-500kB, (W) 500kB-500kB, (T) 500kB-500kB, ioengine=psync, iodepth=1
         c: (g=0): rw=rw, bs=(R) 4096B-64.0KiB, (W) 512B-2048B, (T) 10.0MiB-10.0MiB, ioengine=psync, iodepth=1
+        d: (g=0): rw=randread, bs=(R) 16.0KiB-16.0KiB, (W) 4096B-4096B, bs_is_seq_rand, ioengine=psync, iodepth=1
         fio-3.39
-        Starting 1 thread and 3 processes
+        Starting 1 thread and 4 processes
         ");
     }
 

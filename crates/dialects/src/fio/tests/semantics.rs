@@ -309,7 +309,7 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--name=a --ioengine=libiao",
         "--name=a --experimental_verify=1",
         "--name=a --size=",
-        "--name=a --lockfile=exclusive",
+        "--name=a --uid=1000",
         "--name=a --cpuload=50",
         "--name=a --filesize=1k-4x",
         "--name=a --rwmixread=101",
@@ -337,4 +337,37 @@ fn errors_point_at_the_word() {
     assert_eq!((path, line, &text[span]), ("job.fio".into(), 2, "bs=4q"));
     let missing = run("--name=a x.fio").unwrap_err();
     assert_eq!(missing.at, Some(Location::Arg { index: 1, span: 0..5 }));
+}
+
+#[test]
+fn a_run_without_end_is_so_only_where_it_is_based_on_time() {
+    let runtime = |words: &str| jobs(&format!("--name=a --size=1m --runtime=-1 {words}"))[0].timing.runtime;
+    assert_eq!(runtime(""), None);
+    assert!(runtime("--time_based").is_some_and(|time| time > Nanos::from_secs(86_400 * 365)));
+    assert!(fails("--name=a --runtime=-x").contains("-x"));
+}
+
+#[test]
+fn what_ends_and_shows_a_run_is_kept_for_the_edge() {
+    let of = |words: &str| run(&format!("{words} --name=a")).unwrap();
+    let Settings { trigger, bandwidth_log, .. } =
+        of("--bandwidth-log --trigger-file=f --trigger-timeout=1m --trigger=true --trigger-remote=x").settings;
+    assert_eq!((trigger.file, trigger.timeout), (Some(PathBuf::from("f")), Some(Nanos::from_secs(60))));
+    assert_eq!((trigger.command.as_deref(), bandwidth_log), (Some("true"), true));
+    assert!(!of("--trigger-timeout=0").settings.trigger.may_fire());
+    assert_eq!(of("--trigger=true").warnings, ["--trigger has no effect without --trigger-file or --trigger-timeout"]);
+    let eta = of("--eta=sometimes");
+    assert_eq!((eta.settings.eta, eta.warnings.len()), (EtaMode::Auto, 1));
+    assert_eq!(run("--crctest=md5").unwrap().action, Action::TestChecksums(Some("md5".to_owned())));
+    assert_eq!(run("--cpuclock-test").unwrap().action, Action::TestClock);
+}
+
+#[test]
+fn sizes_may_be_those_of_sequential_and_random_ios() {
+    let of = |words: &str| jobs(&format!("--name=a --bs=16k,4k --bs_is_seq_rand=1 {words}")).remove(0);
+    let (line, random, mixed) = (of("--rw=write"), of("--rw=randread"), of("--rw=randrw"));
+    assert_eq!((line.block.write.max(), line.block_align), (Bytes(16_384), None));
+    assert_eq!((random.block.read.max(), random.block_align), (Bytes(4096), Some(Bytes(16_384))));
+    assert!(random.access.every_block_once);
+    assert_eq!((mixed.block.read.max(), mixed.block.write.max(), mixed.block_align), (Bytes(4096), Bytes(4096), None));
 }

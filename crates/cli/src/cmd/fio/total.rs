@@ -1,0 +1,81 @@
+//! `--bandwidth-log`: the bandwidth of all jobs together, over time.
+
+use hakaru_dialects::fio::output::{LogColumns, LogEntry, log_text};
+use hakaru_dialects::fio::{Invocation, UnifiedReporting};
+use hakaru_model::job::{Op, PerOp};
+use std::fs::File;
+use std::io::Write;
+use std::time::Duration;
+
+/// A log for each operation, in the folder the program was started in.
+pub(super) struct TotalLog {
+    files: PerOp<File>,
+    /// Time that a line tells of, at least.
+    window: Duration,
+    /// Whether all operations are told as one.
+    mixed: bool,
+    /// Moment of the last line, and bytes of the phase until then.
+    last: Duration,
+    bytes: PerOp<u64>,
+    failed: bool,
+}
+
+impl TotalLog {
+    /// Makes the files; `None` where nobody asked for them.
+    pub(super) fn create(invocation: &Invocation) -> anyhow::Result<Option<TotalLog>> {
+        if !invocation.settings.bandwidth_log {
+            return Ok(None);
+        }
+        let extras = || invocation.extras.iter().flatten();
+        let window = extras().map(|extras| extras.logs.bwavgtime_ms).filter(|ms| *ms > 0).min().unwrap_or(500);
+        let mixed = extras().next().is_some() && extras().all(|extras| extras.unified == UnifiedReporting::Mixed);
+        let create = |op: Op| {
+            let name = format!("agg-{}_bw.log", op.name());
+            File::create(&name).map_err(|e| anyhow::anyhow!("cannot write the log {name}: {e}"))
+        };
+        Ok(Some(TotalLog {
+            files: PerOp { read: create(Op::Read)?, write: create(Op::Write)?, trim: create(Op::Trim)? },
+            window: Duration::from_millis(window),
+            mixed,
+            last: Duration::ZERO,
+            bytes: PerOp::default(),
+            failed: false,
+        }))
+    }
+
+    /// Bytes are counted anew in each phase.
+    pub(super) fn phase_begins(&mut self) {
+        self.bytes = PerOp::default();
+    }
+
+    /// Takes notice of the bytes of the phase, so long after the run began.
+    pub(super) fn look(&mut self, at: Duration, bytes: &PerOp<u64>) {
+        let time = at.saturating_sub(self.last);
+        if time < self.window {
+            return;
+        }
+        let kib_per_s = |op: Op| {
+            let moved = bytes[op].saturating_sub(self.bytes[op]);
+            (moved as f64 / 1024.0 / time.as_secs_f64()) as u64
+        };
+        let mut values = PerOp { read: kib_per_s(Op::Read), write: kib_per_s(Op::Write), trim: kib_per_s(Op::Trim) };
+        if self.mixed {
+            values = PerOp { read: values.read + values.write + values.trim, write: 0, trim: 0 };
+        }
+        for op in Op::ALL {
+            let (msec, value) = (at.as_millis() as u64, values[op]);
+            let entry = LogEntry { msec, value, op, bs: 0, offset: 0, prio: 0, issued_ns: 0 };
+            let line = log_text(&[entry], LogColumns::default());
+            self.failed |= self.files[op].write_all(line.as_bytes()).is_err();
+        }
+        (self.last, self.bytes) = (at, *bytes);
+    }
+
+    /// Whether all of it could be written; says so where it could not.
+    pub(super) fn end(&self) -> bool {
+        if self.failed {
+            anstream::eprintln!("fio: cannot write all of agg-read_bw.log, agg-write_bw.log and agg-trim_bw.log");
+        }
+        !self.failed
+    }
+}

@@ -1,0 +1,155 @@
+//! What ends a run of the fio front end other than its jobs, what keeps one of several jobs from running, and what is
+//! tested rather than run: beside what the installed fio does with the same words, where its version does the same.
+
+mod support;
+
+use serde_json::Value;
+use std::process::{Command, Output};
+use support::{Home, hakaru, text};
+
+fn ours(home: &Home, words: &[&str]) -> Output {
+    hakaru(home).arg("fio").args(words).current_dir(home.work()).output().unwrap()
+}
+
+fn json(out: &Output) -> Value {
+    serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&out.stdout)))
+}
+
+/// A job that lasts far longer than any test.
+const LONG: [&str; 8] = [
+    "--output-format=json",
+    "--ioengine=psync",
+    "--rw=randwrite",
+    "--bs=4k",
+    "--size=1m",
+    "--rate_iops=200",
+    "--time_based",
+    "--runtime=-1",
+];
+
+#[test]
+fn a_trigger_ends_the_jobs_and_then_runs_its_command() {
+    for set_off in ["--trigger-timeout=300ms", "--trigger-file=pull"] {
+        let home = Home::new();
+        let command = "--trigger=cp local-j-0-verify.state saved";
+        let mut words = LONG.to_vec();
+        words.extend(["--name=j", "--verify=crc32c", set_off, command]);
+        if set_off.contains("file") {
+            std::fs::write(home.work().join("pull"), "").unwrap();
+        }
+        let out = ours(&home, &words);
+        assert_eq!(out.status.code(), Some(0), "{set_off}: {}", text(&out.stderr));
+        assert_eq!(json(&out)["jobs"][0]["error"], 0, "{set_off}");
+        assert!(home.work().join("saved").exists(), "the state is saved before the command runs");
+        assert!(!home.work().join("pull").exists(), "the file sets off nothing twice");
+    }
+}
+
+#[test]
+fn the_bandwidth_of_all_jobs_is_logged_together() {
+    let home = Home::new();
+    let words = "--bandwidth-log --ioengine=null --rw=randrw --bs=4k --size=1g --rate_iops=500,250 --time_based \
+        --runtime=2 --bwavgtime=250 --numjobs=2 --name=j";
+    let out = ours(&home, &words.split_whitespace().collect::<Vec<_>>());
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let lines = |op: &str| -> Vec<Vec<u64>> {
+        let log = std::fs::read_to_string(home.work().join(format!("agg-{op}_bw.log"))).unwrap();
+        log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect()).collect()
+    };
+    // Two jobs of 500 reads and 250 writes of 4 KiB a second.
+    for (op, direction, wanted) in [("read", 0, 4000), ("write", 1, 2000), ("trim", 2, 0)] {
+        let lines = lines(op);
+        assert!((2..=8).contains(&lines.len()), "{op}: {lines:?}");
+        assert!(lines.iter().all(|line| line[2..] == [direction, 0, 0]), "{op}: {lines:?}");
+        let mean = lines.iter().map(|line| line[1]).sum::<u64>() / lines.len() as u64;
+        assert!(mean.abs_diff(wanted) <= wanted / 4, "{op}: {mean} KiB/s, {lines:?}");
+    }
+}
+
+#[test]
+fn jobs_run_beside_one_that_cannot() {
+    let words = ["--output-format=json", "--bs=4k", "--rw=read", "--name=a", "--name=b", "--size=64k", "--name=c"];
+    let shape = |out: &Output| -> Vec<(String, i64, u64)> {
+        let told = text(&out.stdout);
+        let answer: Value = serde_json::from_str(&told[told.find('{').unwrap_or(0)..]).expect(&told);
+        let job = |job: &Value| {
+            let name = job["jobname"].as_str().unwrap().to_owned();
+            (name, job["error"].as_i64().unwrap(), job["read"]["total_ios"].as_u64().unwrap())
+        };
+        answer["jobs"].as_array().unwrap().iter().map(job).collect()
+    };
+    let home = Home::new();
+    let out = ours(&home, &words);
+    let wanted = [("a".to_owned(), 22, 0), ("b".to_owned(), 0, 16), ("c".to_owned(), 22, 0)];
+    assert_eq!(shape(&out), wanted);
+    let told = text(&out.stderr);
+    assert!(
+        told.contains("a: you need to specify size=") && told.contains("the other jobs run all the same"),
+        "{told}"
+    );
+    let theirs = Home::new();
+    match Command::new("fio").args(words).current_dir(theirs.work()).output() {
+        Ok(fio) => assert_eq!((shape(&fio), fio.status.code()), (wanted.to_vec(), out.status.code())),
+        Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
+    }
+    let alone = ours(&home, &["--name=a", "--rw=read", "--bs=4k"]);
+    assert_eq!((alone.status.code(), text(&alone.stdout)), (Some(1), String::new()));
+}
+
+#[test]
+fn a_stonewalled_job_runs_after_one_that_cannot() {
+    let home = Home::new();
+    let words = ["--bs=4k", "--rw=read", "--name=a", "--name=b", "--stonewall", "--size=64k"];
+    let out = ours(&home, &words);
+    let printed = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(printed.contains("\nb: (groupid=1, jobs=1): err= 0") && !printed.contains("\na: (groupid"), "{printed}");
+}
+
+#[test]
+fn checksums_and_clocks_are_tested() {
+    let home = Home::new();
+    let out = ours(&home, &["--crctest=crc32c,md5"]);
+    let printed = text(&out.stdout);
+    assert!(out.status.success() && printed.lines().count() == 2, "{printed}");
+    for (line, name) in printed.lines().zip(["crc32c", "md5"]) {
+        let figure = line.strip_prefix(name).and_then(|line| line.strip_prefix(':')?.strip_suffix(" MiB/sec"));
+        assert!(figure.is_some_and(|figure| figure.trim().parse::<f64>().is_ok_and(|speed| speed > 0.0)), "{line}");
+    }
+    let unknown = ours(&home, &["--crctest=murmur3"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert_eq!(text(&unknown.stderr), "fio: unknown hash `murmur3`. Available:\n");
+    assert!(text(&unknown.stdout).lines().any(|name| name == "sha3-512"));
+    let clock = ours(&home, &["--cpuclock-test"]);
+    let printed = text(&clock.stdout);
+    match clock.status.success() {
+        true => assert!(printed.ends_with("cs: Pass!\n"), "{printed}"),
+        false => assert_eq!(printed, "cs: reliable_tsc: no\n", "{}", text(&clock.stderr)),
+    }
+}
+
+#[test]
+fn a_job_that_reads_fills_its_file_system_first() {
+    let home = Home::new();
+    let image = home.work().join("image");
+    let folder = home.work().join("mounted");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(&image, vec![0; 8 << 20]).unwrap();
+    let run =
+        |program: &str, args: &[&str]| Command::new(program).args(args).output().is_ok_and(|o| o.status.success());
+    let (image, at) = (image.to_str().unwrap(), folder.to_str().unwrap());
+    if !run("mkfs.ext2", &["-q", "-F", image]) || !run("mount", &["-o", "loop", image, at]) {
+        eprintln!("SKIPPED: no file system can be made and mounted here");
+        return;
+    }
+    let directory = format!("--directory={at}");
+    let words = ["--output-format=json", "--rw=randread", "--bs=64k", "--fill_device=1", "--name=j", &directory];
+    let out = ours(&home, &words);
+    let written = std::fs::metadata(folder.join("j.0.0")).map(|file| file.len());
+    let unmounted = run("umount", &[at]);
+    let answer = json(&out);
+    let written = written.unwrap();
+    assert!(unmounted && out.status.success(), "{}", text(&out.stderr));
+    assert!(written > 6 << 20, "{written} bytes of 8 MiB");
+    assert_eq!(answer["jobs"][0]["read"]["total_ios"].as_u64(), Some(written / 65_536));
+}
