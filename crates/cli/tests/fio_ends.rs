@@ -153,3 +153,34 @@ fn a_job_that_reads_fills_its_file_system_first() {
     assert!(written > 6 << 20, "{written} bytes of 8 MiB");
     assert_eq!(answer["jobs"][0]["read"]["total_ios"].as_u64(), Some(written / 65_536));
 }
+
+#[test]
+fn states_are_numbered_through_all_jobs_and_commands_are_told() {
+    let words = [
+        "--rw=write",
+        "--size=64k",
+        "--verify=crc32c",
+        "--exec_prerun=true",
+        "--exec_postrun=true",
+        "--name=a",
+        "--name=b",
+        "--stonewall",
+    ];
+    let shape = |home: &Home, out: &Output| {
+        let entries = std::fs::read_dir(home.work()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut states: Vec<String> = entries.filter(|name| name.ends_with(".state")).collect();
+        states.sort();
+        let printed = text(&out.stdout);
+        let told: Vec<String> = printed.lines().filter(|line| line.contains("Saving")).map(str::to_owned).collect();
+        (states, told)
+    };
+    let home = Home::new();
+    let seen = shape(&home, &ours(&home, &words));
+    assert_eq!(seen.0, ["local-a-0-verify.state", "local-b-1-verify.state"]);
+    assert_eq!(seen.1.first().map(String::as_str), Some("a : Saving output of prerun in a.prerun.txt"));
+    let theirs = Home::new();
+    match Command::new("fio").args(words).current_dir(theirs.work()).output() {
+        Ok(fio) => assert_eq!(seen, shape(&theirs, &fio)),
+        Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
+    }
+}

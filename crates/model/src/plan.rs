@@ -91,6 +91,9 @@ pub struct WorkerPlan {
     pub job: u32,
     /// Number of the clone, from 0.
     pub clone: u32,
+    /// Its number among all workers of the run, from 0.
+    #[serde(default)]
+    pub number: u32,
     /// Number of its reporting group.
     #[serde(default)]
     pub group: u32,

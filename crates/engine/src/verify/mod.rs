@@ -91,7 +91,7 @@ impl Checker {
             return Ok(None);
         }
         let loaded =
-            if rules.load_state { Some(load(plan, &state::path(rules, &plan.name, plan.clone))?) } else { None };
+            if rules.load_state { Some(load(plan, &state::path(rules, &plan.name, plan.number))?) } else { None };
         let inspector = Arc::new(Inspector { scheme: Scheme::new(verify, &plan.buffers), files: names.to_vec() });
         let crew = match rules.async_threads {
             0 => None,
@@ -268,7 +268,7 @@ impl Checker {
     pub(crate) fn save_state(&self, plan: &WorkerPlan) -> Result<(), (PathBuf, std::io::Error)> {
         let Some(verify) = plan.verify.as_ref().filter(|_| self.saves_state) else { return Ok(()) };
         let unknown = self.ledger.unknown().map(|w| (w.region, w.offset, w.len)).collect();
-        let path = state::path(&verify.rules, &plan.name, plan.clone);
+        let path = state::path(&verify.rules, &plan.name, plan.number);
         let state = State { writes: self.sequence, foreign: false, unknown };
         std::fs::write(&path, state.bytes(owner(plan), &self.last)).map_err(|e| (path, e))
     }
@@ -276,7 +276,7 @@ impl Checker {
 
 fn owner(plan: &WorkerPlan) -> Owner<'_> {
     let queued = !plan.ioengine.is_synchronous() && plan.ioengine != IoEngine::Vsync;
-    Owner { job: &plan.name, clone: plan.clone, depth: plan.queue.iodepth, queued }
+    Owner { job: &plan.name, number: plan.number, depth: plan.queue.iodepth, queued }
 }
 
 /// The state an earlier run saved, where this job can follow it.

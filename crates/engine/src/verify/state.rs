@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   0  version, bytes behind this head, CRC-32C of them without the last inversion     3 × u64
-//!  24  places that are told, u64; queue depth, places kept of each file, 2 × u32; files, writes, clone, 3 × u64
+//!  24  places that are told, u64; queue depth, places kept of each file, 2 × u32; files, writes, worker, 3 × u64
 //!  64  state of the random generator: left out, because ours is another               56 bytes
 //! 120  name of the job, cut                                                           64 bytes
 //! 184  the writes that landed last, file by file, newest first: file, offset          2 × u64 each
@@ -47,7 +47,8 @@ pub(super) struct State {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner<'a> {
     pub(super) job: &'a str,
-    pub(super) clone: u32,
+    /// Its number among all workers of the run.
+    pub(super) number: u32,
     pub(super) depth: u32,
     /// Whether several of its I/Os are in flight at once.
     pub(super) queued: bool,
@@ -60,10 +61,10 @@ impl Owner<'_> {
     }
 }
 
-/// The file of one clone of a job.
-pub(super) fn path(rules: &Verify, job: &str, clone: u32) -> PathBuf {
+/// The file of one clone of a job, by its number among all workers of the run, as in fio.
+pub(super) fn path(rules: &Verify, job: &str, number: u32) -> PathBuf {
     let name: String = job.chars().map(|c| if c == '/' { '.' } else { c }).collect();
-    rules.folder.clone().unwrap_or_default().join(format!("local-{name}-{clone}-verify.state"))
+    rules.folder.clone().unwrap_or_default().join(format!("local-{name}-{number}-verify.state"))
 }
 
 impl State {
@@ -75,7 +76,7 @@ impl State {
         let mut body = Vec::with_capacity(PLACES + 16 * owner.room() * files);
         body.extend(((told * files) as u64).to_le_bytes());
         body.extend([owner.depth, owner.room() as u32].map(u32::to_le_bytes).concat());
-        body.extend([files as u64, self.writes, owner.clone.into()].map(u64::to_le_bytes).concat());
+        body.extend([files as u64, self.writes, owner.number.into()].map(u64::to_le_bytes).concat());
         body.resize(COUNTS + GENERATOR, 0);
         // A byte stays free for the zero that ends a name.
         body.extend(owner.job.bytes().take(NAME - 1));
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_state_survives_and_nothing_else_is_taken_for_one() {
-        let owner = Owner { job: "a", clone: 0, depth: 2, queued: true };
+        let owner = Owner { job: "a", number: 0, depth: 2, queued: true };
         let state = State { writes: 7, foreign: false, unknown: vec![(0, 4096, 512), (1, 0, 512)] };
         let bytes = state.bytes(owner, &[offsets(&[4096])]);
         assert_eq!(State::read(&bytes), Some(state));
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn the_bytes_are_those_of_fio() {
         // Sixteen sequential writes of 4 KiB by a job called st, of which fio 3.39 makes a file of 200 bytes.
-        let owner = Owner { job: "st", clone: 0, depth: 1, queued: false };
+        let owner = Owner { job: "st", number: 0, depth: 1, queued: false };
         let bytes = State { writes: 16, ..State::default() }.bytes(owner, &[offsets(&[61_440])]);
         assert_eq!(bytes.len(), 200);
         let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();

@@ -105,6 +105,7 @@ impl Resolver {
             name: job.name.clone(),
             job: index,
             clone,
+            number: self.workers,
             group: job.group,
             ioengine: job.ioengine,
             engine: job.engine.clone(),

@@ -6,9 +6,10 @@ use super::{Run, trigger};
 use hakaru_dialects::fio::output::{self, Limit, Progress as Status, WorkerState};
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
 use hakaru_engine::{Flow, Layout, LogChunk, Observer, Progress, Stage};
+use hakaru_model::job::rules::Commands;
 use hakaru_model::job::{IoEngine, Job, Op, PerOp};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
-use hakaru_model::record::PhaseRecord;
+use hakaru_model::record::{PhaseRecord, WorkerRecord};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -40,6 +41,8 @@ pub(super) struct Teller<'a> {
     layouts: HashMap<PathBuf, (String, u64, u64)>,
     /// Workers of the phase whose queue is capped, and of whom nothing was said yet.
     capped: usize,
+    /// What is to be said of commands that ran for workers.
+    commands: String,
     logs: LogFiles,
     total: Option<TotalLog>,
     /// Whether the trigger has ended the jobs.
@@ -79,6 +82,7 @@ impl<'a> Teller<'a> {
             shown: Default::default(),
             layouts: HashMap::new(),
             capped: 0,
+            commands: String::new(),
             logs,
             total,
             fired: false,
@@ -171,6 +175,12 @@ fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
 }
 
 impl Teller<'_> {
+    /// Whether a job of the phase has such a command.
+    fn has_command(&self, job: u32, which: fn(&Commands) -> bool) -> bool {
+        let phase = self.invocation.scenario.phases.get(self.phase);
+        phase.and_then(|phase| phase.jobs.get(job as usize)).is_some_and(|job| which(&job.rules.commands))
+    }
+
     /// The status line, which tells of the jobs of all phases.
     fn line(&self, phase: &PhasePlan, progress: &Progress, since: Duration) -> String {
         let plan = &self.run.plan;
@@ -212,9 +222,9 @@ impl Teller<'_> {
         output::limited_status_line(&status, limit(&limited))
     }
 
-    /// A note for each worker whose queue is capped, once the phase is under way.
+    /// A note for each worker whose queue is capped, or for whom a command ran, once the phase is under way.
     fn note_depths(&mut self) {
-        let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped));
+        let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped)) + &std::mem::take(&mut self.commands);
         if self.normal {
             // The result itself will tell whether the output can be written.
             let _ = self.out.write_all(notes.as_bytes());
@@ -231,6 +241,9 @@ impl Observer for Teller<'_> {
         let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
         let capped =
             |job: &Job| job.queue.iodepth > 1 && (job.ioengine.is_synchronous() || job.ioengine == IoEngine::Vsync);
+        let ran = |worker: &&WorkerPlan| self.has_command(worker.job, |commands| commands.before.is_some());
+        let ran = phase.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "prerun"));
+        self.commands = ran.collect();
         self.capped = phase.workers.iter().filter(|w| jobs.get(w.job as usize).is_some_and(capped)).count();
     }
 
@@ -246,6 +259,10 @@ impl Observer for Teller<'_> {
     }
 
     fn phase_ends(&mut self, record: &PhaseRecord) {
+        self.note_depths();
+        let ran = |worker: &&WorkerRecord| self.has_command(worker.job, |commands| commands.after.is_some());
+        let ran = record.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "postrun"));
+        self.commands = ran.collect();
         self.note_depths();
         if self.settings.status_interval_ms.is_some() {
             self.over.push(record.clone());

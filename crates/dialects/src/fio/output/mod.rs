@@ -30,6 +30,6 @@ pub use json::json;
 pub use logs::{LogColumns, LogEntry, LogKind, histogram_line, log_text};
 pub use mismatch::{ended_by_error, errors};
 pub use normal::{calibration, normal};
-pub use start::{DEPTH_NOTE, VERIFY_NOTES, banner, laying_out};
+pub use start::{DEPTH_NOTE, VERIFY_NOTES, banner, command_ran, laying_out};
 pub use terse::terse;
 pub use view::{CpuIdleness, DiskView, RunView, StartView, WorkerView};

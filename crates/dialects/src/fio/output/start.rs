@@ -46,6 +46,11 @@ pub fn laying_out(job: &str, files: u64, bytes: u64) -> String {
     }
 }
 
+/// The line that tells where the output of a command went that ran before or after a job (`prerun`, `postrun`).
+pub fn command_ran(job: &str, when: &str) -> String {
+    format!("{job} : Saving output of {when} in {job}.{when}.txt\n")
+}
+
 /// `a: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`
 fn job_line(job: &Job, extras: &JobExtras) -> String {
     let style = Style::of(extras);
