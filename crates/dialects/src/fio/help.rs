@@ -181,8 +181,10 @@ of their own then, it is refused.
 the larger size no longer fits.
 - `zonemode=strided` with random I/O leaves a last zone alone that is not whole. fio begins it, and ends with the first \
 offset it draws behind the end.
-- `verify_state_load` takes the files of fio 3.33 and 3.39; where fio ended before a random job was over it is refused, \
-because fio's random offsets are others than ours. What ours saves, fio 3.39 loads, of sequential jobs.
+- `verify` writes a header of its own in front of its checksums: what fio wrote with one ours cannot check, nor fio what \
+ours wrote. `verify=pattern`, which has none, is the same in both.
+- `verify_state_load` takes the files of fio 3.33 and 3.39, and fio 3.39 takes ours. Where fio saved one before a random \
+job was over it is refused, because fio's random offsets are others than ours.
 - `verify_state_save` saves jobs that verify. A trigger of fio saves the others, too, though nothing can be made of that.
 - `--trigger` runs its command when the jobs have ended and saved their state, rather than before they end.
 - `--crctest` has no murmur3, jhash and fnv: nothing is checked by them here.
