@@ -15,6 +15,9 @@ pub(crate) const TARGETS: &[&str] = &["aarch64-unknown-linux-musl", "armv7-unkno
 /// # Errors
 /// When one does not compile or cannot be checked here.
 pub(crate) fn main(args: &[String]) -> Result<()> {
+    if let Some(unknown) = args.iter().find(|arg| !TARGETS.contains(&arg.as_str())) {
+        bail!("there is no target {unknown:?}; there are {}", TARGETS.join(", "));
+    }
     let wanted = |target: &&&str| args.is_empty() || args.iter().any(|arg| arg == **target);
     let targets: Vec<&str> = TARGETS.iter().filter(wanted).copied().collect();
     match check(&targets)? {

@@ -40,6 +40,12 @@ pub struct FreeSpace {
 }
 
 impl FreeSpace {
+    /// How much of free space is taken: at most `limit`, where one is given. A fiftieth, and 32 MiB at least, stays free.
+    pub fn usable(free: Bytes, limit: Option<Bytes>) -> Bytes {
+        let usable = free.0.saturating_sub((free.0 / 50).max(32 << 20)).min(limit.map_or(u64::MAX, |limit| limit.0));
+        Bytes(usable / u64::from(BLOCK) * u64::from(BLOCK))
+    }
+
     /// Takes the free space of the file system that a folder is on; at most `limit` of it, where one is given. A
     /// fiftieth, and 32 MiB at least, stays free, for the file system needs some room for itself.
     ///
@@ -48,8 +54,11 @@ impl FreeSpace {
     pub fn take(folder: &Path, limit: Option<Bytes>) -> io::Result<FreeSpace> {
         let stat = rustix::fs::statvfs(folder)?;
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-        let usable = free.saturating_sub((free / 50).max(32 << 20)).min(limit.map_or(u64::MAX, |limit| limit.0));
-        let size = usable / u64::from(BLOCK) * u64::from(BLOCK);
+        if let Some(limit) = limit.filter(|limit| limit.0 < BLOCK.into()) {
+            let text = format!("{limit} are less than the {} that are written at once", Bytes(BLOCK.into()));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        let size = FreeSpace::usable(Bytes(free), limit).0;
         if size == 0 {
             let text = format!("{} has only {} free: remove something", folder.display(), Bytes(free));
             return Err(io::Error::new(io::ErrorKind::StorageFull, text));

@@ -144,7 +144,7 @@ fn check(print: impl Fn(&RunView<'_>) -> String) -> String {
         global_options: &global_options,
         idleness: Some(CpuIdleness {
             system: 96.953_068,
-            per_cpu: vec![96.546_823, 97.359_313],
+            per_cpu: vec![(0, 96.546_823), (1, 97.359_313)],
             unit_mean_us: 10.1065,
             unit_deviation_us: 0.016_263,
         }),

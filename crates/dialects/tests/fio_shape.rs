@@ -144,7 +144,7 @@ fn disk(object: &Value) -> DiskStats {
 fn idleness(object: &Value) -> Option<CpuIdleness> {
     let object = object.as_object()?;
     let float = |name: &str| object[name].as_f64().unwrap();
-    let per_cpu = (0..).map_while(|cpu| object.get(&format!("cpu-{cpu}"))?.as_f64()).collect();
+    let per_cpu = (0..).map_while(|cpu| Some((cpu, object.get(&format!("cpu-{cpu}"))?.as_f64()?))).collect();
     let (unit_mean_us, unit_deviation_us) = (float("unit_mean"), float("unit_stddev"));
     Some(CpuIdleness { system: float("system"), per_cpu, unit_mean_us, unit_deviation_us })
 }

@@ -66,8 +66,8 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
         let from = if fills { present } else { 0 };
         match write_through(&fd, from..size, seed, progress) {
             Err((_, Errno::CANCELED)) => return Err(RunError::StoppedEarly),
-            // Now it is full.
-            Err((_, Errno::NOSPC | Errno::DQUOT)) if fills => {}
+            // Now it is full, or as long as the file system lets a file be.
+            Err((_, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) if fills => {}
             answer => answer.map_err(|(at, errno)| failed(at, errno))?,
         }
         rustix::fs::fsync(&fd).map_err(|errno| failed(size, errno))?;

@@ -21,7 +21,7 @@ pub struct Idleness {
     /// Idle share of all processors together, in hundredths.
     pub system: f64,
     /// Of each, in hundredths.
-    pub per_cpu: Vec<f64>,
+    pub per_cpu: Vec<(u32, f64)>,
     /// Time of a unit of work, in microseconds.
     pub unit_mean_us: f64,
     /// Its deviation.
@@ -33,7 +33,7 @@ pub struct Idleness {
 pub struct IdleProfiler {
     stop: Arc<AtomicBool>,
     begun: Instant,
-    threads: Vec<JoinHandle<Option<u64>>>,
+    threads: Vec<(u32, JoinHandle<Option<u64>>)>,
     unit: (f64, f64),
 }
 
@@ -58,7 +58,7 @@ impl IdleProfiler {
         let stop = Arc::new(AtomicBool::new(false));
         let threads = thread::allowed().into_iter().map(|cpu| {
             let stop = Arc::clone(&stop);
-            std::thread::spawn(move || {
+            let idle = std::thread::spawn(move || {
                 // Where it may not be pinned or put in the idle class, it would take time from the jobs.
                 thread::pin(&[cpu]).and_then(|()| thread::run_when_idle()).ok()?;
                 while !stop.load(Relaxed) {
@@ -66,7 +66,8 @@ impl IdleProfiler {
                 }
                 let used = thread::usage();
                 Some(used.user_ns + used.system_ns)
-            })
+            });
+            (cpu, idle)
         });
         let threads = threads.collect();
         IdleProfiler { stop, begun: Instant::now(), threads, unit }
@@ -76,10 +77,11 @@ impl IdleProfiler {
     pub fn finish(self) -> Option<Idleness> {
         let elapsed = self.begun.elapsed().as_nanos().max(1) as f64;
         self.stop.store(true, Relaxed);
-        let worked = self.threads.into_iter().map(|thread| thread.join().ok().flatten());
+        let worked = self.threads.into_iter().map(|(cpu, thread)| Some((cpu, thread.join().ok().flatten()?)));
         // One that could not be watched has no share.
-        let per_cpu: Vec<f64> = worked.flatten().map(|ns| (ns as f64 * 100.0 / elapsed).min(100.0)).collect();
-        let system = per_cpu.iter().sum::<f64>() / per_cpu.len().max(1) as f64;
+        let share = |(cpu, ns): (u32, u64)| (cpu, (ns as f64 * 100.0 / elapsed).min(100.0));
+        let per_cpu: Vec<(u32, f64)> = worked.flatten().map(share).collect();
+        let system = per_cpu.iter().map(|(_, share)| share).sum::<f64>() / per_cpu.len().max(1) as f64;
         let (unit_mean_us, unit_deviation_us) = self.unit;
         (!per_cpu.is_empty()).then_some(Idleness { system, per_cpu, unit_mean_us, unit_deviation_us })
     }
@@ -103,7 +105,14 @@ mod tests {
         let profiler = IdleProfiler::start();
         std::thread::sleep(std::time::Duration::from_millis(30));
         let idle = profiler.finish().unwrap();
-        assert!(idle.per_cpu.iter().chain([&idle.system]).all(|share| (0.0..=100.0).contains(share)), "{idle:?}");
+        assert!(
+            idle.per_cpu
+                .iter()
+                .map(|(_, share)| share)
+                .chain([&idle.system])
+                .all(|share| (0.0..=100.0).contains(share)),
+            "{idle:?}"
+        );
         assert!(idle.unit_mean_us > 0.0);
     }
 }

@@ -29,6 +29,7 @@ mod zones;
 
 pub use clock::{ClockChoice, ClockMark, ClockReads, CounterRate, test_clocks};
 pub use error::RunError;
+pub use hakaru_sys::buffer::map_large_blocks;
 pub use idle::{IdleProfiler, Idleness};
 pub use iolog::{LogChunk, LogHistogram, LogSample};
 pub use overhead::measure_overhead;

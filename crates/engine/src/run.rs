@@ -150,7 +150,6 @@ pub struct EngineReport {
 
 /// Runs a plan to its end, or until somebody stops it. Whatever was measured is in the report, also after an error.
 pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
-    hakaru_sys::buffer::map_large_blocks();
     let keeps_content = plan.phases.iter().flat_map(|phase| &phase.workers).any(|worker| worker.verify.is_some());
     let (worlds, caveats) = (BTreeMap::new(), plan.caveats.clone());
     let mut conductor = Conductor { options, worlds, keeps_content, caveats, phases: Vec::new(), over: false };

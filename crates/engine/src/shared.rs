@@ -48,7 +48,7 @@ impl Shared {
         let done = DoneBoard { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
         let (stop, gate) = (AtomicBool::new(false), Gate::default());
         let groups = workers.iter().map(|worker| worker.group).collect();
-        let (flows, boards, locks) = (Flows::new(workers), Boards::default(), locks(workers));
+        let (flows, boards, locks) = (Flows::new(workers), Boards::of(workers), locks(workers));
         Shared { stop, progress, gate, groups, flows, done, boards, locks }
     }
 

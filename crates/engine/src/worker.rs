@@ -100,6 +100,8 @@ pub(crate) struct Worker<'a, B, C> {
     pacer: Option<Pacer>,
     /// A paced request that is not due yet.
     held: Option<(Request, Due)>,
+    /// Whether what was written is flushed already, as far as the job asks for that at its end.
+    flushed: bool,
     tally: Tally,
     depth: DepthRecord,
     check: Option<Box<Checker>>,
@@ -162,6 +164,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             zones: seat.map(Box::new),
             pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed).map(|p| p.open_loop(plan.rules.offload)),
             held: None,
+            flushed: false,
             tally: Tally::new(&plan.measure, used, syncs, expected as usize),
             depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
             errors: ErrorRecord::default(),

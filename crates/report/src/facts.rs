@@ -93,6 +93,10 @@ fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
 
 fn filesystem_words(filesystem: &Filesystem) -> String {
     let Filesystem { fs_type, mount_point, source, options: _, size, free } = filesystem;
+    // What was published says which file system it was, and not where, or how large.
+    if mount_point.as_os_str().is_empty() {
+        return fs_type.clone();
+    }
     format!("{fs_type} at {} ({source}), {size}, {free} free", mount_point.display())
 }
 

@@ -57,7 +57,8 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<Row> {
         name,
         workload: crate::text::plain(&phase.workload),
         bandwidth: Some(Spread::megabytes(&phase.bandwidth)),
-        iops: Some(Spread::of(&phase.iops, 1.0)),
+        // A program that counts no I/Os tells none.
+        iops: (phase.iops.mean > 0.0).then(|| Spread::of(&phase.iops, 1.0)),
         percentiles,
         max,
         amplification: phase.amplification.as_ref().map(|a| Spread::of(a, 1.0)),

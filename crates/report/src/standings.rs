@@ -279,7 +279,8 @@ fn limits_of_worth(summary: &CampaignSummary, width: usize, ink: Ink) -> String 
     caveats.truncate(CAVEATS);
     lines.extend(caveats);
     if more > 0 {
-        lines.push(format!("{more} more caveats stand in the report"));
+        let (caveats, stand) = if more == 1 { ("caveat", "stands") } else { ("caveats", "stand") };
+        lines.push(format!("{more} more {caveats} {stand} in the report"));
     }
     let lines: String = lines.iter().map(|line| format!("{}\n", ink.yellow(&hanging("! ", line, width)))).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }

@@ -92,6 +92,7 @@ fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
     }
     for job in record.scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         let replay = &mut job.rules.replay;
+        all.extend(job.rules.verify.as_mut().and_then(|verify| verify.folder.as_mut()));
         all.extend(replay.read.iter_mut().chain(&mut replay.write).chain(&mut replay.redirect));
         match &mut job.target {
             Target::Paths(paths) => all.extend(paths),

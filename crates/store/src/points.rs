@@ -56,34 +56,35 @@ impl Store {
         statement.query_map([campaign], point_row)?.collect()
     }
 
-    /// Bytes that were written to each card of a campaign besides its runs, by what it answers to: fills of the card and of
+    /// Bytes that a host wrote to each card of a campaign besides its runs, by what it answers to: fills of the card and of
     /// its file systems, which are kept with the first run that came to its end after them, and files that were laid out.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
-    pub fn written_besides(&self, campaign: &str) -> Result<Vec<(String, u64)>, StoreError> {
-        self.select_written_besides(campaign).map_err(self.failed("add up what was written besides the runs"))
+    pub fn written_besides(&self, campaign: &str, host: &str) -> Result<Vec<(String, u64)>, StoreError> {
+        self.select_written_besides(campaign, host).map_err(self.failed("add up what was written besides the runs"))
     }
 
-    fn select_written_besides(&self, campaign: &str) -> rusqlite::Result<Vec<(String, u64)>> {
+    fn select_written_besides(&self, campaign: &str, host: &str) -> rusqlite::Result<Vec<(String, u64)>> {
         let mut statement = self.connection.prepare(
             "SELECT card, CAST(min(total(bytes), 9.2e18) AS INTEGER) FROM (
                  SELECT card, total(json_extract(record.body, '$.campaign.laid_out')) AS bytes
-                 FROM point JOIN record ON record.id = point.run WHERE campaign = ?1 GROUP BY card
+                 FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run
+                 WHERE point.campaign = ?1 AND host = ?2 GROUP BY card
                  UNION ALL
                  SELECT card, total(json_extract(step.value, '$.written')) AS bytes
                  FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run,
                       json_each(record.body, '$.campaign.prepared') AS step
-                 WHERE point.campaign = ?1 AND outcome = 'completed' GROUP BY card
+                 WHERE point.campaign = ?1 AND host = ?2 AND outcome = 'completed' GROUP BY card
                  UNION ALL
                  SELECT card, total(json_extract(stretch.value, '$.len')) AS bytes
                  FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run,
                       json_each(record.body, '$.campaign.prepared') AS step, json_each(step.value, '$.speed') AS stretch
-                 WHERE point.campaign = ?1 AND outcome = 'completed' GROUP BY card
+                 WHERE point.campaign = ?1 AND host = ?2 AND outcome = 'completed' GROUP BY card
              ) GROUP BY card HAVING total(bytes) > 0 ORDER BY card",
         )?;
         let row = |row: &Row<'_>| Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)));
-        statement.query_map([campaign], row)?.collect()
+        statement.query_map([campaign, host], row)?.collect()
     }
 
     /// Keeps what a campaign was asked to be, in a form that its reader knows; what was kept before gives way.

@@ -123,8 +123,11 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     for record in [filled(1, "a", 3), filled(2, "a", 0), filled(3, "a", 2), filled(4, "b", 0), record(5), failed] {
         store.append(&record).unwrap();
     }
-    assert_eq!(store.written_besides("c").unwrap(), [("a".to_owned(), 5 << 20)]);
-    assert_eq!(store.written_besides("other").unwrap(), []);
+    let host = store.points("c").unwrap()[0].host.clone();
+    assert_eq!(store.written_besides("c", &host).unwrap(), [("a".to_owned(), 5 << 20)]);
+    // Another host may call another card so.
+    assert_eq!(store.written_besides("c", "elsewhere").unwrap(), []);
+    assert_eq!(store.written_besides("other", &host).unwrap(), []);
     // A level of a file system is kept like a fill; files are laid out for each run, and one that fails wrote them too.
     let mut level = filled(7, "b", 0);
     let point = level.campaign.as_mut().unwrap();
@@ -133,7 +136,7 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     for record in [level, failed] {
         store.append(&record).unwrap();
     }
-    assert_eq!(store.written_besides("c").unwrap(), [("a".to_owned(), 5 << 20), ("b".to_owned(), 78)]);
+    assert_eq!(store.written_besides("c", &host).unwrap(), [("a".to_owned(), 5 << 20), ("b".to_owned(), 78)]);
 }
 
 #[test]

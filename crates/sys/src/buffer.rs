@@ -9,10 +9,13 @@ use std::ptr::NonNull;
 ///
 /// For that it must have no room for such a block at hand, as it would clear that: so there is one heap for all threads,
 /// which grows by little. Whoever measures asks for memory before, and hardly ever meanwhile.
+///
+/// To be called first of all: the library allows it while there is one thread, and threads that came before keep heaps of
+/// their own.
 pub fn map_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for (setting, value) in [(libc::M_ARENA_MAX, 1), (libc::M_TOP_PAD, 16 << 10), (libc::M_MMAP_THRESHOLD, 32 << 10)] {
-        // SAFETY: the call takes two numbers and changes a setting of the allocator, which is made for that at any time.
+        // SAFETY: the call takes two numbers and changes a setting of the allocator; whoever calls has one thread only.
         let _ = unsafe { libc::mallopt(setting, value) };
     }
 }

@@ -316,12 +316,14 @@ mod real {
             Ok(self.count_taken(answer))
         }
 
-        /// The same, but for no longer than a time. `None` where the kernel cannot (before 5.11).
+        /// The same, but for no longer than a time. `None` where the kernel cannot: before 5.11, and where it polls the
+        /// device for us, which it does until something is done.
         ///
         /// # Errors
         /// As [`Ring::submit`]; that the time is over is no error.
         pub fn submit_for(&mut self, wait_for: usize, time: Duration) -> Option<Result<usize, Errno>> {
-            if !self.ring.params().is_feature_ext_arg() {
+            let polls = self.options.io_poll && !self.options.sq_poll;
+            if polls || !self.ring.params().is_feature_ext_arg() {
                 return None;
             }
             let time = types::Timespec::from(time);
@@ -329,7 +331,7 @@ mod real {
             let wait_for = wait_for.min(self.in_flight + self.prepared);
             Some(match self.ring.submitter().submit_with_args(wait_for, &args) {
                 Ok(answer) => Ok(self.count_taken(answer)),
-                // Nothing is said then of what was taken: it was all there was room for.
+                // Only a call that has handed over nothing answers so; what a thread of the kernel takes, it takes.
                 Err(error) if errno(&error) == Errno::TIME => Ok(self.count_taken(self.prepared)),
                 Err(error) => Err(errno(&error)),
             })

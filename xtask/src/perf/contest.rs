@@ -205,6 +205,8 @@ impl Bound {
         ratios.sort_by(f64::total_cmp);
         let sum = |who: usize| measured[who].iter().map(|score| self.figure.of(score)).sum::<f64>();
         let middle = match self.figure {
+            // A round that has no ratio is no large one.
+            _ if ratios.iter().any(|ratio| !ratio.is_finite()) => f64::NAN,
             Figure::Iops => median(&ratios),
             Figure::UserNs | Figure::CpuNs => over(sum(self.ours), sum(self.theirs)),
         };

@@ -98,7 +98,7 @@ impl Journal {
         let mut strides = Strides::default();
         // Reading what was written besides the runs means reading all records, so it is done only where it matters.
         if campaign.limits.written.is_some() {
-            journal.written.extend(store.written_besides(&campaign.id)?);
+            journal.written.extend(store.written_besides(&campaign.id, host)?);
         }
         for row in store.points(&campaign.id)?.into_iter().filter(|row| row.host == host) {
             if !row.label.is_empty() {

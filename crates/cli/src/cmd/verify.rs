@@ -215,7 +215,7 @@ fn folder(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let identity = hakaru_device::identify(&args.path, &Roots::live());
     if args.dry_run {
         let free = identity.filesystem.as_ref().map_or(Bytes(0), |filesystem| filesystem.free);
-        let taken = Bytes(args.size.map_or(free.0, |size| size.0.min(free.0)));
+        let taken = FreeSpace::usable(free, args.size);
         let text = format!("Would fill {taken} of {free} of free space with files that have no name, read them back, ");
         print(&format!("{text}and give the space back.\nNothing was done.\n"))?;
         return Ok(Exit::Ok);

@@ -100,7 +100,7 @@ pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<Stri
         return Ok(said.trim().to_owned());
     }
     let command = command_line(tool, arguments);
-    Err(ToolError::Failed { command, status: output.status.to_string(), said: last_lines(&said) })
+    Err(ToolError::Failed { command, status: output.status.to_string(), said: gist(&said) })
 }
 
 /// As it would be typed.
@@ -112,9 +112,13 @@ pub(super) fn command_line(tool: &Path, arguments: &[String]) -> String {
         .join(" ")
 }
 
-fn last_lines(said: &str) -> String {
+/// What a tool said of its failure, in one line: some give the reason first and their usage after it, others last.
+fn gist(said: &str) -> String {
     let lines: Vec<_> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(4)..].join("; ")
+    match lines[..] {
+        [first, second, .., before, last] if lines.len() > 4 => format!("{first}; {second}; … {before}; {last}"),
+        _ => lines.join("; "),
+    }
 }
 
 #[cfg(test)]

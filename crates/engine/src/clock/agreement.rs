@@ -2,7 +2,9 @@
 
 use super::ClockChoice;
 use hakaru_sys::{clock, thread};
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 /// How often each processor reads its counter.
 const READS: u64 = 100_000;
@@ -24,26 +26,33 @@ pub struct ClockReads {
 /// be no less than the one before.
 ///
 /// # Errors
-/// Why the counter is not used here at all.
+/// Why the counter is not used here at all, or that there cannot be a thread for each processor.
 pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
     if let ClockChoice::Kernel { because } = ClockChoice::best() {
         return Err(because.clone().unwrap_or_default());
     }
-    let cpus = thread::allowed();
-    let (last, start) = (Mutex::new(0), Barrier::new(cpus.len()));
-    Ok(std::thread::scope(|scope| {
+    let (last, go) = (Mutex::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
         let read = |cpu| {
-            let (last, start) = (&last, &start);
-            scope.spawn(move || {
+            let (last, go) = (&last, &go);
+            std::thread::Builder::new().spawn_scoped(scope, move || {
                 // One that may not be pinned reads the counter of wherever it is.
                 let _ = thread::pin(&[cpu]);
-                start.wait();
+                while !go.load(Relaxed) {
+                    std::thread::yield_now();
+                }
                 reads(cpu, last)
             })
         };
-        let threads: Vec<_> = cpus.iter().map(|&cpu| read(cpu)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    }))
+        let threads: Vec<_> = thread::allowed().into_iter().map(read).collect();
+        // Those that could be started go, also where another could not.
+        go.store(true, Relaxed);
+        let seen = |thread: std::io::Result<ScopedJoinHandle<'_, ClockReads>>| {
+            let thread = thread.map_err(|error| format!("no thread can be started for each processor: {error}"))?;
+            thread.join().map_err(|_| "a thread that read the counter has panicked".to_owned())
+        };
+        threads.into_iter().map(seen).collect()
+    })
 }
 
 fn reads(cpu: u32, last: &Mutex<u64>) -> ClockReads {

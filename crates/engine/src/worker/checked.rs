@@ -42,9 +42,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             }
             let begun = self.clock.now();
             let stop = if course.rehearses { self.rehearse() } else { self.drive() };
-            if !course.rehearses && stop == StopReason::Done {
+            if !course.rehearses {
                 // A write is not over before it is flushed: that belongs to the time of the writes.
                 self.final_syncs(begun, stop);
+                self.flushed = stop != StopReason::Error;
             }
             self.charge(begun, |worker, op| !course.rehearses && worker.works_on(op));
             if stop != StopReason::Done {

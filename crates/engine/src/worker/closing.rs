@@ -21,7 +21,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
         // A write is not over before it is flushed, so the last flush belongs to the measured time; writing down what was
         // done does not.
-        let synced = self.final_syncs(last, stop);
+        let synced = if self.flushed { last } else { self.final_syncs(last, stop) };
         self.save_state(synced);
         self.end_record(synced);
         let used = hakaru_sys::thread::usage();

@@ -268,7 +268,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             0 => q.flights.len(),
             max => max.max(wait_for),
         };
-        let (min, patience) = if paced { (q.count().min(1), Some(PATIENCE)) } else { (wait_for, None) };
+        let (min, patience) = if paced { (q.count().min(1), Some(self.patience())) } else { (wait_for, None) };
         let (follows, checks) = (self.follows(), self.check.is_some());
         let Worker { backend, tally, clock, .. } = self;
         let InFlight { flights, free, refused, followed, .. } = q;
@@ -294,6 +294,14 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         self.landed = count;
         self.settle(q, now);
         Ok(now)
+    }
+
+    /// How long a paced queue may wait: a request that is due before goes out in time, as its latency counts from then.
+    fn patience(&self) -> Duration {
+        let Some((_, due)) = self.held.as_ref().filter(|_| !C::VIRTUAL) else { return PATIENCE };
+        let left = self.clock.nanos(due.at.saturating_sub(self.clock.now()));
+        // One that is due and cannot go waits for what is in flight.
+        if left == 0 { PATIENCE } else { PATIENCE.min(Duration::from_nanos(left)) }
     }
 
     /// What is left to do for I/Os that landed and are not just counted: errors, and flushes that are due.

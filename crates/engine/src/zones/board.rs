@@ -8,6 +8,7 @@ use hakaru_model::stream::Region;
 use hakaru_sys::{Errno, zoned};
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -168,26 +169,40 @@ impl Board {
 }
 
 /// The boards of a phase, by the number of their file; made by whichever worker comes first.
-#[derive(Debug, Default)]
-pub(crate) struct Boards(Mutex<BTreeMap<u32, Arc<Board>>>);
+#[derive(Debug)]
+pub(crate) struct Boards {
+    made: Mutex<BTreeMap<u32, Arc<Board>>>,
+    /// Where any worker of the phase goes in each file.
+    used: BTreeMap<u32, Vec<Range<u64>>>,
+}
 
 impl Boards {
+    pub(crate) fn of(workers: &[WorkerPlan]) -> Boards {
+        let mut used: BTreeMap<u32, Vec<Range<u64>>> = BTreeMap::new();
+        let zoned = workers.iter().filter(|worker| matches!(worker.stream.zones, Zones::Device { .. }));
+        for Region { file, offset, len } in zoned.flat_map(|worker| &worker.stream.regions) {
+            used.entry(*file).or_default().push(*offset..offset.saturating_add(*len));
+        }
+        Boards { made: Mutex::default(), used }
+    }
+
     /// The board of a file.
     ///
     /// # Errors
     /// When its zones cannot be known, or are not as the job says.
     pub(crate) fn board(&self, region: &Region, file: &FilePlan, plan: &WorkerPlan) -> Result<Arc<Board>, RunError> {
-        let mut boards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut boards = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(board) = boards.get(&region.file) {
             return Ok(Arc::clone(board));
         }
-        let board = Arc::new(make(region, file, plan)?);
+        let used = self.used.get(&region.file).map(Vec::as_slice).unwrap_or_default();
+        let board = Arc::new(make(used, file, plan)?);
         boards.insert(region.file, Arc::clone(&board));
         Ok(board)
     }
 }
 
-fn make(region: &Region, file: &FilePlan, plan: &WorkerPlan) -> Result<Board, RunError> {
+fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<Board, RunError> {
     let direct = plan.direct || !plan.writes;
     let Zones::Device { size, capacity, max_open, ignore_limits, .. } = &plan.stream.zones else {
         return Err(refuse(file, "the job keeps to no zones".to_owned()));
@@ -232,14 +247,15 @@ fn make(region: &Region, file: &FilePlan, plan: &WorkerPlan) -> Result<Board, Ru
     let zones =
         zones.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "a report of its zones", errno })?;
     let mut zones: Vec<Zone> = zones.iter().map(Zone::of).collect();
-    // What others left open elsewhere takes room on the device, and is none of the zones that this job may have open.
-    let used = region.offset..region.offset.saturating_add(region.len);
-    let elsewhere = zones.iter_mut().filter(|zone| zone.open && !used.contains(&zone.start));
+    // What others left open where no worker goes takes room on the device, and is none of the zones that they may have
+    // open.
+    let goes_to = |zone: &Zone| used.iter().any(|used| used.contains(&zone.start));
+    let elsewhere = zones.iter_mut().filter(|zone| zone.open && !goes_to(zone));
     let taken = elsewhere.map(|zone| zone.open = false).count();
     let board = Board::new(device_zone, wanted.min(limit.saturating_sub(taken)), Some(device), zones);
     let (open, most) = (board.lock().open, board.most_open);
     if open > most || most == 0 {
-        let open = open + taken;
+        let (open, most) = (open + taken, most.saturating_add(taken));
         let cure = "reset or finish some (blkzone reset), or allow more";
         return Err(refuse(file, format!("{open} of its zones are written in part, and {most} may be open; {cure}")));
     }

@@ -268,9 +268,9 @@ impl Resolver {
             let stays = !file.unlink && (file.kind, file.lay_out) != (TargetKind::Absent, LayOut::Ready);
             if stays && matches!(facts.kind, TargetKind::Absent | TargetKind::File) {
                 facts.kind = TargetKind::File;
-                facts.free = facts.free.map(|free| Bytes(free.0.saturating_sub(grows)));
                 // What is not laid out is as long as it was, however long a job that fills the device may make it.
                 if sized {
+                    facts.free = facts.free.map(|free| Bytes(free.0.saturating_sub(grows)));
                     facts.size = facts.size.max(file.size);
                 }
             }

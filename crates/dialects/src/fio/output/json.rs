@@ -247,7 +247,7 @@ fn shares_by_name<S: AsRef<str>>(names: &[S], shares: &[f64]) -> Object {
 fn cpu_idleness(idleness: &CpuIdleness) -> Object {
     let mut object = Object::default();
     object.set("system", idleness.system);
-    for (number, &percent) in idleness.per_cpu.iter().enumerate() {
+    for &(number, percent) in &idleness.per_cpu {
         object.set(&format!("cpu-{number}"), percent);
     }
     object.set("unit_mean", idleness.unit_mean_us).set("unit_stddev", idleness.unit_deviation_us);

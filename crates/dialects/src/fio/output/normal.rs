@@ -323,7 +323,7 @@ impl Text {
     fn idleness(&mut self, idleness: &CpuIdleness) {
         line!(self, "\nCPU idleness:\n  system: {:.2}%", idleness.system);
         if !idleness.per_cpu.is_empty() {
-            let each: Vec<String> = idleness.per_cpu.iter().map(|percent| format!("{percent:.2}%")).collect();
+            let each: Vec<String> = idleness.per_cpu.iter().map(|(_, percent)| format!("{percent:.2}%")).collect();
             line!(self, "  percpu: {}", each.join(", "));
         }
         line!(self, "  unit work: mean={:.2}us, stddev={:.2}", idleness.unit_mean_us, idleness.unit_deviation_us);

@@ -76,8 +76,8 @@ pub struct DiskView {
 pub struct CpuIdleness {
     /// Of all together, in hundredths.
     pub system: f64,
-    /// Of each, in hundredths; empty unless asked for.
-    pub per_cpu: Vec<f64>,
+    /// Of each, by its number, in hundredths; empty unless asked for.
+    pub per_cpu: Vec<(u32, f64)>,
     /// Time of the unit of work that was used to find out, in microseconds.
     pub unit_mean_us: f64,
     /// Its deviation.

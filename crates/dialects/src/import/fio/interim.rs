@@ -125,7 +125,11 @@ pub(in super::super) fn terse_runs(lines: &[Line], asked: Option<&Invocation>) -
     let lines: Vec<Progress> = lines.iter().map(|line| Progress::of(&terse::report_of(line))).collect();
     let asked = asked.filter(|asked| lines.iter().all(|line| most(asked, &line.name) > 0));
     let whole = |lines: Range<usize>| TerseRun { lines, replaced: None, unclear: false };
-    let rounds = rounds(&lines, &|name| asked.map_or(1, |asked| most(asked, name)));
+    // A command says how often a name comes in all its groups; without it, a name may come once in each.
+    let rounds = match asked {
+        Some(asked) => rounds(&lines, &|line| (most(asked, &line.name), 0)),
+        None => rounds(&lines, &|line| (1, line.group)),
+    };
     let shows_states = asked.is_none_or(|asked| asked.settings.status_interval_ms.is_some());
     let goes_on = |last: &TerseRun, b: &Range<usize>| {
         // The end of a run comes whenever it comes; states in between keep their distance.
@@ -158,20 +162,21 @@ fn most(asked: &Invocation, name: &str) -> usize {
     jobs.map(|job| if job.group_reporting { 1 } else { job.numjobs as usize }).sum()
 }
 
-/// Neighbours among which no job comes more often than it may.
-fn rounds(lines: &[Progress], most: &dyn Fn(&str) -> usize) -> Vec<Range<usize>> {
+/// Neighbours among which no job comes more often than it may, of those of its name that are counted with it.
+fn rounds(lines: &[Progress], most: &dyn Fn(&Progress) -> (usize, u64)) -> Vec<Range<usize>> {
     let mut rounds: Vec<Range<usize>> = Vec::new();
     let mut seen: HashMap<(&str, u64), usize> = HashMap::new();
     for (at, line) in lines.iter().enumerate() {
-        let count = seen.get(&(line.name.as_str(), line.group)).copied().unwrap_or(0);
-        match rounds.last_mut().filter(|_| count < most(&line.name)) {
+        let (most, group) = most(line);
+        let count = seen.get(&(line.name.as_str(), group)).copied().unwrap_or(0);
+        match rounds.last_mut().filter(|_| count < most) {
             Some(last) => last.end = at + 1,
             None => {
                 rounds.push(at..at + 1);
                 seen.clear();
             }
         }
-        *seen.entry((line.name.as_str(), line.group)).or_default() += 1;
+        *seen.entry((line.name.as_str(), group)).or_default() += 1;
     }
     rounds
 }
