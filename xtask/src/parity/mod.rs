@@ -120,8 +120,8 @@ pub(crate) fn quick() -> Result<Outcome> {
     if workspace::find_program("fio").is_none() {
         return Ok(Outcome::Skipped("fio is not installed".to_owned()));
     }
-    let ours = format!("--ours={}", workspace::tested_program()?.display());
-    main(&["--quick".to_owned(), "--dev".to_owned(), ours])?;
+    let ours = workspace::tested_program()?.display().to_string();
+    main(&["--quick", "--ours", &ours].map(str::to_owned))?;
     Ok(Outcome::Passed)
 }
 
