@@ -34,7 +34,12 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     let verified = verifications(&store, args)?;
     if rows.is_empty() && verified.is_empty() {
-        print("No runs are stored yet: `hakaru bench` makes one.\n")?;
+        // A choice that nothing answers to is not a database that holds nothing.
+        let any = !store.runs(&Filter { limit: Some(1), ..Filter::default() })?.is_empty();
+        print(match any {
+            true => "None of the stored runs was asked for: `hakaru list` shows the latest of all.\n",
+            false => "No runs are stored yet: `hakaru bench` makes one.\n",
+        })?;
         return Ok(Exit::Ok);
     }
     if rows.is_empty() {
