@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "pread-1m" => pread(&mut meter, file, false, 1 << 20, false)?,
         "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, false)?,
         "uring" | "uring-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH, 1)?,
-        "uring8" | "uring8-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH, 8)?,
+        "uring16" | "uring16-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH, 16)?,
         "uring1" | "uring1-direct" => uring(&mut meter, file, name.ends_with("direct"), 1, 1)?,
         "uring-nop" => nop(&mut meter)?,
         "libaio" | "libaio-direct" => libaio(&mut meter, file, name.ends_with("direct"))?,

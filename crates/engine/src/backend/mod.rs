@@ -62,6 +62,11 @@ pub(crate) trait Backend {
     /// I/Os that can be in flight, however deep the queue was asked to be.
     const MOST_IN_FLIGHT: usize = usize::MAX;
 
+    /// Whether threads of the kernel do the I/O, because it cannot be begun without waiting.
+    fn is_done_by_threads(&self) -> bool {
+        false
+    }
+
     /// The buffer of a slot that is free, for the content of a write.
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8];
 

@@ -37,6 +37,10 @@ impl Backend for RingBackend {
     const QUEUED: bool = true;
     const SUBMIT_WAITS: bool = true;
 
+    fn is_done_by_threads(&self) -> bool {
+        self.ring.files().iter().any(|file| !hakaru_sys::file::can_begin_without_waiting(file))
+    }
+
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.ring.buffer(slot, len)

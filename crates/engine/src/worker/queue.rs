@@ -16,6 +16,9 @@ use std::time::Duration;
 /// How long a paced queue waits for completions before it looks whether the next request is due.
 const PATIENCE: Duration = Duration::from_micros(200);
 
+/// Nanoseconds an I/O below which completions come faster than they can be worth a call each.
+const QUICK: u64 = 10_000;
+
 /// The I/Os of a queue, by slot.
 #[derive(Debug)]
 pub(super) struct InFlight {
@@ -27,6 +30,10 @@ pub(super) struct InFlight {
     pub(super) wanted: usize,
     /// Slots beyond that.
     pub(super) parked: Vec<u32>,
+    /// How many completions are waited for at once while they come quickly; 0 where that is never so.
+    crowd: usize,
+    /// Whether the last ones did.
+    quick: bool,
     /// Prepared and not yet handed over.
     pub(super) fresh: Vec<u32>,
     /// Whether the backend had no room for some of those that were handed over.
@@ -51,6 +58,8 @@ impl InFlight {
             usable: depth,
             wanted: depth,
             parked: Vec::new(),
+            crowd: 0,
+            quick: false,
             free: (0..depth as u32).rev().collect(),
             fresh: room(),
             unsent: false,
@@ -166,7 +175,20 @@ impl<C: Clock> Landing for Landed<'_, C> {
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// An empty queue, as deep as the plan says and the backend allows.
     pub(super) fn queue(&self) -> InFlight {
-        InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT))
+        let mut q = InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT));
+        q.crowd = self.crowd(q.usable);
+        q
+    }
+
+    /// Half of what a call may bring, in our batched default, where threads of the kernel do the I/O: each completion that
+    /// wakes us there keeps them from the next one. With a batch that was asked for, completions are waited for as asked.
+    fn crowd(&self, depth: usize) -> usize {
+        let queue = &self.plan.queue;
+        if queue.batch_submit > 0 || !self.backend.is_done_by_threads() {
+            return 0;
+        }
+        let most = if queue.batch_complete_max == 0 { depth } else { depth.min(queue.batch_complete_max as usize) };
+        most / 2
     }
 
     /// Keeps the queue as full as the plan says.
@@ -180,10 +202,14 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             }
             let wait_for = self.how_many_to_wait_for(&q);
             self.hand_over(&mut q, wait_for);
+            let last = now;
             now = match self.collect(&mut q, wait_for) {
                 Ok(now) => now,
                 Err(stop) => return stop,
             };
+            if q.crowd > 0 && wait_for > 0 {
+                q.quick = self.clock.nanos(now.saturating_sub(last)) < QUICK * self.landed as u64;
+            }
             if now >= self.next_event
                 && let Some(reason) = self.event_of_queue(&mut q, now)
             {
@@ -253,7 +279,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if goes_on && (self.careful || q.filling && !q.free.is_empty()) {
             return 0;
         }
-        (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
+        let least = self.plan.queue.batch_complete_min.max(1) as usize;
+        let crowd = if q.quick { q.crowd.min(q.usable / 2) } else { 0 };
+        least.max(crowd).min(q.count())
     }
 
     /// Fetches what is done, and counts it. Returns the moment it was done.
