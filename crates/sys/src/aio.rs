@@ -328,9 +328,16 @@ fn land(slots: &mut Slots, event: &Event, done: &mut impl FnMut(Completion)) {
 }
 
 /// A negative result is an error number.
-#[inline]
+#[inline(always)]
 pub(crate) fn outcome(result: i64) -> Result<u32, Errno> {
-    if result < 0 { Err(Errno::from_raw_os_error(-result as i32)) } else { Ok(result as u32) }
+    if result < 0 { Err(failure(result)) } else { Ok(result as u32) }
+}
+
+// Apart, because most I/Os come without.
+#[cold]
+#[inline(never)]
+fn failure(result: i64) -> Errno {
+    Errno::from_raw_os_error(-result as i32)
 }
 
 impl Drop for AioQueue {

@@ -128,7 +128,9 @@ impl Slots {
     /// Lends a slot to the kernel: its address, after checking that it is free and can hold `len` bytes.
     #[inline]
     pub(crate) fn lend(&mut self, slot: usize, len: usize) -> *mut u8 {
-        assert!(!self.busy[slot] && len <= self.stride, "slot {slot} cannot take {len} bytes now");
+        if self.busy[slot] || len > self.stride {
+            cannot_take(slot, len);
+        }
         self.busy[slot] = true;
         self.memory.address().wrapping_add(slot * self.stride)
     }
@@ -144,6 +146,13 @@ impl Slots {
         assert!(slot < self.busy.len(), "no slot {slot}");
         self.memory.address().wrapping_add(slot * self.stride)
     }
+}
+
+// Apart, because a message that may be made of them keeps its values in memory.
+#[cold]
+#[inline(never)]
+fn cannot_take(slot: usize, len: usize) -> ! {
+    panic!("slot {slot} cannot take {len} bytes now");
 }
 
 #[cfg(test)]

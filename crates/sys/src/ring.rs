@@ -1,7 +1,11 @@
 //! `io_uring` with buffers and files that belong to the ring while in flight. Exists on 64-bit machines only.
 
+#[cfg(not(target_pointer_width = "64"))]
+mod absent;
 #[cfg(target_pointer_width = "64")]
 mod entry;
+#[cfg(target_pointer_width = "64")]
+mod known;
 
 #[cfg(not(target_pointer_width = "64"))]
 pub use absent::Ring;
@@ -35,6 +39,7 @@ pub struct RingOptions {
 mod real {
     use super::RingOptions;
     use super::entry::{self, Memory, Target, Words};
+    use super::known::Known;
     use crate::aio::{Completion, outcome};
     use crate::buffer::Slots;
     use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -44,7 +49,9 @@ mod real {
 
     /// A ring whose I/Os each have a buffer of their own. Dropping it waits for all of them.
     pub struct Ring {
-        // The ring comes first: it is torn down before the buffers and files it uses are given back.
+        /// The number by which this thread calls it.
+        known: Option<Known>,
+        // The ring comes next: it is torn down before the buffers and files it uses are given back.
         ring: IoUring<squeue::Entry, cqueue::Entry>,
         files: Vec<OwnedFd>,
         slots: Slots,
@@ -57,6 +64,8 @@ mod real {
         /// What is left of the number of a slot where the kernel looks for that of a buffer: nothing, unless those are
         /// registered.
         buffer_mask: u16,
+        /// First word of the entry that does nothing.
+        nothing: u64,
         /// Whether an I/O has to be looked at before it is prepared.
         rare: bool,
         /// I/Os until the next that a thread of the kernel does.
@@ -81,17 +90,20 @@ mod real {
 
     fn build(entries: u32, options: RingOptions) -> Result<IoUring<squeue::Entry, cqueue::Entry>, Errno> {
         let mut last = Errno::NOSYS;
-        // Newest kernels first: one issuer whose completions run when it asks (6.1), then plain.
-        for lean in [true, false] {
+        // Newest kernels first: entries that are taken in their order (6.6), one issuer whose completions run when it asks
+        // (6.1), then plain.
+        for (in_order, lean) in [(true, true), (false, true), (false, false)] {
             let mut builder = IoUring::builder();
+            if in_order {
+                builder.setup_no_sqarray();
+            }
             if options.sq_poll {
                 builder.setup_sqpoll(1000);
                 if let Some(cpu) = options.sq_poll_cpu {
                     builder.setup_sqpoll_cpu(cpu);
                 }
             } else if lean && !options.shared {
-                // The flag lets a call that waits for nothing see that completions are to be fetched.
-                builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag();
+                builder.setup_single_issuer().setup_defer_taskrun();
             }
             if options.io_poll {
                 builder.setup_iopoll();
@@ -99,9 +111,6 @@ mod real {
             match builder.build(entries) {
                 Ok(ring) => return Ok(ring),
                 Err(error) => last = errno(&error),
-            }
-            if options.sq_poll {
-                break;
             }
         }
         Err(last)
@@ -133,7 +142,11 @@ mod real {
             let buffer_mask = if options.fixed_buffers { u16::MAX } else { 0 };
             let until_async = options.force_async;
             let (in_flight, prepared) = (0, 0);
+            // A thread of the kernel, and polls of the device, need more in a call than entries and completions.
+            let simple = !options.sq_poll && !options.io_poll && !options.shared;
+            let known = if simple { Known::to_this_thread(ring.as_raw_fd()) } else { None };
             let mut this = Ring {
+                known,
                 ring,
                 files,
                 slots,
@@ -142,6 +155,7 @@ mod real {
                 rw_flags,
                 heads: Vec::new(),
                 buffer_mask,
+                nothing: Words::of(opcode::Nop::new().build()).head,
                 rare,
                 until_async,
                 in_flight,
@@ -268,11 +282,21 @@ mod real {
             entry::build(target, memory, write, (offset, len, self.rw_flags))
         }
 
-        /// Prepares an operation that does nothing, to measure the ring itself.
-        #[inline]
-        pub fn prepare_nop(&mut self, slot: u32) {
-            self.slots.lend(slot as usize, 0);
-            self.push(Words::of(opcode::Nop::new().build().user_data(u64::from(slot))));
+        /// Prepares operations that do nothing in these slots, to measure the ring itself.
+        ///
+        /// # Panics
+        /// When there is no such slot, or the ring is full: a bug of the caller.
+        pub fn prepare_nops(&mut self, slots: impl Iterator<Item = u32>) {
+            let mut queue = self.ring.submission();
+            let before = queue.len();
+            for slot in slots {
+                self.slots.lend(slot as usize, 0);
+                let words = Words { head: self.nothing, user_data: u64::from(slot), ..Words::EMPTY };
+                // SAFETY: the entry names no memory.
+                let pushed = unsafe { queue.push(&words.entry()) };
+                assert!(pushed.is_ok(), "the ring has an entry for each slot");
+            }
+            self.prepared += queue.len() - before;
         }
 
         // The entry goes into the queue word by word. One that is somewhere else in memory before, because a call may look
@@ -281,9 +305,8 @@ mod real {
         fn push(&mut self, words: Words) {
             // SAFETY: buffer, vector and file of the entry belong to `self` and outlive the I/O, because dropping waits
             // for it.
-            let pushed = unsafe { self.ring.submission().push(&words.entry()) };
-            if pushed.is_err() {
-                self.push_late(words);
+            while unsafe { self.ring.submission().push(&words.entry()) }.is_err() {
+                self.wait_for_entry();
             }
             self.prepared += 1;
         }
@@ -291,18 +314,12 @@ mod real {
         /// Waits for the thread of the kernel to give an entry back.
         #[cold]
         #[inline(never)]
-        fn push_late(&mut self, words: Words) {
+        fn wait_for_entry(&mut self) {
             assert!(self.options.sq_poll, "the ring has an entry for each slot");
-            loop {
-                // The thread may sleep, and a kernel that cannot wait for it (before 5.10) is asked again.
-                let _ = self.ring.submit();
-                let _ = self.ring.submitter().squeue_wait();
-                // SAFETY: as in `push`.
-                if unsafe { self.ring.submission().push(&words.entry()) }.is_ok() {
-                    return;
-                }
-                std::thread::yield_now();
-            }
+            // The thread may sleep, and a kernel that cannot wait for it (before 5.10) is asked again.
+            let _ = self.ring.submit();
+            let _ = self.ring.submitter().squeue_wait();
+            std::thread::yield_now();
         }
 
         /// Hands over what was prepared and waits until at least `wait_for` I/Os are done. Returns how many were taken.
@@ -312,8 +329,23 @@ mod real {
         #[inline]
         pub fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
             let wait_for = wait_for.min(self.in_flight + self.prepared);
-            let answer = self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e))?;
+            if wait_for == 0 && self.prepared == 0 {
+                return self.fetch().map(|()| 0);
+            }
+            let answer = match &self.known {
+                Some(known) if known.is_ours() => known.enter(self.prepared, wait_for)?,
+                _ => self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e))?,
+            };
             Ok(self.count_taken(answer))
+        }
+
+        /// Lets completions be written that the kernel puts off until they are asked for.
+        #[cold]
+        fn fetch(&mut self) -> Result<(), Errno> {
+            const GETEVENTS: u32 = 1;
+            // SAFETY: without an argument the call takes numbers only, and hands nothing over.
+            let answer = unsafe { self.ring.submitter().enter::<()>(0, 0, GETEVENTS, None) };
+            answer.map(drop).map_err(|e| errno(&e))
         }
 
         /// The same, but for no longer than a time. `None` where the kernel cannot: before 5.11, and where it polls the
@@ -362,8 +394,9 @@ mod real {
         #[inline(always)]
         pub fn reap(&mut self, max: usize, mut done: impl FnMut(Completion)) -> usize {
             let mut count = 0;
-            for entry in self.ring.completion().take(max) {
-                self.slots.give_back(entry.user_data() as usize);
+            let Ring { ring, slots, .. } = self;
+            for entry in ring.completion().take(max) {
+                slots.give_back(entry.user_data() as usize);
                 done(Completion { slot: entry.user_data() as u32, result: outcome(i64::from(entry.result())) });
                 count += 1;
             }
@@ -388,93 +421,6 @@ mod real {
                     break;
                 }
             }
-        }
-    }
-}
-
-#[cfg(not(target_pointer_width = "64"))]
-mod absent {
-    use super::RingOptions;
-    use crate::aio::Completion;
-    use crate::buffer::Slots;
-    use rustix::fd::OwnedFd;
-    use rustix::io::Errno;
-
-    /// Rings are not offered on 32-bit machines: this type cannot be made.
-    #[derive(Debug)]
-    pub enum Ring {}
-
-    impl Ring {
-        /// Always ENOSYS.
-        ///
-        /// # Errors
-        /// ENOSYS.
-        pub fn new(_: Slots, _: Vec<OwnedFd>, _: RingOptions) -> Result<Ring, Errno> {
-            Err(Errno::NOSYS)
-        }
-
-        /// Cannot be called.
-        pub fn buffer(&mut self, _: u32, _: usize) -> &mut [u8] {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub fn buffers(&mut self) -> &mut [u8] {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub fn files(&self) -> &[OwnedFd] {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        ///
-        /// # Errors
-        /// None: it cannot be called.
-        pub fn replace_file(&mut self, _: u32, _: OwnedFd) -> Result<(), Errno> {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub fn prepare(&mut self, _: u32, _: u32, _: bool, _: u64, _: u32) {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub fn prepare_nop(&mut self, _: u32) {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        ///
-        /// # Errors
-        /// None: it cannot be called.
-        pub fn submit(&mut self, _: usize) -> Result<usize, Errno> {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub fn reap(&mut self, _: usize, _: impl FnMut(Completion)) -> usize {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub fn submit_for(&mut self, _: usize, _: std::time::Duration) -> Option<Result<usize, Errno>> {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        ///
-        /// # Errors
-        /// None: it cannot be called.
-        pub fn close_files(&mut self) -> Result<(), Errno> {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub fn in_flight(&self) -> usize {
-            match *self {}
         }
     }
 }

@@ -74,6 +74,20 @@ const _: () = assert!(size_of::<Words>() == size_of::<squeue::Entry>());
 const _: () = assert!(align_of::<Words>() == align_of::<squeue::Entry>());
 
 impl Words {
+    /// All zeroes.
+    pub(super) const EMPTY: Words = Words {
+        head: 0,
+        offset: 0,
+        address: 0,
+        len: 0,
+        rw_flags: 0,
+        user_data: 0,
+        buffer: 0,
+        personality: 0,
+        splice_fd: 0,
+        rest: [0; 2],
+    };
+
     pub(super) fn of(entry: squeue::Entry) -> Words {
         // SAFETY: both are the 64 bytes of `struct io_uring_sqe`, plain numbers that may have any value; the
         // library's type is one of them, `repr(C)`, every byte of which it sets.

@@ -1,0 +1,124 @@
+//! A ring by the number it has in its thread, for the call that is made for each batch.
+
+use rustix::fd::RawFd;
+use rustix::io::Errno;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// `IORING_REGISTER_RING_FDS` and `IORING_UNREGISTER_RING_FDS`.
+const REGISTER: libc::c_long = 20;
+const UNREGISTER: libc::c_long = 21;
+/// `IORING_ENTER_GETEVENTS` and `IORING_ENTER_REGISTERED_RING`.
+const GETEVENTS: libc::c_long = 1;
+const REGISTERED: libc::c_long = 1 << 4;
+
+/// `struct io_uring_rsrc_update` of `linux/io_uring.h`.
+#[repr(C)]
+struct Update {
+    number: u32,
+    reserved: u32,
+    ring: u64,
+}
+
+/// The number of a thread, which no other ever has.
+fn this_thread() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
+    }
+    NUMBER.with(|number| {
+        if number.get() == 0 {
+            number.set(LAST.fetch_add(1, Relaxed) + 1);
+        }
+        number.get()
+    })
+}
+
+/// A ring that the kernel knows to be used by one thread: it then need not look up its file, and count who uses that, at
+/// each call.
+#[derive(Debug)]
+pub(super) struct Known {
+    ring: RawFd,
+    number: u32,
+    thread: u64,
+}
+
+impl Known {
+    /// Makes a ring known. `None` where the kernel cannot (before 5.18), or knows 16 of this thread.
+    pub(super) fn to_this_thread(ring: RawFd) -> Option<Known> {
+        let mut update = Update { number: u32::MAX, reserved: 0, ring: ring as u64 };
+        let answer = register(ring, REGISTER, &mut update);
+        (answer == 1).then(|| Known { ring, number: update.number, thread: this_thread() })
+    }
+
+    /// Whether the calling thread is the one that knows it: to others its number may be that of another ring.
+    #[inline]
+    pub(super) fn is_ours(&self) -> bool {
+        self.thread == this_thread()
+    }
+
+    /// Hands over so many entries and waits for so many completions. Returns how many entries were taken.
+    #[inline]
+    pub(super) fn enter(&self, entries: usize, wait_for: usize) -> Result<usize, Errno> {
+        let flags = if wait_for > 0 { REGISTERED | GETEVENTS } else { REGISTERED };
+        let (number, entries, wait_for) =
+            (self.number as libc::c_long, entries as libc::c_long, wait_for as libc::c_long);
+        let nothing = std::ptr::null::<libc::c_void>();
+        // SAFETY: the call takes numbers and no argument. What the entries name belongs to their ring and outlives the
+        // I/Os, as with the call that this one stands for.
+        let answer = unsafe {
+            libc::syscall(libc::SYS_io_uring_enter, number, entries, wait_for, flags, nothing, 0 as libc::c_long)
+        };
+        usize::try_from(answer).map_err(|_| crate::file::last_errno())
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        // Otherwise the thread would keep the ring, and its files, to its end, which is also the end of it elsewhere.
+        if self.is_ours() {
+            let mut update = Update { number: self.number, reserved: 0, ring: 0 };
+            register(self.ring, UNREGISTER, &mut update);
+        }
+    }
+}
+
+fn register(ring: RawFd, what: libc::c_long, update: &mut Update) -> libc::c_long {
+    // SAFETY: the pointer is to one update, which lives through the call and which the kernel reads and writes.
+    unsafe {
+        libc::syscall(
+            libc::SYS_io_uring_register,
+            libc::c_long::from(ring),
+            what,
+            std::ptr::from_mut(update),
+            1 as libc::c_long,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use io_uring::IoUring;
+    use rustix::fd::AsRawFd;
+
+    #[test]
+    fn a_number_is_of_one_thread_and_is_given_back() {
+        // More rings than a thread may have numbers for.
+        for round in 0..40 {
+            let Ok(ring) = IoUring::new(2) else {
+                println!("SKIPPED: there are no rings here");
+                return;
+            };
+            let Some(known) = Known::to_this_thread(ring.as_raw_fd()) else {
+                assert_eq!(round, 0, "a number was not given back");
+                println!("SKIPPED: this kernel gives rings no numbers");
+                return;
+            };
+            assert!(known.is_ours());
+            assert_eq!(known.enter(0, 0), Ok(0));
+            let known = std::thread::spawn(move || (!known.is_ours()).then_some(known)).join().unwrap();
+            assert!(known.is_some());
+        }
+    }
+}
