@@ -18,14 +18,28 @@ pub struct Mapping {
     file: OwnedFd,
     writes: bool,
     random: bool,
-    /// Where the mapping is, and how long; `None` where nothing is mapped.
-    place: Option<(NonNull<u8>, usize)>,
+    /// `None` where nothing is mapped.
+    place: Option<Place>,
     /// Offset in the file of its first byte: a multiple of the page size.
     first: u64,
 }
 
+/// Where a mapping is, and how long. It is unmapped when this is dropped.
+#[derive(Debug)]
+struct Place {
+    start: NonNull<u8>,
+    len: usize,
+}
+
 // SAFETY: the mapping belongs to this value alone, and nothing in it depends on the thread that made it.
-unsafe impl Send for Mapping {}
+unsafe impl Send for Place {}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // SAFETY: address and length are those of the mapping made in `move_to`, which nobody else unmaps.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
+    }
+}
 
 impl Mapping {
     /// Maps nothing yet: [`Mapping::move_to`] does. `writes` needs a file that is open for both. `random` tells the
@@ -51,13 +65,13 @@ impl Mapping {
     /// ENOMEM when the addresses of this process do not suffice, ENODEV when the file cannot be mapped, EOVERFLOW when
     /// a length does not fit.
     pub fn move_to(&mut self, offset: u64, len: u64) -> Result<(), Errno> {
-        self.unmap();
+        self.place = None;
         let first = offset - offset % page_size() as u64;
         let len = usize::try_from(len.max(1) + (offset - first)).map_err(|_| Errno::OVERFLOW)?;
         // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that somebody uses.
         let start = unsafe { mmap(std::ptr::null_mut(), len, self.protection(), MapFlags::SHARED, &self.file, first) }?;
         let start = NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM)?;
-        (self.place, self.first) = (Some((start, len)), first);
+        (self.place, self.first) = (Some(Place { start, len }), first);
         let advice = if self.random { Advice::Random } else { Advice::Sequential };
         // SAFETY: the range is the mapping made above, and this advice changes no content.
         let _ = unsafe { madvise(start.as_ptr().cast(), len, advice) };
@@ -100,9 +114,9 @@ impl Mapping {
     /// # Errors
     /// EIO when it could not be written.
     pub fn flush(&self) -> Result<(), Errno> {
-        let Some((start, len)) = self.place else { return Ok(()) };
+        let Some(Place { start, len }) = &self.place else { return Ok(()) };
         // SAFETY: the range is the mapping of this value.
-        unsafe { msync(start.as_ptr().cast(), len, MsyncFlags::SYNC) }
+        unsafe { msync(start.as_ptr().cast(), *len, MsyncFlags::SYNC) }
     }
 
     /// Waits until what was stored in a range is on the device.
@@ -116,6 +130,16 @@ impl Mapping {
         unsafe { msync(start.wrapping_sub(before).cast(), before + len, MsyncFlags::SYNC) }
     }
 
+    /// Unmaps it, and closes the file.
+    ///
+    /// # Errors
+    /// As [`crate::file::close`].
+    pub fn close(self) -> Result<(), Errno> {
+        let Mapping { file, place, .. } = self;
+        drop(place);
+        crate::file::close(file)
+    }
+
     fn protection(&self) -> ProtFlags {
         if self.writes { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ }
     }
@@ -123,9 +147,9 @@ impl Mapping {
     /// Where a byte of the file is, when all `len` from there on are mapped.
     #[inline]
     fn address(&self, offset: u64, len: usize) -> Option<*mut u8> {
-        let (start, mapped) = self.place?;
+        let Place { start, len: mapped } = self.place.as_ref()?;
         let from = usize::try_from(offset.checked_sub(self.first)?).ok()?;
-        (from.checked_add(len)? <= mapped).then(|| start.as_ptr().wrapping_add(from))
+        (from.checked_add(len)? <= *mapped).then(|| start.as_ptr().wrapping_add(from))
     }
 
     /// Runs a copy that touches `len` mapped bytes from `at` on.
@@ -138,7 +162,7 @@ impl Mapping {
     /// Puts the pages of the file back where the handler put empty ones, so that the next access is not served by those.
     #[cold]
     fn restore(&self, at: *mut u8, len: usize) -> Result<(), Errno> {
-        let Some((start, _)) = self.place else { return Err(Errno::IO) };
+        let Some(Place { start, .. }) = &self.place else { return Err(Errno::IO) };
         let from = (at.addr() - start.as_ptr().addr()) / page_size() * page_size();
         let len = at.addr() - start.as_ptr().addr() - from + len;
         let page = start.as_ptr().wrapping_add(from);
@@ -146,19 +170,6 @@ impl Mapping {
         // SAFETY: the range lies in the mapping of this value, which no reference points to.
         unsafe { mmap(page.cast(), len, self.protection(), flags, &self.file, self.first + from as u64) }?;
         Err(Errno::IO)
-    }
-
-    fn unmap(&mut self) {
-        if let Some((start, len)) = self.place.take() {
-            // SAFETY: address and length are those of the mapping made in `move_to`, which nobody else unmaps.
-            let _ = unsafe { munmap(start.as_ptr().cast(), len) };
-        }
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        self.unmap();
     }
 }
 

@@ -140,6 +140,11 @@ impl<T: Send + 'static> Crew<T> {
         self.home[slot as usize].as_mut().expect("a slot that is free has what it works with")
     }
 
+    /// What all slots that are free work with.
+    pub(super) fn tools(&mut self) -> impl Iterator<Item = &mut T> {
+        self.home.iter_mut().flatten()
+    }
+
     fn take(&mut self, slot: u32) -> T {
         self.home[slot as usize].take().expect("a slot that is free has what it works with")
     }
@@ -189,14 +194,21 @@ impl<T: Send + 'static> Crew<T> {
     }
 }
 
-impl<T> Drop for Crew<T> {
-    fn drop(&mut self) {
+impl<T> Crew<T> {
+    /// Ends the threads, after the I/Os they are at. None may be submitted afterwards.
+    pub(super) fn dismiss(&mut self) {
         self.pool.lock().closing = true;
         self.pool.work.notify_all();
         for thread in self.threads.drain(..) {
             // A thread that panicked has nothing in its hands any more.
             let _ = thread.join();
         }
+    }
+}
+
+impl<T> Drop for Crew<T> {
+    fn drop(&mut self) {
+        self.dismiss();
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Waiting for the lock is part of the latency, as in fio. The call by a table is nothing beside the lock.
 
-use super::files::sync_file;
+use super::files::{close_all, sync_file};
 use super::offload::Submitter;
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
@@ -63,6 +63,11 @@ impl Backend for LockedBackend<'_> {
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         self.files.get(region as usize).map_or(Ok(()), |file| sync_file(file, kind))
     }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        // Those of the engine first: it is they that were written.
+        self.engine.close().and(close_all(&mut self.files))
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +99,10 @@ mod tests {
             self.now.fetch_sub(1, SeqCst);
             Ok(request.len)
         }
+
+        fn close(&mut self) -> Result<(), Errno> {
+            Err(Errno::IO)
+        }
     }
 
     /// The most I/Os that were at work at once, of three workers on one file.
@@ -117,5 +126,14 @@ mod tests {
         assert_eq!(most_at_once(FileLock::Exclusive, Op::Read), 1);
         assert_eq!(most_at_once(FileLock::ReadWrite, Op::Write), 1);
         assert!(most_at_once(FileLock::ReadWrite, Op::Read) > 1);
+    }
+
+    #[test]
+    fn what_the_engine_finds_as_it_closes_is_told_and_all_is_closed() {
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let engine = Counting { now, most, buffer: [0; 8] };
+        let file = tempfile::tempfile().unwrap().into();
+        let mut backend = LockedBackend::new(Box::new(engine), vec![file], Vec::new(), FileLock::Exclusive);
+        assert_eq!((backend.close(), backend.files.len()), (Err(Errno::IO), 0));
     }
 }

@@ -114,6 +114,10 @@ impl Backend for MmapBackend {
         mapped.mapping.flush()?;
         if mapped.in_pieces { rustix::fs::fsync(mapped.mapping.file()) } else { Ok(()) }
     }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        self.files.drain(..).try_for_each(|mapped| mapped.mapping.close())
+    }
 }
 
 #[cfg(test)]
@@ -141,5 +145,6 @@ mod tests {
         }
         assert!(!backend.files[0].mapping.covers(len - 4096, 4096), "the last piece is mapped no longer");
         assert_eq!(backend.sync(0, SyncKind::Data), Ok(()));
+        assert_eq!((backend.close(), backend.files.len()), (Ok(()), 0));
     }
 }

@@ -4,7 +4,7 @@
 //! queue counts as latency. Waking a thread costs microseconds; beside that the call by a table is nothing.
 
 use super::crew::{Crew, Terms};
-use super::files::sync_file;
+use super::files::{close_all, sync_file};
 use super::{Backend, Landing, SyncKind};
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
@@ -19,6 +19,8 @@ pub(crate) trait Submitter: Send {
     fn whole_buffer(&mut self) -> &mut [u8];
     /// Does an I/O, and waits for it.
     fn perform(&mut self, request: &Request) -> Result<u32, Errno>;
+    /// Closes its files.
+    fn close(&mut self) -> Result<(), Errno>;
 }
 
 /// Any backend, used for one I/O at a time.
@@ -76,6 +78,10 @@ impl<B: Backend + Send> Submitter for Alone<B> {
     fn perform(&mut self, request: &Request) -> Result<u32, Errno> {
         if B::QUEUED { self.through_queue(request) } else { self.backend.transfer(request) }
     }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        self.backend.close()
+    }
 }
 
 /// A queue of threads, each with the engine of the I/O it is at.
@@ -131,5 +137,11 @@ impl Backend for OffloadBackend {
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         self.files.get(region as usize).map_or(Ok(()), |file| sync_file(file, kind))
+    }
+
+    /// Those of an engine that is still at work, after an error of its queue, are closed as it ends.
+    fn close(&mut self) -> Result<(), Errno> {
+        let answer = self.crew.tools().try_for_each(|submitter| submitter.close());
+        answer.and(close_all(&mut self.files))
     }
 }

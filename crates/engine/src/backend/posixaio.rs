@@ -4,7 +4,7 @@
 //! another, in their order: a deeper queue pays with several files only.
 
 use super::crew::{Crew, Terms};
-use super::files::sync_file;
+use super::files::{close_all, sync_file};
 use super::{Backend, Landing, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
@@ -21,7 +21,8 @@ const THREADS: usize = 20;
 #[derive(Debug)]
 pub(crate) struct PosixaioBackend {
     crew: Crew<AlignedBuffer>,
-    files: Arc<[OwnedFd]>,
+    /// The threads have it too.
+    files: Arc<Vec<OwnedFd>>,
 }
 
 impl PosixaioBackend {
@@ -43,7 +44,7 @@ impl PosixaioBackend {
         }
         let threads = depth.min(files.len()).clamp(1, THREADS);
         let terms = Terms { name: "posixaio", threads, ordered_regions: files.len() };
-        let files: Arc<[OwnedFd]> = files.into();
+        let files = Arc::new(files);
         let theirs = Arc::clone(&files);
         let perform = move |request: &Request, buffer: &mut AlignedBuffer| {
             let file = theirs.get(request.region as usize).ok_or(Errno::BADF)?;
@@ -99,6 +100,12 @@ impl Backend for PosixaioBackend {
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         sync_file(&self.files[region as usize], kind)
     }
+
+    /// The threads end first, which is a part of the time it takes.
+    fn close(&mut self) -> Result<(), Errno> {
+        self.crew.dismiss();
+        Arc::get_mut(&mut self.files).map_or(Ok(()), close_all)
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +143,7 @@ mod tests {
             // Each read came after the write before it.
             assert!((0..12).all(|slot| backend.buffer(slot, 4096).iter().all(|&b| b == round * 2)));
         }
+        assert_eq!((backend.close(), backend.files.len()), (Ok(()), 0), "no thread has the files any more");
     }
 
     #[test]
