@@ -12,6 +12,7 @@ use hakaru_model::record::{FORMAT, Origin, Outcome, Overhead, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_store::{AppendError, Store};
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -123,7 +124,7 @@ pub fn run_point(
     let Once { scenario, identity, series, options, overhead, caveats: known } = once;
     let facts = inspect_all(scenario)?;
     let plan = Plan::resolve(scenario, &facts)?;
-    let campaign = campaign.map(|point| CampaignPoint { laid_out: to_lay_out(&plan), ..point });
+    let campaign = campaign.map(|point| CampaignPoint { laid_out: to_lay_out(&plan, &facts), ..point });
     let id = new_id();
     let begun = RunRecord {
         format: FORMAT,
@@ -146,14 +147,17 @@ pub fn run_point(
         Some(spool) => hakaru_engine::run(&plan, &options, &mut spool.before(observer)),
         None => hakaru_engine::run(&plan, &options, observer),
     };
-    let EngineReport { phases, caveats, outcome, error } = report;
+    let EngineReport { phases, caveats, laid_out, outcome, error } = report;
     if phases.is_empty()
         && let Some(error) = error
     {
         spool.into_iter().for_each(Spooling::remove);
         return Err(OnceError::Run(error));
     }
-    let record = RunRecord { phases, caveats: with_circumstances(caveats, &known, identity), outcome, ..begun };
+    // What was thought before may be more: files that fill a file system take what there turns out to be.
+    let campaign = begun.campaign.clone().map(|point| CampaignPoint { laid_out, ..point });
+    let caveats = with_circumstances(caveats, &known, identity);
+    let record = RunRecord { phases, caveats, outcome, campaign, ..begun };
     if let Some(store) = store
         && let Err(source) = store.append(&record)
     {
@@ -164,13 +168,24 @@ pub fn run_point(
     Ok(Ran { record, error })
 }
 
-/// Bytes that have to be written before a plan can be carried out: its files that are to hold something and do not yet.
-fn to_lay_out(plan: &Plan) -> Bytes {
-    let files = plan.phases.iter().flat_map(|phase| &phase.files);
-    let wanting = files.filter(|file| matches!(file.lay_out, LayOut::Write(_)));
+/// Bytes that have to be written before a plan can be carried out: its files that are to hold something and do not yet,
+/// and what is free of the file systems that it fills.
+fn to_lay_out(plan: &Plan, facts: &Facts) -> Bytes {
+    let files = || plan.phases.iter().flat_map(|phase| &phase.files);
+    let wanting = files().filter(|file| matches!(file.lay_out, LayOut::Write(_)));
     let absent = wanting.filter(|file| file.path.metadata().map_or(0, |metadata| metadata.len()) < file.size.0);
     let sizes: BTreeMap<&Path, u64> = absent.map(|file| (file.path.as_path(), file.size.0)).collect();
-    Bytes(sizes.values().fold(0, |sum, size| sum.saturating_add(*size)))
+    let filling = files().filter(|file| file.lay_out == LayOut::Fill);
+    // Several files of one file system fill it once.
+    let free = filling.filter_map(|file| Some((file_system(&file.path)?, facts.get(&file.path)?.free?.0)));
+    let free: BTreeMap<u64, u64> = free.collect();
+    Bytes(sizes.values().chain(free.values()).fold(0, |sum, size| sum.saturating_add(*size)))
+}
+
+/// The number of the file system that a file lies on, or will.
+fn file_system(path: &Path) -> Option<u64> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|path| path.metadata().ok()).map(|metadata| metadata.dev())
 }
 
 /// The caveats of the engine, those that were known before, and those that follow from whose storage it is.

@@ -10,7 +10,7 @@ use hakaru_campaign::suite::{Pace, Workload};
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate, Confirmation};
 use hakaru_engine::Observer;
-use hakaru_model::job::IoEngine;
+use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, Target};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_store::Store;
@@ -102,10 +102,8 @@ impl Hands for Allowing {
 
 /// Carries a campaign out on the disk, with these tables besides its card.
 fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (Ended, Vec<String>) {
-    let around = Surroundings {
-        read_file: &|path| Err(format!("{} is not there", path.display())),
-        fio: &|_, _| Err("fio is not spoken here".to_owned()),
-    };
+    let around =
+        Surroundings { read_file: &|path| Err(format!("{} is not there", path.display())), fio: &|_, _| Ok(filler()) };
     let text = format!("name = \"x\"\n{tables}\n[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n", disk.node.display());
     let campaign = campaign(&text, &around).unwrap();
     let (state, stop) = (disk.home.path().join("state"), AtomicBool::new(false));
@@ -114,6 +112,14 @@ fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (Ended, Vec<String>) {
     let mut store = disk.store();
     let ended = run(Run { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
     (ended.unwrap(), hands.notes)
+}
+
+/// What a fio job file may ask for: a read of all that there is room for.
+fn filler() -> Scenario {
+    let access = Access::only(Op::Read, false);
+    let mut job = Job::new("filler", Target::Paths(vec!["all".into()]), access).with_block(Bytes(1 << 20));
+    job.rules.files.fill_device = true;
+    Scenario { name: "filler".into(), seed: 1, phases: vec![Phase { name: "filler".into(), jobs: vec![job] }] }
 }
 
 /// What was stored and came to its end.
@@ -220,6 +226,26 @@ fn laid_out_files_and_a_level_count_as_written() {
     assert!((16 << 20..=32 << 20).contains(&level), "{level}");
     let (again, _) = measure(&disk, 0, &tables("fill-level = \"50 %\"\n", 60));
     assert!(again.stored == 0, "{again:?}");
+}
+
+/// How large its file would become no plan says, so it counted as nothing.
+#[test]
+fn what_fills_a_file_system_to_read_it_counts_as_written() {
+    let Some(disk) = Disk::new(64) else { return };
+    if !kernel_has("ext4") {
+        return;
+    }
+    let tables = |limit: u32| {
+        let all = "[[workload]]\nname = \"all\"\nfio-text = \"[filler]\"\n";
+        format!("repeats = 2\n[limits]\nwritten = \"{limit} MiB\"\n[[layer]]\nfs = \"ext4\"\n{all}")
+    };
+    let (ended, notes) = measure(&disk, 0, &tables(20));
+    assert!(ended.stored == 0 && ended.skipped[0].1.contains("filling it would write more"), "{ended:?} {notes:?}");
+    let (ended, notes) = measure(&disk, 0, &tables(70));
+    assert_eq!(ended.stored, 2, "{ended:?} {notes:?}");
+    let laid_out: Vec<u64> = completed(&disk).iter().map(|run| run.campaign.as_ref().unwrap().laid_out.0).collect();
+    assert!((32 << 20..=64 << 20).contains(&laid_out[0]), "{laid_out:?}");
+    assert_eq!(laid_out[1], 0, "it is there already");
 }
 
 /// Each workload leaves a file of its own, and the room was measured once.

@@ -143,15 +143,19 @@ fn a_job_that_reads_fills_its_file_system_first() {
         return;
     }
     let directory = format!("--directory={at}");
-    let words = ["--output-format=json", "--rw=randread", "--bs=64k", "--fill_device=1", "--name=j", &directory];
-    let out = ours(&home, &words);
-    let written = std::fs::metadata(folder.join("j.0.0")).map(|file| file.len());
+    let words = ["--output-format=json", "--rw=randread", "--bs=64k", "--fill_device=1", &directory];
+    let fill = |more: &[&str]| ours(&home, &[&words, more].concat());
+    let (out, on_full) = (fill(&["--name=j", "--nrfiles=2"]), fill(&["--name=k", "--time_based", "--runtime=60"]));
+    let size = |name: &str| std::fs::metadata(folder.join(name)).map(|file| file.len());
+    let sizes = [size("j.0.0"), size("j.0.1"), size("k.0.0")];
     let unmounted = run("umount", &[at]);
-    let answer = json(&out);
-    let written = written.unwrap();
-    assert!(unmounted && out.status.success(), "{}", text(&out.stderr));
-    assert!(written > 6 << 20, "{written} bytes of 8 MiB");
-    assert_eq!(answer["jobs"][0]["read"]["total_ios"].as_u64(), Some(written / 65_536));
+    assert!(unmounted && out.status.success() && on_full.status.success(), "{}", text(&out.stderr));
+    let [written, second, third] = sizes.map(Result::unwrap);
+    assert!(written > 7 << 20, "{written} bytes of 8 MiB");
+    let read = |out: &Output| json(out)["jobs"][0]["read"]["total_ios"].as_u64();
+    assert_eq!(read(&out), Some(written / 65_536));
+    // As in fio: what finds no space stays empty, and there is nothing to do.
+    assert_eq!((second, third, read(&on_full)), (0, 0, Some(0)));
 }
 
 #[test]

@@ -17,6 +17,9 @@ use std::path::Path;
 /// Lay-out writes in pieces of this size.
 const PIECE: usize = 1 << 20;
 
+/// What fills a file system is written in no smaller ones.
+const BLOCK: usize = 4096;
+
 /// Removes the files of a phase that are not to stay, whatever ends the phase. Those that were there before only once its
 /// work has begun: what was refused leaves everything as it was.
 #[derive(Debug)]
@@ -35,7 +38,8 @@ impl Drop for Sweeper<'_> {
     }
 }
 
-/// Makes one file as large as the plan says. `progress` hears the bytes done, and answers whether to go on.
+/// Makes one file as large as the plan says. `progress` hears how far it is written, from where that begins on, and answers
+/// whether to go on.
 pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), RunError> {
     let (write, reserve) = match file.lay_out {
         LayOut::Ready => return Ok(()),
@@ -64,7 +68,7 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
     if write {
         let fills = file.lay_out == LayOut::Fill;
         let from = if fills { present } else { 0 };
-        match write_through(&fd, from..size, seed, progress) {
+        match write_through(&fd, from..size, seed, if fills { BLOCK } else { PIECE }, progress) {
             Err((_, Errno::CANCELED)) => return Err(RunError::StoppedEarly),
             // Now it is full, or as long as the file system lets a file be.
             Err((_, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) if fills => {}
@@ -89,30 +93,39 @@ fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {
     }
 }
 
+/// Writes a range in large pieces, and where there is no space left for one, in ever smaller ones, down to `least` bytes.
 fn write_through(
     fd: &OwnedFd,
     range: Range<u64>,
     seed: u64,
+    least: usize,
     progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), (u64, Errno)> {
+    let mut piece = PIECE;
     let mut buffer = AlignedBuffer::new(PIECE).map_err(|errno| (0, errno))?;
     let mut rng = Rng::fork(seed, 0x1a);
     let Range { start: mut at, end } = range;
-    while at < end {
+    loop {
+        if !progress(at) {
+            return Err((at, Errno::CANCELED));
+        }
+        if at >= end {
+            return Ok(());
+        }
         // Fresh content for each piece: a card that compresses or deduplicates must not find an easy file.
         crate::content::fill_random(buffer.as_mut_slice(), &mut rng);
-        let len = (end - at).min(PIECE as u64) as usize;
+        let len = (end - at).min(piece as u64) as usize;
         let moved = match rustix::io::pwrite(fd, &buffer.as_slice()[..len], at) {
             Err(Errno::INTR) => continue,
+            Err(Errno::NOSPC | Errno::DQUOT) if piece > least => {
+                piece /= 2;
+                continue;
+            }
             Ok(0) => return Err((at, Errno::NOSPC)),
             answer => answer.map_err(|errno| (at, errno))?,
         };
         at += moved as u64;
-        if !progress(at) {
-            return Err((at, Errno::CANCELED));
-        }
     }
-    Ok(())
 }
 
 /// Opens the files of a worker again, after removing them.

@@ -18,6 +18,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, PerOp};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan, WorkerPlan};
 use hakaru_model::record::{Interval, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -142,6 +143,8 @@ pub struct EngineReport {
     pub phases: Vec<PhaseRecord>,
     /// What was found out about the trust that numbers deserve.
     pub caveats: Vec<Caveat>,
+    /// Bytes that laying out files wrote before anything was measured.
+    pub laid_out: Bytes,
     /// How it ended.
     pub outcome: Outcome,
     /// What kept it from going on, for the exit code.
@@ -152,7 +155,8 @@ pub struct EngineReport {
 pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
     let keeps_content = plan.phases.iter().flat_map(|phase| &phase.workers).any(|worker| worker.verify.is_some());
     let (worlds, caveats) = (BTreeMap::new(), plan.caveats.clone());
-    let mut conductor = Conductor { options, worlds, keeps_content, caveats, phases: Vec::new(), over: false };
+    let mut conductor =
+        Conductor { options, worlds, keeps_content, caveats, phases: Vec::new(), laid_out: 0, over: false };
     if let ClockChoice::Kernel { because: Some(because) } = options.clock {
         conductor.note(Caveat::ClockFallback { used: options.clock.name().to_owned(), because: because.clone() });
     }
@@ -178,9 +182,9 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
     if let Some(ppm) = options.clock.drift_ppm(&mark).filter(|ppm| ppm.abs() > DRIFT_PPM) {
         conductor.note(Caveat::ClockDrift { clock: options.clock.name().to_owned(), ppm: ppm as i64 });
     }
-    let Conductor { caveats, phases, .. } = conductor;
+    let Conductor { caveats, phases, laid_out, .. } = conductor;
     let outcome = outcome(plan, &phases, options.stop.load(Relaxed), error.as_ref());
-    EngineReport { phases, caveats, outcome, error }
+    EngineReport { phases, caveats, laid_out: Bytes(laid_out), outcome, error }
 }
 
 /// Whether the end of a worker keeps later phases from running.
@@ -221,6 +225,8 @@ struct Conductor<'a> {
     keeps_content: bool,
     caveats: Vec<Caveat>,
     phases: Vec<PhaseRecord>,
+    /// Bytes that laying out files wrote.
+    laid_out: u64,
     /// A job has ended the whole run.
     over: bool,
 }
@@ -235,7 +241,7 @@ impl Conductor<'_> {
     fn phase(&mut self, index: usize, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
         let mut sweeper = Sweeper { files: &phase.files, begun: false };
         self.lay_out(phase, observer)?;
-        let fitted = fill::fitted(phase)?;
+        let fitted = fill::fitted(phase);
         let phase = fitted.as_ref().unwrap_or(phase);
         let world = self.world_for(phase);
         let disks = DiskWatch::begin(&phase.files);
@@ -279,9 +285,10 @@ impl Conductor<'_> {
 
     fn lay_out(&mut self, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
         for (index, file) in phase.files.iter().enumerate().filter(|(_, f)| f.lay_out != LayOut::Ready) {
-            let mut last = Instant::now();
+            let (mut last, mut before) = (Instant::now(), None);
             let mut go_on = observer.laying_out(&Layout { file, done: 0 }) == Flow::Continue;
             let result = files::lay_out(file, index as u64, &mut |done| {
+                self.laid_out += done - before.replace(done).unwrap_or(done);
                 if last.elapsed() >= LOOK || done == file.size.0 {
                     last = Instant::now();
                     go_on &= observer.laying_out(&Layout { file, done }) == Flow::Continue;

@@ -296,8 +296,9 @@ impl Runner<'_> {
         if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
             return Ok(None);
         }
-        let lays_out = stage.lacks_files(&self.aimed(point, stage));
-        if let Some(end) = self.limit(point, &on.found.key, Ahead::Run { lays_out }) {
+        let scenario = self.aimed(point, stage);
+        let ahead = Ahead::Run { lays_out: stage.lacks_files(&scenario), fills: stage.fills(&scenario) };
+        if let Some(end) = self.limit(point, &on.found.key, ahead) {
             return Ok(Some(end));
         }
         self.announce(point);

@@ -14,7 +14,7 @@ use hakaru_device::prepare::{
 use hakaru_device::{Progress, Roots, SpeedMap};
 use hakaru_model::campaign::{Prepared, Stretch};
 use hakaru_model::facts::Identity;
-use hakaru_model::job::Scenario;
+use hakaru_model::job::{Op, Scenario};
 use hakaru_model::price::PriceList;
 use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
@@ -347,6 +347,14 @@ impl Stage {
     /// Whether files of a workload are not there in full: what it reads of them is written before it is measured.
     pub(super) fn lacks_files(&self, scenario: &Scenario) -> bool {
         matches!(self.place(), Place::Folder(_)) && missing(&files(scenario)) > 0
+    }
+
+    /// Bytes that a workload writes before it is measured, because it reads all that its file system has room for.
+    pub(super) fn fills(&self, scenario: &Scenario) -> Bytes {
+        let Place::Folder(folder) = self.place() else { return Bytes(0) };
+        let mut jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
+        let fills = jobs.any(|job| job.rules.files.fill_device && !job.access.does(Op::Write));
+        free_now(folder).filter(|_| fills).unwrap_or(Bytes(0))
     }
 
     /// Empties the caches of the host.

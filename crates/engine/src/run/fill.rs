@@ -1,30 +1,28 @@
 //! Jobs that read all there is room for: how much that is turns out when their files have been laid out.
 
-use crate::error::RunError;
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
 use hakaru_model::units::Bytes;
-use hakaru_sys::Errno;
 
 /// The phase with the sizes that files came to that fill their file system; `None` where there are none.
 ///
-/// # Errors
-/// [`RunError::LayOut`] where not even one block came to be.
-pub(super) fn fitted(phase: &PhasePlan) -> Result<Option<PhasePlan>, RunError> {
+/// Of several files on one file system the first takes all there is, and the others stay empty: as in fio they are left
+/// out, and a worker that has no other file has nothing to do.
+pub(super) fn fitted(phase: &PhasePlan) -> Option<PhasePlan> {
     if phase.files.iter().all(|file| file.lay_out != LayOut::Fill) {
-        return Ok(None);
+        return None;
     }
     let mut phase = phase.clone();
     for file in phase.files.iter_mut().filter(|file| file.lay_out == LayOut::Fill) {
         file.size = Bytes(rustix::fs::stat(&file.path).map_or(0, |stat| stat.st_size as u64));
     }
     for worker in &mut phase.workers {
-        fit(worker, &phase.files)?;
+        fit(worker, &phase.files);
     }
-    Ok(Some(phase))
+    Some(phase)
 }
 
 /// Cuts the regions of a worker, and what it is to transfer, to what is there.
-fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) -> Result<(), RunError> {
+fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
     let stream = &mut worker.stream;
     let room = |regions: &[hakaru_model::stream::Region]| regions.iter().map(|region| region.len).sum::<u64>();
     let before = room(&stream.regions).max(1);
@@ -33,15 +31,15 @@ fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) -> Result<(), RunError> {
         let Some(file) = files.get(region.file as usize).filter(|file| file.lay_out == LayOut::Fill) else { continue };
         let there = file.size.0.saturating_sub(region.offset);
         region.len = region.len.min(there - there % block);
-        if region.len == 0 {
-            let (path, at, size) = (file.path.clone(), file.size.0, block);
-            return Err(RunError::LayOut { path, at, size, errno: Errno::NOSPC });
-        }
     }
     let after = room(&stream.regions);
+    if after == 0 {
+        stream.limit_bytes = Some(0);
+        return;
+    }
+    stream.regions.retain(|region| region.len > 0);
     // What counts in passes through all there is goes on doing so; other limits are as they were asked for.
     let scaled = |bytes: u64| if bytes.is_multiple_of(before) { bytes / before * after } else { bytes };
     stream.limit_bytes = stream.limit_bytes.map(scaled);
     stream.pass_bytes = stream.pass_bytes.map(scaled);
-    Ok(())
 }

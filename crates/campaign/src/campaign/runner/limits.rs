@@ -4,6 +4,7 @@ use super::super::estimate;
 use super::super::matrix::Point;
 use super::super::spec::Through;
 use super::{CardEnd, Runner};
+use hakaru_model::units::Bytes;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What a limit may forbid.
@@ -11,8 +12,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) enum Ahead {
     /// Making the card ready; all of it, or for its layer alone.
     Preparation { whole: bool },
-    /// A run; one whose files are not there yet writes them first.
-    Run { lays_out: bool },
+    /// A run; one whose files are not there yet writes them first, and one that reads all there is room for fills it.
+    Run { lays_out: bool, fills: Bytes },
 }
 
 impl Runner<'_> {
@@ -31,7 +32,7 @@ impl Runner<'_> {
                 // A new file system is empty.
                 matches!(campaign.layers[layer].through, Through::Fs(_)),
             ),
-            Ahead::Run { lays_out } => (0.0, 0, lays_out),
+            Ahead::Run { lays_out, fills } => (0.0, fills.0, lays_out || fills > Bytes(0)),
         };
         let expected = estimate::run_seconds(campaign, point, &self.journal) + seconds;
         if limits.time.is_some_and(|limit| self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()) {

@@ -35,7 +35,7 @@ impl Kept {
 
     /// Adds a row of the table, or a group of children.
     pub(super) fn add(&mut self, scenario: Scenario, report: EngineReport) {
-        let EngineReport { phases, caveats, outcome, error: _ } = report;
+        let EngineReport { phases, caveats, outcome, laid_out: _, error: _ } = report;
         match &mut self.scenario {
             Some(whole) => whole.phases.extend(scenario.phases),
             None => self.scenario = Some(scenario),
