@@ -382,7 +382,6 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ("durable/fdatasync", "sync.total_ios", "fdatasyncs are counted as short reads"),
     ("durable/fdatasync", "issued rwts", "fdatasyncs are counted as short reads"),
     ("durable/sync-file-range", "write.short_ios", "sync_file_ranges are counted as short writes"),
-    ("durable/sync-file-range", "sync.total_ios", "sync_file_ranges are counted as short writes"),
     ("durable/sync-file-range", "issued rwts", "sync_file_ranges are counted as short writes"),
     ("report/eta-unknown", "stderr", "a word that is none is taken without a warning"),
     ("engine/posixaio", "iodepth_level", "how much lands between two looks is up to the scheduler"),

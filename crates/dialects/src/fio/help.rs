@@ -173,8 +173,19 @@ pub fn compatibility_markdown() -> String {
 const ELSEWHERE: &str = "
 ## What is otherwise than in fio, on purpose
 
-- `fdatasync` and `sync_file_range` are counted as syncs. fio counts them as short reads and short writes.
+- `fdatasync` is counted as a sync. fio counts it as a short read, and `sync_file_range` as a short write; the latter is \
+timed and not counted here. Beside `fsync` or `fdatasync` it is counted with those.
 - `offset` of more than `100%` is refused: fio takes it for a place far behind the end, and does nothing.
+- `offset` in percent is of the size that a file will have, where it is not there yet. fio then begins at its start.
+- `offset=100%` is refused, as nothing is left behind it: fio makes the file longer by `size`.
+- `rw=trim` and its like on a plain file are refused before anything is done, with status 1. fio lays the file out, and \
+ends with error 25 (ENOTTY) in the result, and status 1.
+- `ioscheduler` and `profile` are refused, with status 1. fio switches the scheduler of the device below, and takes \
+nothing for it where it finds none; its profiles are `act` and `tiobench`.
+- Blanks around words and parts of lists are no part of them: `rw = randread` in a job file is `rw=randread`, and \
+`bs=4k , 8k` is `bs=4k,8k`. fio refuses the first, and reads the second as 4 and 8 bytes.
+- The `job options` of the JSON leave out switches that stand without a value, such as `time_based` and \
+`group_reporting`, as up to fio 3.33. fio 3.39 lists them with an empty one.
 - `bssplit` whose shares add up to more than 100 draws as fio does, the smallest share first; where sizes have no share \
 of their own then, it is refused.
 - `bs_is_seq_rand=1` with random I/O goes on until all is done. fio ends such a job at the first offset it draws at which \

@@ -46,7 +46,7 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     Value::from(root).print()
 }
 
-/// Options as typed. One that stands without a value has an empty one, as since fio 3.39; older ones left it out.
+/// Options as typed.
 fn options(options: &[(String, String)]) -> Object {
     let mut object = Object::default();
     for (name, value) in options {
@@ -117,7 +117,7 @@ impl Printer<'_> {
 
     fn sync(&self) -> Object {
         let mut object = Object::default();
-        object.set("total_ios", self.report.sync.stat.count).set("lat_ns", self.latency(&self.report.sync, true));
+        object.set("total_ios", self.report.syncs).set("lat_ns", self.latency(&self.report.sync, true));
         object
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Report<'a> {
     pub(super) ops: PerOp<OpTotals>,
     /// Time of syncs.
     pub(super) sync: Latency,
+    /// How many of them are counted.
+    pub(super) syncs: u64,
     /// Depths.
     pub(super) depth: DepthRecord,
     /// Processor use.
@@ -181,6 +183,7 @@ impl<'a> Report<'a> {
             first_error,
             ops: ops.map(|op| OpTotals::of(op, *runtime)),
             sync: sync.clone(),
+            syncs: sync.stat.count,
             depth: DepthRecord { iodepth: depth.iodepth.max(job.queue.iodepth), ..depth.clone() },
             cpu: *cpu,
             job_runtime: *job_runtime,
@@ -209,6 +212,11 @@ impl<'a> Report<'a> {
         if ioengine == IoEngine::Null && queue.iodepth == 1 {
             (self.depth.complete, self.depth.complete_calls) = Default::default();
         }
+        let durability = &self.job.durability;
+        if durability.range_sync.is_some() && (durability.fsync_every, durability.fdatasync_every) == (0, 0) {
+            // Ranges that are handed over are timed, not counted.
+            self.syncs = 0;
+        }
         for op in Op::ALL {
             if polled || ioengine == IoEngine::Vsync {
                 self.ops[op].slat = Latency::default();
@@ -228,6 +236,7 @@ impl<'a> Report<'a> {
             self.ops[op].add(&other.ops[op]);
         }
         self.sync.merge(&other.sync);
+        self.syncs += other.syncs;
         add_depth(&mut self.depth, &other.depth);
         self.cpu.user.0 += other.cpu.user.0;
         self.cpu.system.0 += other.cpu.system.0;
@@ -390,6 +399,7 @@ pub(super) fn share_of_whole_group(bw: &Spread, group: &GroupOp) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hakaru_model::job::rules::RangeSync;
     use hakaru_model::job::{Access, Scenario, Target};
 
     fn job(group: u32, group_reporting: bool) -> Job {
@@ -425,6 +435,20 @@ mod tests {
             (job(2, true), record(4096, 5)),
         ]);
         assert_eq!(seen, [(2, 12_288, 30), (1, 4096, 20), (2, 8192, 5), (1, 4096, 5)]);
+    }
+
+    #[test]
+    fn ranges_that_are_handed_over_are_timed_and_not_counted() {
+        let rule = RangeSync { every: 8, wait_before: false, write: true, wait_after: false };
+        let counted = |range_sync, fsync_every| {
+            let (mut job, mut record, extras) = (job(0, false), record(4096, 10), JobExtras::default());
+            (job.durability.range_sync, job.durability.fsync_every) = (range_sync, fsync_every);
+            (0..5).for_each(|_| record.sync.record(Nanos(1000)));
+            let report = Report::of(&WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 });
+            (report.sync.stat.count, report.syncs)
+        };
+        assert_eq!(counted(Some(rule), 0), (5, 0));
+        assert_eq!((counted(Some(rule), 4), counted(None, 4)), ((5, 5), (5, 5)));
     }
 
     #[test]

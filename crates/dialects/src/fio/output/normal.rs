@@ -255,7 +255,7 @@ impl Text {
             ops.read.ios,
             ops.write.ios,
             ops.trim.ios,
-            report.sync.stat.count,
+            report.syncs,
             ops.read.short,
             ops.write.short,
             ops.trim.short
