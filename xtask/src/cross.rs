@@ -4,7 +4,8 @@
 
 use crate::ci::Outcome;
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use std::path::Path;
 use std::process::Command;
 
 /// 64-bit and 32-bit ARM: the one linked statically as in a release, the other as on Raspberry Pi OS.
@@ -27,35 +28,89 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Checks the workspace for these targets in one go, so that no processor waits for the last room of one of them. Those
-/// whose library is missing are fetched where rustup can do that.
+/// Checks the workspace for these targets. Those whose library is missing are fetched where rustup can do that; the one
+/// that cannot be had keeps none of the others from being checked.
 ///
 /// # Errors
-/// When it does not compile for one of them.
+/// When it does not compile for one of them, which the message names.
 pub(crate) fn check(targets: &[&str]) -> Result<Outcome> {
-    for target in targets {
-        if let Some(why) = fetch(target)? {
-            return Ok(Outcome::Skipped(why));
+    let sysroot = workspace::output(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
+    let (mut there, mut missing) = (Vec::new(), Vec::new());
+    for &target in targets {
+        match fetch(target, &libraries) {
+            None => there.push(target),
+            Some(why) => missing.push(why),
         }
     }
-    let mut cargo = workspace::cargo();
-    cargo.args(["check", "--workspace"]).args(targets.iter().flat_map(|target| ["--target", target]));
-    // SQLite is taken as if it were installed: a check never links it, and its C is the same on every host.
-    cargo.env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1").env("SQLITE3_LIB_DIR", "/nowhere");
-    workspace::run(&mut cargo)?;
-    Ok(Outcome::Passed)
+    compile(&there)?;
+    Ok(outcome(&there, &missing))
+}
+
+/// Compiles for several targets in one go, so that no processor waits for the last room of one of them.
+fn compile(targets: &[&str]) -> Result<()> {
+    let check = |targets: &[&str]| {
+        let mut cargo = workspace::cargo();
+        cargo.args(["check", "--workspace"]).args(targets.iter().flat_map(|target| ["--target", target]));
+        // SQLite is taken as if it were installed: a check never links it, and its C is the same on every host.
+        cargo.env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1").env("SQLITE3_LIB_DIR", "/nowhere");
+        workspace::run(&mut cargo)
+    };
+    if targets.is_empty() || check(targets).is_ok() {
+        return Ok(());
+    }
+    // What compiles is there already: this tells which of them it is, and shows its errors last.
+    let failed: Vec<&str> = targets.iter().copied().filter(|target| check(&[target]).is_err()).collect();
+    match failed.as_slice() {
+        [] => bail!("it compiles for each of {}, but not for all at once", targets.join(", ")),
+        _ => bail!("it does not compile for {}", failed.join(", ")),
+    }
+}
+
+/// What a check of several targets comes to, some of which may not be here.
+fn outcome(passed: &[&str], missing: &[String]) -> Outcome {
+    match (passed, missing) {
+        (_, []) => Outcome::Passed,
+        ([], _) => Outcome::Skipped(missing.join("; ")),
+        _ => Outcome::Skipped(format!("{}; {} passed", missing.join("; "), passed.join(", "))),
+    }
 }
 
 /// Sees to it that the standard library of a target is there; returns why it cannot be had.
-fn fetch(target: &str) -> Result<Option<String>> {
-    let sysroot = workspace::output(Command::new("rustc").args(["--print", "sysroot"]))?;
-    let library = std::path::Path::new(sysroot.trim()).join("lib/rustlib").join(target);
-    if library.join("lib").is_dir() {
-        return Ok(None);
+fn fetch(target: &str, libraries: &Path) -> Option<String> {
+    if libraries.join(target).join("lib").is_dir() {
+        return None;
     }
     if workspace::find_program("rustup").is_none() {
-        return Ok(Some(format!("Rust has no library for {target}, and there is no rustup to fetch it")));
+        return Some(format!("Rust has no library for {target}, and there is no rustup to fetch it"));
     }
-    let status = Command::new("rustup").args(["target", "add", target]).status().context("cannot start rustup")?;
-    Ok((!status.success()).then(|| format!("rustup cannot fetch {target}; is there a network?")))
+    match Command::new("rustup").args(["target", "add", target]).status() {
+        Ok(status) if status.success() => None,
+        Ok(_) => Some(format!("rustup cannot fetch {target}; is there a network?")),
+        Err(error) => Some(format!("Rust has no library for {target}, and rustup cannot be started: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_target_is_judged_by_itself() {
+        let skipped = |passed: &[&str], missing: &[String]| match outcome(passed, missing) {
+            Outcome::Skipped(why) => Some(why),
+            Outcome::Passed => None,
+        };
+        let missing = ["no b".to_owned()];
+        assert_eq!(skipped(&["a", "b"], &[]), None);
+        assert_eq!(skipped(&["a"], &missing).as_deref(), Some("no b; a passed"));
+        assert_eq!(skipped(&[], &missing).as_deref(), Some("no b"));
+    }
+
+    #[test]
+    fn what_is_there_is_not_fetched() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(folder.path().join("a/lib")).expect("a library in it");
+        assert_eq!(fetch("a", folder.path()), None);
+    }
 }

@@ -265,8 +265,8 @@ impl Bench {
                 if original.exit.success() && !copy.exit.success() {
                     return Ok((not_yet(&copy), Vec::new()));
                 }
-                if let Some(state) = noise(&original, &copy) {
-                    return Ok((state, Vec::new()));
+                if let Some(difference) = noise(&original, &copy).filter(|noise| !jobs::is_slip(job, noise)) {
+                    return Ok((State::Differs(vec![difference]), Vec::new()));
                 }
                 match copy.tree(self.with_itself) {
                     Ok(tree) => ours.push(tree),
@@ -306,8 +306,8 @@ impl Bench {
         if !theirs.exit.success() && ours.exit.success() {
             return Ok(State::Skipped(refusal(&theirs, "ours runs it")));
         }
-        if let Some(state) = noise(&theirs, &ours) {
-            return Ok(state);
+        if let Some(difference) = noise(&theirs, &ours).filter(|noise| !jobs::is_slip(job, noise)) {
+            return Ok(State::Differs(vec![difference]));
         }
         let mut found = text::differences(&theirs.stdout, &ours.stdout, self.minor, job.judge == Judge::Counts);
         found.retain(|difference| !jobs::is_slip(job, difference));
@@ -316,11 +316,11 @@ impl Bench {
 }
 
 /// Standard error is empty when all went well. The original puts its notes on standard output, where ours puts none.
-fn noise(theirs: &Observation, ours: &Observation) -> Option<State> {
+fn noise(theirs: &Observation, ours: &Observation) -> Option<Difference> {
     let noted = ["note: ", "fio: "].iter().any(|note| theirs.stdout.contains(note));
     let quiet = theirs.stderr.trim().is_empty() && !noted;
     let new = quiet && !ours.stderr.trim().is_empty();
-    new.then(|| differs("stderr", "nothing", run::first_line(&ours.stderr)))
+    new.then(|| Difference::new("stderr", "nothing", run::first_line(&ours.stderr)))
 }
 
 fn differs(path: &str, theirs: &str, ours: &str) -> State {
