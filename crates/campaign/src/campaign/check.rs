@@ -30,10 +30,13 @@ pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
     if !campaign.about.is_empty() {
         let _ = writeln!(out, "{}", campaign.about);
     }
-    let cells: Vec<String> =
-        [("card", campaign.cards.len()), ("layer", campaign.layers.len()), ("workload", campaign.workloads.len())]
-            .map(|(what, n)| counted(n, what))
-            .to_vec();
+    let wanted = [
+        ("card", campaign.wanted_cards().count(), campaign.cards.len()),
+        ("layer", campaign.wanted_layers().count(), campaign.layers.len()),
+        ("workload", campaign.wanted_workloads().count(), campaign.workloads.len()),
+    ];
+    let cells =
+        wanted.map(|(what, n, all)| if n < all { format!("{n} of {}", counted(all, what)) } else { counted(n, what) });
     let _ = writeln!(out, "\n{}, each point {}.", cells.join(", "), estimate::repeats_in_words(campaign.repeats));
     let done = journal.done_of(campaign);
     let _ = writeln!(out, "{} runs at most, of which {done} are stored.", campaign.count());
@@ -136,7 +139,7 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
     if (erases || campaign.preparation.drop_caches) && !rustix::process::geteuid().is_root() {
         all.push("preparing storage needs root: carry it out with sudo -E".to_owned());
     }
-    for layer in &campaign.layers {
+    for layer in campaign.wanted_layers().map(|layer| &campaign.layers[layer]) {
         if let Through::Fs(spec) = &layer.through {
             let troubles = stage::lacking(spec, &Roots::live());
             all.extend(troubles.iter().map(|trouble| format!("{}: {trouble}", layer.name)));
@@ -146,7 +149,7 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         let (repeats, say) = (counted(n as usize, "repeat"), if n == 1 { "says" } else { "say" });
         all.push(format!("{repeats} {say} little of how much runs differ: 5 or more would"));
     }
-    for workload in &campaign.workloads {
+    for workload in campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]) {
         let remarks = hakaru_analysis::lint(&workload.scenario, None);
         let mut slips: Vec<Slip> = remarks.into_iter().map(|remark| remark.slip).collect();
         slips.retain(|slip| slip.weight() >= Weight::Weak);

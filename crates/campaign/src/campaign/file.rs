@@ -178,7 +178,7 @@ pub struct CardEntry {
     /// A folder instead of a device: measured as it is.
     pub folder: Option<PathBuf>,
     /// A price list (JSON) instead: a simulated card in virtual time.
-    pub simulate: Option<PathBuf>,
+    pub simulate: Option<Spanned<PathBuf>>,
     /// Tells one card in two settings apart, such as `"1-bit"` and `"4-bit"`.
     pub variant: Option<String>,
     /// Printed read speed, MB/s.

@@ -29,14 +29,15 @@ trait Quantity: Sized {
 }
 
 impl Quantity for Size {
-    const WHAT: &'static str = "a size such as \"64 MiB\"";
+    const WHAT: &'static str = "a size over 0 such as \"64 MiB\"";
 
     fn of_text(text: &str) -> Result<Size, String> {
-        parse_size(text, SizeRules::Iec).map(Size).map_err(|e| e.to_string())
+        let size = parse_size(text, SizeRules::Iec).map_err(|e| e.to_string())?;
+        if size.0 == 0 { Err(format!("`{text}` is nothing to work with: a size is over 0")) } else { Ok(Size(size)) }
     }
 
     fn of_number(number: f64) -> Option<Size> {
-        (number.fract() == 0.0 && (0.0..9e18).contains(&number)).then_some(Size(Bytes(number as u64)))
+        (number.fract() == 0.0 && (1.0..9e18).contains(&number)).then_some(Size(Bytes(number as u64)))
     }
 }
 
@@ -170,6 +171,12 @@ mod tests {
         for wrong in ["", "90", "s", "5 m", "5 sm", "1..2 s", "9999999999 d"] {
             assert!(seconds(wrong).unwrap_err().contains("such as 90 s"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn sizes_are_over_nothing() {
+        assert_eq!(Size::of_text("4 KiB"), Ok(Size(Bytes(4096))));
+        assert!(Size::of_text("0").unwrap_err().contains("over 0") && Size::of_number(0.0).is_none());
     }
 
     #[test]

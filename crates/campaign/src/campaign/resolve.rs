@@ -161,13 +161,15 @@ fn unique<'a>(
 
 fn card(index: usize, entry: &CardEntry, around: &Surroundings<'_>) -> Result<Card, FileError> {
     let CardEntry { label, id, device, folder, simulate, variant, read, write, classes, price, facts } = entry;
+    label.as_ref().map_or(Ok(()), |label| not_empty(label, "label"))?;
     let seat = match (device, folder, simulate) {
         (node, None, None) => Seat::Reader { node: node.clone() },
         (None, Some(folder), None) => Seat::Folder(folder.clone()),
-        (None, None, Some(file)) => Seat::Sim(Box::new(price_list(file, label.as_ref(), around)?)),
+        (None, None, Some(file)) => Seat::Sim(Box::new(price_list(file, around)?)),
         _ => {
             let message = "device, folder and simulate exclude one another: name one of them".to_owned();
-            return Err(FileError { message, span: label.as_ref().map(Spanned::span) });
+            let span = simulate.as_ref().map(Spanned::span).or_else(|| label.as_ref().map(Spanned::span));
+            return Err(FileError { message, span });
         }
     };
     let mut printed: Vec<Claim> = classes.iter().map(class).collect::<Result<_, _>>()?;
@@ -186,6 +188,14 @@ fn card(index: usize, entry: &CardEntry, around: &Surroundings<'_>) -> Result<Ca
     })
 }
 
+/// Fails where a name says nothing: results are told apart by it.
+fn not_empty(name: &Spanned<String>, what: &str) -> Result<(), FileError> {
+    match name.get_ref().trim().is_empty() {
+        true => Err(FileError::at(name, format!("this {what} is empty: write a name, or leave the key out"))),
+        false => Ok(()),
+    }
+}
+
 fn default_label(index: usize, seat: &Seat) -> String {
     match seat {
         Seat::Reader { .. } => format!("card {}", index + 1),
@@ -194,14 +204,10 @@ fn default_label(index: usize, seat: &Seat) -> String {
     }
 }
 
-fn price_list(
-    file: &Path,
-    label: Option<&Spanned<String>>,
-    around: &Surroundings<'_>,
-) -> Result<hakaru_model::price::PriceList, FileError> {
-    let failed = |message: String| FileError { message, span: label.map(Spanned::span) };
-    let text = (around.read_file)(file).map_err(failed)?;
-    let bad = |why: String| failed(format!("{} is not a price list: {why}", file.display()));
+fn price_list(file: &Spanned<PathBuf>, around: &Surroundings<'_>) -> Result<hakaru_model::price::PriceList, FileError> {
+    let failed = |message: String| FileError::at(file, message);
+    let text = (around.read_file)(file.get_ref()).map_err(failed)?;
+    let bad = |why: String| failed(format!("{} is not a price list: {why}", file.get_ref().display()));
     let prices: hakaru_model::price::PriceList = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     prices.check().map_err(bad)?;
     Ok(prices)
@@ -252,6 +258,7 @@ fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Resu
 
 fn layer(entry: &LayerEntry, text: String) -> Result<Layer, FileError> {
     let LayerEntry { fs, name, mkfs, mount, discard, partition, size } = entry;
+    name.as_ref().map_or(Ok(()), |name| not_empty(name, "name"))?;
     let plain = mkfs.is_empty() && mount.is_empty() && !discard && partition.is_none();
     let through = match (fs.get_ref().as_str(), FsType::parse(fs.get_ref())) {
         ("raw" | "as-is", _) if !plain => {
@@ -325,6 +332,7 @@ fn workload(
     around: &Surroundings<'_>,
 ) -> Result<Vec<Workload>, FileError> {
     let of = entry.get_ref();
+    of.name.as_ref().map_or(Ok(()), |name| not_empty(name, "name"))?;
     let given = [!of.suite.is_empty(), of.rw.is_some(), of.fio.is_some(), of.fio_text.is_some()];
     if given.iter().filter(|given| **given).count() != 1 {
         let message = "a workload needs one of suite, rw, fio and fio-text";

@@ -163,6 +163,12 @@ impl Campaign {
         cards.filter(|&card| self.layers_of(card).next().is_some())
     }
 
+    /// The layers that a card which is wanted is measured through, by their places.
+    pub fn wanted_layers(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.layers.len())
+            .filter(|&layer| self.wanted_cards().any(|card| self.layers_of(card).any(|of| of == layer)))
+    }
+
     /// The workloads that are wanted, by their places.
     pub fn wanted_workloads(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         (0..self.workloads.len()).filter(|workload| wanted(&self.only.workloads, *workload))
