@@ -287,7 +287,12 @@ pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Pair<'a
         let estimate = rate.of(p);
         stated(p, estimate).map_or(Sample::Values(&estimate.values), Sample::Published)
     };
-    Pair::new(format!("{} {} {}", a.phase, a.op.name(), rate.name()), rate.unit(), sample(a), sample(b))
+    Pair::new(format!("{} {}", called(a), rate.name()), rate.unit(), sample(a), sample(b))
+}
+
+/// `seq-write write`; of a phase that is called as what it does, that once.
+fn called(phase: &PhaseSummary) -> String {
+    if phase.phase == phase.op.name() { phase.phase.clone() } else { format!("{} {}", phase.phase, phase.op.name()) }
 }
 
 fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<Pair<'a>> {
@@ -297,7 +302,7 @@ fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<Pair<'a>> {
             list.iter().find(|(q, _)| q.share() == share).map(|(_, estimate)| Sample::Values(&estimate.values))
         };
         if let Some((x, y)) = find(x).zip(find(y)) {
-            let quantity = format!("{} {} {what} P{}", a.phase, a.op.name(), share * 100.0);
+            let quantity = format!("{} {what} P{}", called(a), share * 100.0);
             pairs.push(Pair { resolution: QUANTILE_RESOLUTION, ..Pair::new(quantity, "ns", x, y) });
         }
     };

@@ -39,7 +39,7 @@ pub use estimate::estimate;
 pub use figures::figure;
 pub use findings::findings;
 pub use limits::{bus_limit, layer_cost, layer_costs};
-pub use lint::lint;
+pub use lint::{ended_early, lint};
 pub use repeated::repeated;
 pub use shelf::{published_shelf, standings};
 pub use steady::steady_state;

@@ -239,6 +239,9 @@ pub fn parse_size(text: &str, rules: SizeRules) -> Result<Bytes, SizeError> {
     };
     let end = body.find(|c: char| !(c.is_digit(radix) || radix == 10 && c == '.')).unwrap_or(body.len());
     let (number, unit) = (&body[..end], body[end..].trim());
+    if number.is_empty() && rules == SizeRules::Iec {
+        return Err(no_number());
+    }
     let factor = unit_factor(unit, rules, text, number)?;
     let whole: u64 = match number.split_once('.') {
         None => u64::from_str_radix(number, radix).map_err(|e| match e.kind() {
@@ -311,7 +314,9 @@ mod tests {
         assert_eq!(parse_size("4 kB", SizeRules::Iec), Ok(Bytes(4000)));
         assert_eq!(parse_size("1.5GiB", SizeRules::Iec), Ok(Bytes(3 << 29)));
         assert!(matches!(parse_size("4k", SizeRules::Iec), Err(SizeError::Ambiguous { si: 4000, iec: 4096, .. })));
-        assert!(matches!(parse_size("MiB", SizeRules::Iec), Err(SizeError::NoNumber(_))));
+        for text in ["MiB", "-5", "lots"] {
+            assert!(matches!(parse_size(text, SizeRules::Iec), Err(SizeError::NoNumber(_))), "{text}");
+        }
         assert!(matches!(parse_size("9999999PiB", SizeRules::Iec), Err(SizeError::TooLarge(_))));
         assert!(matches!(parse_size("4 bananas", SizeRules::Iec), Err(SizeError::UnknownUnit { .. })));
     }

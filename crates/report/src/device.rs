@@ -233,8 +233,13 @@ fn path(identity: &Identity, state: Option<&str>) -> Group {
     let mut group = Group::new("Target");
     group.say("Path", identity.path.display());
     if let Some(Filesystem { fs_type, mount_point, source, options, size, free }) = &identity.filesystem {
-        group.say("File system", format!("{fs_type} at {} ({source})", mount_point.display()));
-        group.say("Space", format!("{size}, {free} free"));
+        let at =
+            if mount_point.as_os_str().is_empty() { String::new() } else { format!(" at {}", mount_point.display()) };
+        let from = if source.is_empty() { String::new() } else { format!(" ({source})") };
+        group.say("File system", format!("{fs_type}{at}{from}"));
+        if size.0 > 0 {
+            group.say("Space", format!("{size}, {free} free"));
+        }
         group.say("Options", options);
     }
     // A loop device over a file on the disk of the system is not the system's, but shares its disk.

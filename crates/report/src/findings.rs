@@ -31,7 +31,11 @@ pub(crate) fn uses(findings: &Findings) -> Vec<Conclusion> {
 }
 
 fn use_of(advice: &Advice) -> Conclusion {
-    let (sign, verdict) = fitness(advice.fitness);
+    let (sign, verdict) = match fitness(advice.fitness) {
+        // What was measured of it stands behind the word.
+        (sign, _) if advice.fitness.is_none() && !advice.decided_by.is_empty() => (sign, "cannot be told"),
+        told => told,
+    };
     Conclusion { about: plain(&advice.title), sign, verdict, because: reasons(advice) }
 }
 
@@ -217,7 +221,8 @@ fn standing(found: &Standing) -> Conclusion {
         plain(layer),
         hosts.join(" and ")
     );
-    Conclusion { about: format!("{} {}", plain(phase), op.name()), sign, verdict, because }
+    let op = if phase == op.name() { String::new() } else { format!(" {}", op.name()) };
+    Conclusion { about: format!("{}{op}", plain(phase)), sign, verdict, because }
 }
 
 /// Hundredths with two digits.

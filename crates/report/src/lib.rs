@@ -40,6 +40,6 @@ pub use markdown::{comparison_page_markdown, markdown, markdown_with};
 pub use shelf::shelf_terminal;
 pub use standings::campaign_terminal;
 pub use table::DataTable;
-pub use terminal::{terminal, terminal_with};
+pub use terminal::{hanging as wrapped, terminal, terminal_with};
 pub use text::plain;
 pub use verified::{verification_csv, verification_html, verification_markdown, verification_terminal};

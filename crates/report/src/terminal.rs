@@ -3,12 +3,11 @@
 use crate::number::Spread;
 use crate::text::columns_of;
 use crate::{facts, findings, naming, results, time};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
 
 /// Narrower terminals are treated as this wide.
-pub(crate) const NARROWEST: usize = 60;
+pub(crate) const NARROWEST: usize = 40;
 
 /// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
@@ -20,9 +19,9 @@ pub fn terminal_with(summary: &Summary, findings: &Findings, width: usize, color
     let width = width.max(NARROWEST);
     let ink = Ink { color };
     let mut out = String::new();
-    out.push_str(&ink.bold(&facts::headline(summary)));
+    out.push_str(&ink.bold(&hanging("", &facts::headline(summary), width)));
     let under = [facts::runs(summary), crate::text::plain(&summary.origin), time::utc(summary.started_unix_ms)];
-    out.push_str(&format!("\n{}\n\n", ink.dim(&under.join(" · "))));
+    out.push_str(&format!("\n{}\n\n", ink.dim(&hanging("", &under.join(" · "), width))));
     out.push_str(&table(summary, width, ink));
     let spread = if summary.runs.len() == 1 { "of the one run" } else { "mean ± deviation over runs" };
     let legend = format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.");
@@ -60,12 +59,19 @@ fn conclusions(findings: &Findings, width: usize, ink: Ink) -> String {
             let gap = " ".repeat(about - columns_of(&c.about));
             let because = if c.because.is_empty() { String::new() } else { format!(": {}", c.because) };
             let text = format!("{}{because}", c.verdict);
-            hanging(&format!("  {} {}{gap}  ", c.sign, c.about), &text, width) + "\n"
+            let lead = format!("  {} {}{gap}  ", c.sign, c.about);
+            match columns_of(&lead) + BESIDE <= width {
+                true => hanging(&lead, &text, width) + "\n",
+                false => format!("{}\n{}\n", lead.trim_end(), hanging("      ", &text, width)),
+            }
         });
         format!("{}\n{}", ink.bold(title), lines.collect::<String>())
     };
     sections.iter().map(section).collect::<Vec<_>>().join("\n")
 }
+
+/// Words stand beside what they are about where there are so many columns left for them, else below it.
+const BESIDE: usize = 24;
 
 /// ANSI styles, or nothing.
 #[derive(Clone, Copy)]
@@ -134,20 +140,46 @@ fn columns(summary: &Summary, width: usize) -> Vec<Column> {
 
 fn table(summary: &Summary, width: usize, ink: Ink) -> String {
     let columns = columns(summary, width);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(width).unwrap_or(u16::MAX)).set_header(columns.iter().map(|column| column.head));
-    for row in 0..columns[0].cells.len() {
-        table.add_row(columns.iter().map(|column| column.cells[row].as_str()));
+    let Some((names, figures)) = columns.split_first() else { return String::new() };
+    let tables: Vec<String> = side_by_side(names, figures, width).iter().map(|part| lines(names, part, ink)).collect();
+    tables.join("\n")
+}
+
+/// Columns beside that of the names, as many as there is room for; the others continue below, names repeated.
+fn side_by_side<'a>(names: &Column, figures: &'a [Column], width: usize) -> Vec<Vec<&'a Column>> {
+    let mut parts: Vec<Vec<&Column>> = Vec::new();
+    let mut used = 0;
+    for column in figures {
+        let wide = GAP + column.width();
+        match parts.last_mut() {
+            Some(part) if used + wide <= width => part.push(column),
+            _ => {
+                parts.push(vec![column]);
+                used = names.width();
+            }
+        }
+        used += wide;
     }
-    for (shown, column) in table.column_iter_mut().zip(&columns) {
-        shown.set_cell_alignment(if column.left { CellAlignment::Left } else { CellAlignment::Right });
-        let last = std::ptr::eq(column, &columns[columns.len() - 1]);
-        shown.set_padding((0, if last { 0 } else { GAP as u16 }));
+    parts
+}
+
+/// Cells that line up, the head first.
+fn lines(names: &Column, figures: &[&Column], ink: Ink) -> String {
+    let line = |cell: &dyn Fn(&Column) -> String| {
+        let mut line = String::new();
+        for (at, column) in std::iter::once(names).chain(figures.iter().copied()).enumerate() {
+            let text = cell(column);
+            let fill = " ".repeat(column.width().saturating_sub(columns_of(&text)));
+            let gap = " ".repeat(if at == 0 { 0 } else { GAP });
+            line += &if column.left { format!("{gap}{text}{fill}") } else { format!("{gap}{fill}{text}") };
+        }
+        line.trim_end().to_owned()
+    };
+    let mut out = ink.bold(&line(&|column| column.head.to_owned())) + "\n";
+    for row in 0..names.cells.len() {
+        out += &(line(&|column| column.cells[row].clone()) + "\n");
     }
-    let text = table.trim_fmt();
-    let (head, body) = text.split_once('\n').unwrap_or((text.as_str(), ""));
-    format!("{}\n{body}\n", ink.bold(head))
+    out
 }
 
 /// Means and spreads so that the signs between them stand in one line.
@@ -163,18 +195,64 @@ fn aligned<'a>(spreads: impl Iterator<Item = Option<&'a Spread>> + Clone) -> Vec
 }
 
 /// Wraps words at `width`; lines after the first are indented by the length of `lead`.
-pub(crate) fn hanging(lead: &str, text: &str, width: usize) -> String {
+pub fn hanging(lead: &str, text: &str, width: usize) -> String {
     let indent = columns_of(lead);
     let room = width.saturating_sub(indent).max(20);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if columns_of(line) + 1 + columns_of(word) <= room => {
-                line.push(' ');
-                line.push_str(word);
+        for (at, piece) in pieces(word, room).into_iter().enumerate() {
+            let gap = usize::from(at == 0);
+            match lines.last_mut() {
+                Some(line) if columns_of(line) + gap + columns_of(piece) <= room => {
+                    line.push_str(&" "[..gap]);
+                    line.push_str(piece);
+                }
+                _ => lines.push(piece.to_owned()),
             }
-            _ => lines.push(word.to_owned()),
         }
     }
     format!("{lead}{}", lines.join(&format!("\n{:indent$}", "")))
+}
+
+/// A word, or of one for which a line has no room (a path, options of a mount) what stands between its commas and slashes.
+fn pieces(word: &str, room: usize) -> Vec<&str> {
+    if columns_of(word) <= room { vec![word] } else { word.split_inclusive([',', '/', ';', '-']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(head: &'static str, cells: [&str; 2]) -> Column {
+        Column { head, cells: cells.map(str::to_owned).to_vec(), left: false }
+    }
+
+    #[test]
+    fn what_has_no_room_beside_continues_below() {
+        let names = Column { left: true, ..column("Phase", ["sustained (write)", "seq"]) };
+        let figures = [column("MB/s", ["1533 ± 155", "9.1 ± 0.1"]), column("IOPS", ["1462 ± 148", "12"])];
+        let shown = |width| {
+            let parts = side_by_side(&names, &figures, width);
+            parts.iter().map(|part| lines(&names, part, Ink { color: false })).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(shown(41), shown(200));
+        insta::assert_snapshot!(shown(40), @r"
+        Phase                    MB/s
+        sustained (write)  1533 ± 155
+        seq                 9.1 ± 0.1
+
+        Phase                    IOPS
+        sustained (write)  1462 ± 148
+        seq                        12
+        ");
+    }
+
+    #[test]
+    fn long_words_break_where_they_are_put_together() {
+        let told = hanging("Options  ", "rw,relatime,discard,resv_strict,resuid=65534 and more", 29);
+        assert_eq!(
+            told,
+            "Options  rw,relatime,discard,\n         resv_strict,\n         resuid=65534 and\n         more"
+        );
+    }
 }
