@@ -16,6 +16,7 @@ mod find;
 mod migrate;
 mod open;
 mod points;
+mod reading;
 mod rows;
 mod spool;
 mod verified;
@@ -49,6 +50,10 @@ fn cure(source: &rusqlite::Error) -> &'static str {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             ". Another program keeps it for itself: wait until that one is done (`fuser` on the file shows which), then try again"
+        }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            ". It is damaged, cut off or copied while it was in use: fetch it again or take it from a backup; `.recover` of \
+             the program sqlite3 shows what can still be read"
         }
         Some(ErrorCode::DiskFull) => ". Make room on its file system, or name another file with --db",
         _ => "",

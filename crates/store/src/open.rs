@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long to wait for another process that writes; an append takes milliseconds, an import of thousands seconds.
-const BUSY: Duration = Duration::from_secs(10);
+pub(crate) const BUSY: Duration = Duration::from_secs(10);
 
 /// An open database of run records. Several processes may have the same one open.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
-    path: PathBuf,
-    journal: Journal,
+    pub(crate) path: PathBuf,
+    pub(crate) journal: Journal,
 }
 
 /// How the database survives a crash.
@@ -65,6 +65,38 @@ pub enum OpenError {
     ReadOnly {
         /// The file.
         path: PathBuf,
+    },
+    /// There is no such file, and nobody asked for a new one.
+    #[error(
+        "there is no database {}: nothing was measured or imported into it yet. `hakaru bench` and `hakaru import` make \
+         one; another is named with --db", path.display()
+    )]
+    Absent {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It may only be read, and not all of it lies in its file.
+    #[error(
+        "failed to read the database {}: it may only be read, and its last changes lie beside it, in {}, which takes \
+         leave to write. Copy both files to a folder of yours, and name the copy with --db", path.display(), beside.display()
+    )]
+    Unsettled {
+        /// The file.
+        path: PathBuf,
+        /// The log or journal beside it.
+        beside: PathBuf,
+    },
+    /// Pages of it are missing or make no sense.
+    #[error(
+        "the database {} is damaged: {source}. It may have been cut off, or copied while it was in use: fetch it again or \
+         take it from a backup; `sqlite3 {} .recover` shows what can still be read", path.display(), path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        #[source]
+        source: rusqlite::Error,
     },
     /// The file is something else.
     #[error("{} is not a database of hakaru: its content is not that of SQLite. Name another file with --db", path.display())]
@@ -193,6 +225,9 @@ fn open_with(path: &Path, busy: Duration, journal: Journal) -> Result<Store, Ope
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(explain)?;
     }
     check_is_ours(&connection, path, busy)?;
+    if connection.is_readonly(rusqlite::MAIN_DB).map_err(explain)? {
+        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    }
     let journal = configure(&connection, busy, journal).map_err(explain)?;
     let rebuild = migrate::migrate(&mut connection).map_err(explain)?;
     let mut store = Store { connection, path: path.to_owned(), journal };
@@ -209,10 +244,10 @@ fn create_folder(path: &Path) -> Result<(), OpenError> {
     made.map_err(|source| OpenError::Folder { path: folder.to_owned(), source })
 }
 
-/// Reads only: whatever is refused here has not been touched.
+/// Reads only: whatever is refused here has not been touched. Returns the schema it has.
 ///
 /// All answers come from one transaction; otherwise another process that makes the file just now looks like a stranger.
-fn check_is_ours(connection: &Connection, path: &Path, busy: Duration) -> Result<(), OpenError> {
+pub(crate) fn check_is_ours(connection: &Connection, path: &Path, busy: Duration) -> Result<u32, OpenError> {
     let explain = |source| explain(path, busy, source);
     let snapshot = connection.unchecked_transaction().map_err(explain)?;
     let number = |sql: &str| snapshot.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(explain);
@@ -227,10 +262,7 @@ fn check_is_ours(connection: &Connection, path: &Path, busy: Duration) -> Result
     if version > migrate::NEWEST {
         return Err(OpenError::NewerSchema { path: path.to_owned(), found: version, newest: migrate::NEWEST });
     }
-    if connection.is_readonly(rusqlite::MAIN_DB).map_err(explain)? {
-        return Err(OpenError::ReadOnly { path: path.to_owned() });
-    }
-    Ok(())
+    Ok(version)
 }
 
 /// A write-ahead log, so that readers and one writer do not wait for each other.
@@ -273,9 +305,10 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-fn explain(path: &Path, waited: Duration, source: rusqlite::Error) -> OpenError {
+pub(crate) fn explain(path: &Path, waited: Duration, source: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, source },
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path },
         Some(ErrorCode::ReadOnly) => OpenError::ReadOnly { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Locked { path, waited },

@@ -55,6 +55,20 @@ fn databases_of_schema_1_are_opened() {
 }
 
 #[test]
+fn databases_of_schema_1_are_read_as_they_lie() {
+    let dir = tempfile::tempdir().unwrap();
+    let copy = dir.path().join("old.db");
+    std::fs::copy(fixtures().join("schema-1.db"), &copy).unwrap();
+    let before = std::fs::read(&copy).unwrap();
+    let store = Store::read(&copy).unwrap();
+    assert_eq!((store.count().unwrap(), store.verifications(9).unwrap().len()), (3, 0));
+    assert_eq!(store.series(&record(1).id).unwrap().len(), 2);
+    drop(store);
+    assert!(std::fs::read(&copy).unwrap() == before, "reading brought the file to the newest schema");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn records_of_the_future_and_damaged_ones_are_named() {
     let text = export(&record(1)).unwrap();
     let told = |text: &str| import(text).unwrap_err().to_string();

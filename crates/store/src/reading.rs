@@ -1,0 +1,207 @@
+//! Opening a database to read from it: nothing is made and nothing changed, and one that may only be read will do.
+//!
+//! A database of an older schema is brought to the newest in memory, where it leaves the file as it was.
+
+use crate::open::{BUSY, check_is_ours, explain};
+use crate::{Journal, OpenError, Store, migrate};
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+impl Store {
+    /// Opens the database at that path to read from it.
+    ///
+    /// # Errors
+    /// An [`OpenError`] that names the path; [`OpenError::Absent`] when there is none.
+    pub fn read(path: impl AsRef<Path>) -> Result<Store, OpenError> {
+        read_within(path.as_ref(), BUSY)
+    }
+
+    /// What a database that is not there yet would be: one that holds nothing, in memory, to read from.
+    ///
+    /// # Errors
+    /// An [`OpenError`] when there is no memory for it.
+    pub fn empty(path: impl AsRef<Path>) -> Result<Store, OpenError> {
+        let connection = Connection::open_in_memory().map_err(|source| explain(path.as_ref(), BUSY, source))?;
+        in_memory(connection, path.as_ref())
+    }
+}
+
+fn read_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
+    if let Err(error) = path.metadata()
+        && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+    {
+        return Err(OpenError::Absent { path: path.to_owned() });
+    }
+    let (connection, version) = match shared(path, busy) {
+        Err(OpenError::CannotOpen { .. } | OpenError::ReadOnly { .. }) => alone(path, busy)?,
+        opened => opened?,
+    };
+    if version < migrate::NEWEST {
+        let failed = |source| explain(path, busy, source);
+        let mut copy = Connection::open_in_memory().map_err(failed)?;
+        Backup::new(&connection, &mut copy)
+            .and_then(|backup| backup.run_to_completion(PAGES, Duration::ZERO, None))
+            .map_err(failed)?;
+        return in_memory(copy, path);
+    }
+    to_read(connection, path)
+}
+
+/// Pages that are copied at once.
+const PAGES: i32 = 1024;
+
+/// As all others have it open: whoever writes meanwhile is neither waited for nor disturbed.
+fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|source| explain(path, busy, source))?;
+    connection.busy_timeout(busy).map_err(|source| explain(path, busy, source))?;
+    if connection.is_readonly(rusqlite::MAIN_DB).map_err(|source| explain(path, busy, source))? {
+        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    }
+    let version = check_is_ours(&connection, path, busy)?;
+    Ok((connection, version))
+}
+
+/// From where nothing may be written, not even the index of a log: then the file is read as it lies there, if it is whole.
+fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
+    let open = |name: &Path, flags| {
+        let connection = Connection::open_with_flags(name, flags).map_err(|source| explain(path, busy, source))?;
+        connection.busy_timeout(busy).map_err(|source| explain(path, busy, source))?;
+        let version = check_is_ours(&connection, path, busy)?;
+        Ok((connection, version))
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let Some(beside) = unsettled(path) else {
+        return open(&unchanging(path), flags | OpenFlags::SQLITE_OPEN_URI);
+    };
+    match open(path, flags) {
+        Err(OpenError::CannotOpen { .. } | OpenError::ReadOnly { .. }) => {
+            Err(OpenError::Unsettled { path: path.to_owned(), beside })
+        }
+        opened => opened,
+    }
+}
+
+/// The log or the journal beside a database, where something stands in it.
+fn unsettled(path: &Path) -> Option<PathBuf> {
+    let beside = ["-wal", "-journal"].map(|ending| {
+        let mut name = OsString::from(path);
+        name.push(ending);
+        PathBuf::from(name)
+    });
+    beside.into_iter().find(|name| name.metadata().is_ok_and(|file| file.len() > 0))
+}
+
+/// The name by which SQLite takes a file for one that nobody changes.
+///
+/// Source: SQLite, "Uniform Resource Identifiers", `immutable`.
+fn unchanging(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut uri = String::from("file://");
+    for &byte in absolute.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    PathBuf::from(uri + "?immutable=1")
+}
+
+fn in_memory(mut connection: Connection, path: &Path) -> Result<Store, OpenError> {
+    let rebuild = migrate::migrate(&mut connection).map_err(|source| explain(path, BUSY, source))?;
+    let mut store = Store { connection, path: path.to_owned(), journal: Journal::WriteAhead };
+    if rebuild {
+        store.rebuild().map_err(|source| OpenError::Rebuild { path: path.to_owned(), source: source.into() })?;
+    }
+    to_read(store.connection, path)
+}
+
+/// What is changed by mistake would be lost, or would change what was only to be read: SQLite refuses it.
+fn to_read(connection: Connection, path: &Path) -> Result<Store, OpenError> {
+    connection.pragma_update(None, "query_only", true).map_err(|source| explain(path, BUSY, source))?;
+    Ok(Store { connection, path: path.to_owned(), journal: Journal::WriteAhead })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    }
+
+    #[test]
+    fn reading_makes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("no/such.db");
+        let told = Store::read(&path).unwrap_err();
+        assert!(matches!(told, OpenError::Absent { .. }), "{told}");
+        assert_eq!(Store::empty(&path).unwrap().count().unwrap(), 0);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn reading_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Store::open(dir.path().join("new.db")).unwrap());
+        std::fs::write(dir.path().join("empty.db"), "").unwrap();
+        let before = content(dir.path());
+        for name in ["new.db", "empty.db"] {
+            let store = Store::read(dir.path().join(name)).unwrap();
+            assert_eq!(store.count().unwrap(), 0);
+            assert!(store.connection.execute_batch("CREATE TABLE x (y)").is_err(), "{name} can be written to");
+        }
+        assert_eq!(content(dir.path()), before);
+    }
+
+    #[test]
+    fn what_may_only_be_read_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("with blanks & signs?.db");
+        drop(Store::open(&path).unwrap());
+        std::fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+        std::fs::set_permissions(dir.path(), Permissions::from_mode(0o555)).unwrap();
+        // Who may do everything is not kept from it by permissions, so the last resort is taken by itself as well.
+        assert_eq!(Store::read(&path).unwrap().count().unwrap(), 0);
+        let (connection, version) = alone(&path, BUSY).unwrap();
+        assert_eq!((version, to_read(connection, &path).unwrap().count().unwrap()), (migrate::NEWEST, 0));
+        std::fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(content(dir.path()).len(), 1);
+    }
+
+    #[test]
+    fn changes_that_lie_beside_it_are_not_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        let writer = Store::open(&path).unwrap();
+        writer.connection.execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE more (x)").unwrap();
+        assert_eq!(unsettled(&path), Some(dir.path().join("x.db-wal")));
+        let there = Store::read(&path).unwrap().connection.table_exists(None, "more").unwrap();
+        assert!(there, "what another process has just written is read too");
+    }
+
+    #[test]
+    fn a_database_that_was_cut_off_is_called_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        drop(Store::open(&path).unwrap());
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2 + 100]).unwrap();
+        let told = match Store::read(&path) {
+            Ok(store) => store.runs(&crate::Filter::default()).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(told.contains("damaged") || told.contains("malformed"), "{told}");
+        assert!(!told.contains("may write to"), "{told}");
+    }
+}
