@@ -4,7 +4,7 @@
 //! from a file.
 
 use super::units::{Kilo, Ranged, number};
-use super::{Format, ImportedRun, Shorten, Unread, fio};
+use super::{Clock, Format, ImportedRun, Shorten, Unread, fio};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
@@ -321,6 +321,7 @@ fn run(row: Row) -> ImportedRun {
         figures: block.count(),
         reported: Reported { blocks: vec![block], workers: vec![report] },
         started_unix_ms: None,
+        clock: Clock::Utc,
         lines: (line, line),
         unread: Vec::new(),
     }

@@ -101,6 +101,16 @@ impl Unread {
     }
 }
 
+/// Whose time a moment is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// UTC.
+    #[default]
+    Utc,
+    /// That of the wall where the host stood, whose time zone the text does not tell: counted as though it were UTC.
+    Wall,
+}
+
 /// One run as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRun {
@@ -122,8 +132,10 @@ pub struct ImportedRun {
     pub outcome: Outcome,
     /// The figures as they were printed.
     pub reported: Reported,
-    /// When it began, milliseconds since 1970 UTC, where that is known.
+    /// When it began, milliseconds since 1970 by `clock`, where that is known. The same holds for its phases.
     pub started_unix_ms: Option<i64>,
+    /// Whose time that is.
+    pub clock: Clock,
     /// First and last line in the source, from 1.
     pub lines: (usize, usize),
     /// Figures that were read.

@@ -2,7 +2,7 @@
 
 use super::lines::Line;
 use super::units::{Kilo, Ranged, factor, has_decimal_comma, number, slip};
-use super::{Format, ImportedRun, Shorten, Unread};
+use super::{Clock, Format, ImportedRun, Shorten, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Durability, Job, Op, Phase, Scenario, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
@@ -77,6 +77,7 @@ fn run(
         caveats,
         outcome: Outcome::Completed,
         started_unix_ms: None,
+        clock: Clock::Utc,
         lines,
         unread: Vec::new(),
     }

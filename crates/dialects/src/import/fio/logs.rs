@@ -3,7 +3,7 @@
 //! Files of one prefix and job are one worker: bandwidth gives bytes, IOPS give I/Os, latencies give latencies. What a
 //! log averaged over windows stays averaged; what it kept for each I/O makes a true histogram. Leaves out histogram logs.
 
-use super::super::{Format, ImportedRun, Unread};
+use super::super::{Clock, Format, ImportedRun, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{
@@ -158,6 +158,7 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         figures,
         reported: Reported { blocks, workers: reports },
         started_unix_ms: begun,
+        clock: Clock::Utc,
         lines: (1, lines),
         unread,
     }

@@ -17,7 +17,7 @@ pub use print::print;
 pub(super) use checks::rate_contradiction;
 pub(super) use jobs::{RW, access as jobs_access};
 
-use super::{Format, ImportedRun, Unread};
+use super::{Clock, Format, ImportedRun, Unread};
 use crate::fio::Invocation;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Target;
@@ -84,6 +84,7 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
     unread.extend(jobs.notes.iter().map(|note| Unread { line: raw.lines.0, text: String::new(), why: note.clone() }));
     let (mut phases, workers) = record::phases(&blocks, &jobs, histograms, 0);
     let elapsed = phases.iter().map(|phase| phase.elapsed.as_millis() as i64).fold(0, i64::saturating_add);
+    let clock = if shown_unix_ms.is_none() && when.is_some() { Clock::Wall } else { Clock::Utc };
     let started = shown_unix_ms.or(when).map(|shown| shown.saturating_sub(elapsed));
     phases.iter_mut().for_each(|phase| phase.started_unix_ms = started.unwrap_or(0));
     let figures = blocks.iter().map(Block::count).sum();
@@ -103,6 +104,7 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
         },
         reported: Reported { blocks, workers },
         started_unix_ms: started,
+        clock,
         lines: raw.lines,
         figures,
         unread,

@@ -1,8 +1,8 @@
-//! The date that fio prints: `Wed Nov  5 12:19:01 2025`, without a time zone.
+//! The date that fio prints: `Wed Nov  5 12:19:01 2025`, the local time of its host, whose time zone it does not tell.
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Its moment, milliseconds since 1970, taken as UTC because nothing says otherwise. `None` when it is no such date.
+/// Milliseconds since 1970 by the clock on the wall there, counted as though it showed UTC. `None` when it is no such date.
 pub(super) fn unix_ms(date: &str) -> Option<i64> {
     let words: Vec<&str> = date.split_whitespace().collect();
     let [_, month, day, clock, year] = words[..] else { return None };

@@ -1,6 +1,6 @@
 //! From rates of iozone to a run: a phase for each.
 
-use super::super::{Format, ImportedRun, Unread};
+use super::super::{Clock, Format, ImportedRun, Unread};
 use super::{Cell, Head, KB};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, PerOp, Phase, Scenario, SizeSpec, Target};
@@ -54,6 +54,7 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
         figures: blocks.iter().map(Block::count).sum(),
         reported: Reported { blocks, workers },
         started_unix_ms: None,
+        clock: Clock::Utc,
         lines,
         unread,
     })
