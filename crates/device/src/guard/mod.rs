@@ -125,7 +125,7 @@ impl Candidate {
             Confirmation::Serial(given) => {
                 let given = given.trim();
                 if says_nothing(given) {
-                    return Err(Refusal::Anonymous { given: given.to_owned() });
+                    return Err(Refusal::Anonymous { given: given.to_owned(), ids: self.ids.clone() });
                 }
                 let among = |ids: &[String]| ids.iter().any(|id| id.eq_ignore_ascii_case(given));
                 let (path, given, ids) = (self.path.clone(), given.to_owned(), self.ids.clone());

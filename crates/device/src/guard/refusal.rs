@@ -108,6 +108,8 @@ pub enum Refusal {
     Anonymous {
         /// What was given.
         given: String,
+        /// What the device answers to.
+        ids: Vec<String>,
     },
     /// The name was typed differently.
     #[error("`{typed}` was typed, and the name is `{wanted}`")]
@@ -133,6 +135,11 @@ pub enum Refusal {
         /// The system's word.
         source: std::io::Error,
     },
+}
+
+/// The ids as they are given on a command line.
+fn options(ids: &[String]) -> String {
+    ids.iter().map(|id| format!("--erase={}", quoted(id))).collect::<Vec<_>>().join(" or ")
 }
 
 fn known_as(ids: &[String]) -> String {
@@ -164,7 +171,9 @@ impl Refusal {
             Refusal::Mismatch { ids, .. } if ids.is_empty() => {
                 "leave the id away, and type the name of the device when asked on a terminal".to_owned()
             }
-            Refusal::Mismatch { .. } => "look again whether this is the device you mean".to_owned(),
+            Refusal::Mismatch { ids, .. } => {
+                format!("look again whether this is the device you mean; if it is, allow it with {}", options(ids))
+            }
             Refusal::OnlyAbove { ids, .. } if ids.is_empty() => {
                 "to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, type its name \
                  when asked on a terminal"
@@ -174,7 +183,14 @@ impl Refusal {
                 "to erase the disk, take the mapping apart and name the disk; to erase the mapping alone, give {}",
                 ids.iter().map(|id| quoted(id)).collect::<Vec<_>>().join(" or ")
             ),
-            Refusal::Anonymous { .. } => "give the CID, or a name from /dev/disk/by-id".to_owned(),
+            Refusal::Anonymous { ids, .. } if ids.is_empty() => {
+                "it has no serial number, CID or name in /dev/disk/by-id of its own: leave the id away, and type the name \
+                 of the device when asked on a terminal"
+                    .to_owned()
+            }
+            Refusal::Anonymous { ids, .. } => {
+                format!("give its serial number, CID or a name from /dev/disk/by-id: {}", options(ids))
+            }
             Refusal::Mistyped { .. } => "look again whether this is the device you mean".to_owned(),
             Refusal::Stale { .. } => "look again which device has that name now, then start over".to_owned(),
             Refusal::Io { .. } => "see the kernel's messages (dmesg) about it".to_owned(),

@@ -22,7 +22,7 @@ pub use journal::{DeviceTag, Journal, JournalError, Step, Undo, is_left, pending
 pub use level::LevelError;
 pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
 pub use mounting::{MountError, can_mount};
-pub use partition::{Layout, LayoutError, LayoutKind, LayoutPartition, LayoutTable};
+pub use partition::{Layout, LayoutError, LayoutKind, LayoutPartition, LayoutTable, shows_no_partitions};
 pub use recover::{Outlook, Recovered, RecoveredAs, Recovery, outlook, recover};
 pub use tool::ToolError;
 pub use undo::OWN_FOLDER;

@@ -174,6 +174,15 @@ impl LayoutKind {
     }
 }
 
+/// Whether the kernel shows no partitions of that disk, whatever table is on it: a loop device that was set up without.
+///
+/// Source: Linux, Documentation/ABI/testing/sysfs-block, `loop/partscan` and `ext_range`.
+pub fn shows_no_partitions(name: &str, roots: &Roots) -> bool {
+    let told = Node::by_path(&Path::new("/dev").join(name), roots)
+        .and_then(|node| roots::text(&node.folder.join("loop/partscan")));
+    told.is_some_and(|told| told.trim() == "0")
+}
+
 /// Where the partitions that the kernel shows on a disk begin, in the order of their numbers, in bytes.
 pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
     let shown = Node::by_path(disk, roots).map(|node| node.partitions()).unwrap_or_default();
