@@ -9,8 +9,12 @@ use std::path::PathBuf;
 /// Measures cards, disks and file systems: repeats, compares, and says what each is good for.
 #[derive(Debug, Parser)]
 #[command(name = "hakaru", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 refused because data would be lost, \
-                        4 defects found (verify), 130 interrupted (what was measured is kept).")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 it failed, or something that matters was found (lint), 2 wrong usage, or \
+                        what was named is not there, 3 refused because data would be lost, 4 defects found (verify), 130 \
+                        interrupted (what was measured is kept). `hakaru fio` and `hakaru iozone` end as fio and iozone \
+                        do."
+)]
 pub(crate) struct Cli {
     /// The database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]
     #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
@@ -99,6 +103,6 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
             return Exit::Ok;
         }
         complain(&error);
-        Exit::Failed
+        Exit::of(&error)
     })
 }

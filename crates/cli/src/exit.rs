@@ -1,5 +1,7 @@
 //! Exit codes. They are part of the interface: scripts rely on them.
 
+use hakaru_store::{FindError, OpenError};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -9,7 +11,7 @@ pub(crate) enum Exit {
     Ok,
     /// The run failed, or the device answered with errors. What was measured is kept.
     Failed,
-    /// The command line was not understood, or asks for what cannot be.
+    /// The command line was not understood, asks for what cannot be, or names what is not there: a file, a device, a run.
     Usage,
     /// Refused, because data would be lost.
     Refused,
@@ -23,7 +25,47 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
+/// What was named is not there, which is for whoever named it to put right.
+#[derive(Debug, thiserror::Error)]
+#[error("{tried}")]
+pub(crate) struct NotThere {
+    tried: String,
+    #[source]
+    source: Option<std::io::Error>,
+}
+
+/// An error that says that something that was named is not there.
+pub(crate) fn not_there(tried: impl Into<String>) -> anyhow::Error {
+    NotThere { tried: tried.into(), source: None }.into()
+}
+
+/// What is done with a path that somebody named.
+pub(crate) trait Named<T> {
+    /// Says what was tried; that the path is not there is told from all else that may be wrong with it.
+    fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T>;
+}
+
+impl<T> Named<T> for std::io::Result<T> {
+    fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T> {
+        self.map_err(|source| match source.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NotThere { tried: tried(), source: Some(source) }.into(),
+            _ => anyhow::Error::new(source).context(tried()),
+        })
+    }
+}
+
 impl Exit {
+    /// How an error ends the program: where what was named is not there, the command line is wrong.
+    pub(crate) fn of(error: &anyhow::Error) -> Exit {
+        let absent = |cause: &(dyn std::error::Error + 'static)| {
+            let run = cause.downcast_ref::<FindError>();
+            cause.is::<NotThere>()
+                || matches!(cause.downcast_ref::<OpenError>(), Some(OpenError::Absent { .. }))
+                || matches!(run, Some(FindError::NotFound { .. } | FindError::Ambiguous { .. }))
+        };
+        if error.chain().any(absent) { Exit::Usage } else { Exit::Failed }
+    }
+
     /// The exit that was come to, whether or not what led to it could be shown and kept. What went wrong with that is told,
     /// and counts only where all was well otherwise; a reader that has gone away has seen what it wanted.
     pub(crate) fn and(self, told: anyhow::Result<()>) -> Exit {
@@ -75,6 +117,16 @@ pub(crate) fn complain(error: &anyhow::Error) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_there_is_told_from_what_cannot_be_done() {
+        let read = |path: &str| std::fs::read(path).named(|| format!("cannot read {path}"));
+        let (absent, folder) = (read("/no/such/file").unwrap_err(), read("/").unwrap_err());
+        assert_eq!((Exit::of(&absent), Exit::of(&folder)), (Exit::Usage, Exit::Failed));
+        assert_eq!(Exit::of(&absent.context("cannot compare")), Exit::Usage);
+        assert_eq!(Exit::of(&OpenError::Absent { path: "x".into() }.into()), Exit::Usage);
+        assert_eq!(Exit::of(&anyhow::anyhow!("no space left")), Exit::Failed);
+    }
 
     #[test]
     fn what_cannot_be_shown_takes_nothing_from_what_was_found() {

@@ -6,6 +6,7 @@ mod args;
 mod cmd;
 mod exit;
 mod live;
+mod output;
 mod place;
 mod rules;
 mod select;

@@ -1,8 +1,9 @@
 //! Where things are kept: the database, and reports beside it.
 
-use anyhow::{Context, Result};
+use crate::exit::Named;
+use anyhow::Result;
 use hakaru_model::integrity::Verification;
-use hakaru_store::{CutShort, FindError, Journal, Store};
+use hakaru_store::{CutShort, FindError, Journal, OpenError, Store};
 use std::path::{Path, PathBuf};
 
 /// Where the named database is, or the user's own.
@@ -13,7 +14,7 @@ pub(crate) fn database(db: Option<&Path>) -> Result<PathBuf> {
     })
 }
 
-/// Opens the named database, or the user's own.
+/// Opens the named database, or the user's own, which is made where there is none.
 pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     let store = Store::open(database(db)?)?;
     if store.journal() == Journal::Rollback {
@@ -23,11 +24,37 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
             store.path().display()
         );
     }
-    let cut_short = hakaru_store::left(store.path()).iter().filter(|spool| was_cut_short(&store, spool)).count();
-    if cut_short > 0 {
-        anstream::eprintln!("note: {cut_short} run(s) were cut short: `hakaru recover` keeps what they had measured");
-    }
+    tell_of_cut_short(&store);
     Ok(store)
+}
+
+/// Opens the named database to read from it, or the user's own, which holds nothing as long as there is none.
+pub(crate) fn read(db: Option<&Path>) -> Result<Store> {
+    match db {
+        Some(path) => Ok(told_of(Store::read(path)?)),
+        None => read_or_empty(None),
+    }
+}
+
+/// The same for those whose first run makes the database that is named.
+pub(crate) fn read_or_empty(db: Option<&Path>) -> Result<Store> {
+    match Store::read(database(db)?) {
+        Err(OpenError::Absent { path }) => Ok(Store::empty(path)?),
+        opened => Ok(told_of(opened?)),
+    }
+}
+
+fn told_of(store: Store) -> Store {
+    tell_of_cut_short(&store);
+    store
+}
+
+fn tell_of_cut_short(store: &Store) {
+    let cut_short = hakaru_store::left(store.path()).iter().filter(|spool| was_cut_short(store, spool)).count();
+    let (runs, they) = if cut_short == 1 { ("run was", "it") } else { ("runs were", "they") };
+    if cut_short > 0 {
+        anstream::eprintln!("note: {cut_short} {runs} cut short: `hakaru recover` keeps what {they} had measured");
+    }
 }
 
 fn was_cut_short(store: &Store, spool: &Path) -> bool {
@@ -63,7 +90,7 @@ pub(crate) fn write_report(store: &Store, named: Option<&Path>, series: &str, te
         Some(path) => path.to_owned(),
         None => {
             let folder = store.path().parent().unwrap_or(Path::new(".")).join("reports");
-            std::fs::create_dir_all(&folder).with_context(|| {
+            std::fs::create_dir_all(&folder).named(|| {
                 format!("cannot make the folder {} for reports; name a file with --output", folder.display())
             })?;
             folder.join(format!("{series}.html"))
@@ -75,6 +102,6 @@ pub(crate) fn write_report(store: &Store, named: Option<&Path>, series: &str, te
 
 /// Writes a report of any form to the file that was named.
 pub(crate) fn write_page(path: &Path, content: &[u8]) -> Result<()> {
-    std::fs::write(path, content)
-        .with_context(|| format!("cannot write the report to {}; name a file with --output", path.display()))
+    crate::output::write(path, content)
+        .named(|| format!("cannot write the report to {}; name a file with --output", path.display()))
 }

@@ -12,6 +12,7 @@
 //! why = "two clients at once"
 //! ```
 
+use crate::exit::Named;
 use anyhow::{Context, Result, bail};
 use hakaru_model::advice::UseRule;
 use serde::Deserialize;
@@ -31,7 +32,7 @@ struct Rules {
 /// When the file cannot be read or understood, or a rule in it makes no sense.
 pub(crate) fn load(path: Option<&Path>) -> Result<Vec<UseRule>> {
     let Some(path) = path else { return Ok(hakaru_analysis::default_rules()) };
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the rules in {}", path.display()))?;
+    let text = std::fs::read_to_string(path).named(|| format!("cannot read the rules in {}", path.display()))?;
     let own = parse(&text).with_context(|| format!("cannot use the rules in {}", path.display()))?;
     Ok(hakaru_analysis::rules_with(&own))
 }

@@ -118,7 +118,8 @@ fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>, notes: &mut BT
         Some(first) if all.is_empty() => Err(first.into()),
         Some(first) => {
             let first = hakaru_report::plain(&first.to_string());
-            notes.insert(format!("{count} stored run(s) are left out: {first}"));
+            let left_out = if count == 1 { "1 stored run is" } else { &format!("{count} stored runs are") };
+            notes.insert(format!("{left_out} left out: {first}"));
             Ok(all)
         }
         None => Ok(all),

@@ -129,7 +129,7 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
     });
     insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     let out = run(&home, &["run", "nowhere"]);
-    assert!(text(&out.stderr).contains("article-a") && out.status.code() == Some(1), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("article-a") && out.status.code() == Some(2), "{}", text(&out.stderr));
     simulated_cards(&home, "");
     let out = run(&home, &["run", "three.toml", "--only=for"]);
     assert!(

@@ -28,9 +28,9 @@ fn published_logs_are_stored_once_and_come_back_figure_by_figure() {
     let home = Home::new();
     let folder = logs().display().to_string();
     let told = said(&home, &["import", &folder]);
-    assert!(told.ends_with("16 run(s) imported.\n"), "{told}");
+    assert!(told.ends_with("16 runs imported.\n"), "{told}");
     let again = said(&home, &["import", &folder]);
-    assert!(again.ends_with("0 run(s) imported, 16 were there already.\n"), "{again}");
+    assert!(again.ends_with("0 runs imported, 16 were there already.\n"), "{again}");
     let stored = records(&home);
     assert_eq!(stored.len(), 16);
     for record in stored.iter().filter(|record| record.target.display_name().starts_with("pi5")) {
@@ -97,7 +97,7 @@ fn records_travel_from_store_to_store() {
     assert_eq!(exported.lines().count(), 2);
     let file = home.path().join("all.jsonl");
     std::fs::write(&file, &exported).unwrap();
-    assert!(said(&other, &["import", file.to_str().unwrap()]).contains("2 record(s) of hakaru"));
+    assert!(said(&other, &["import", file.to_str().unwrap()]).contains("2 records of hakaru"));
     let sorted = |home: &Home| {
         let mut all: Vec<RunRecord> = records(home);
         all.sort_by(|a, b| a.id.cmp(&b.id));
@@ -125,7 +125,7 @@ fn standard_input_and_tables_are_read() {
     let columns = "bandwidth_unit = \"KB/s\"\n[columns]\ntarget = [\"card\"]\nworkload = \"what\"\nbandwidth = \"speed\"\niops = \"io\"\n[workloads.rr]\nrw = \"randread\"\nbs = \"4KiB\"\n";
     std::fs::write(&map, columns).unwrap();
     let told = said(&home, &["import", table.to_str().unwrap(), "--map", map.to_str().unwrap()]);
-    assert!(told.contains("one prefix off") && told.contains("1 run(s) imported"), "{told}");
+    assert!(told.contains("one prefix off") && told.contains("1 run imported"), "{told}");
 }
 
 /// Rows with the same figures were taken for one row that came twice: of three repeats two were stored.
@@ -140,13 +140,13 @@ fn repeats_that_print_alike_are_repeats() {
     }
     let (table, copy) = (table.to_str().unwrap(), copy.to_str().unwrap());
     let told = said(&home, &["import", table]);
-    assert!(told.ends_with("3 run(s) imported.\n"), "{told}");
+    assert!(told.ends_with("3 runs imported.\n"), "{told}");
     let mut repeats: Vec<u32> = records(&home).iter().map(|record| record.repeat).collect();
     repeats.sort_unstable();
     assert_eq!(repeats, [0, 1, 2]);
     // The same text again, under another name as well, is nothing new.
     let again = said(&home, &["import", table, copy]);
-    assert!(again.ends_with("0 run(s) imported, 6 were there already.\n"), "{again}");
+    assert!(again.ends_with("0 runs imported, 6 were there already.\n"), "{again}");
     std::fs::write(copy, head.to_owned() + &rows(&["23.5", "23.5"])).unwrap();
     assert!(said(&home, &["compare", table, copy]).contains("n = 3"));
 }
@@ -221,4 +221,76 @@ fn results_stand_beside_published_ones_and_ones_own() {
     assert!(!said(&home, &["shelf"]).contains("spare"));
     let gone = hakaru(&home).args(["shelf", "remove", "suneast"]).output().unwrap();
     assert!(text(&gone.stderr).contains("nothing of yours"), "{}", text(&gone.stderr));
+}
+
+/// What a pipe is given.
+fn piped(home: &Home, result: &str) -> String {
+    let mut child = hakaru(home).args(["import", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), result.as_bytes()).unwrap();
+    text(&child.wait_with_output().unwrap().stdout)
+}
+
+/// Text and JSON of one run were two runs that agreed to the last digit, and so was what came once more through a pipe.
+#[test]
+fn one_measurement_in_two_forms_is_one_run() {
+    let home = Home::new();
+    let file = format!("--filename={}", home.work().join("f").display());
+    let job =
+        ["fio", "--name=a", "--rw=randrw", "--bs=4k", "--size=1m", "--output-format=json,normal", "--unlink=1", &file];
+    let both = said(&home, &job);
+    let (json, normal) = both.split_at(both.rfind("\n}\n").map_or(0, |at| at + 3));
+    let (a, b, all) = (home.path().join("a.json"), home.path().join("b.txt"), home.path().join("all.txt"));
+    for (path, content) in [(&a, json), (&b, normal), (&all, both.as_str())] {
+        std::fs::write(path, content).unwrap();
+    }
+    let (a, b, all) = (a.to_str().unwrap(), b.to_str().unwrap(), all.to_str().unwrap());
+    let told = said(&home, &["import", b, a]);
+    assert!(told.contains("b.txt: the same measurement as in") && told.contains("which comes with it"), "{told}");
+    assert!(told.ends_with("1 run imported, 1 was there already.\n"), "{told}");
+    assert_eq!(records(&home)[0].target.label.as_deref(), Some("a"), "the one that tells more is stored");
+    for again in [&["import", b][..], &["import", all], &["import", a]] {
+        let told = said(&home, again);
+        assert!(told.contains("0 runs imported"), "{again:?}: {told}");
+    }
+    for content in [json, normal] {
+        let told = piped(&home, content);
+        assert!(
+            told.contains("is stored as run") && told.ends_with("0 runs imported, 1 was there already.\n"),
+            "{told}"
+        );
+    }
+    assert_eq!(records(&home).len(), 1);
+    // Who names it anew wants it by that name.
+    assert!(said(&home, &["import", "--label=other", b]).contains("1 run imported"));
+    // Another run of the same job is another run.
+    std::fs::write(a, said(&home, &job)).unwrap();
+    assert!(said(&home, &["import", a]).contains("1 run imported"));
+}
+
+#[test]
+fn what_comes_through_a_pipe_is_known_by_its_content() {
+    let home = Home::new();
+    let result = "268435456 bytes (268 MB, 256 MiB) copied, 2.0137 s, 133 MB/s\n";
+    let file = home.path().join("card.txt");
+    std::fs::write(&file, result).unwrap();
+    assert!(said(&home, &["import", file.to_str().unwrap()]).contains("1 run imported"));
+    for _ in 0..2 {
+        let told = piped(&home, result);
+        assert!(told.ends_with("0 runs imported, 1 was there already.\n"), "{told}");
+    }
+    assert!(piped(&home, &result.replace("2.0137", "2.0138")).contains("1 run imported"));
+}
+
+/// Its text tells the time on the wall of the host it ran on.
+#[test]
+fn the_time_of_text_is_that_of_a_time_zone() {
+    let started = |zone: &str| {
+        let home = Home::new();
+        let out = hakaru(&home).env("TZ", zone).args(["import", &log("pi5-1-seqrw-ssd")]).output().unwrap();
+        let told = text(&out.stdout);
+        assert!(told.contains("not its time zone: taken as that of this host"), "{told}");
+        records(&home)[0].started_unix_ms
+    };
+    // Nine hours west of it, the same clock shows a moment nine hours later.
+    assert_eq!(started("UTC0") - started("JST-9"), 9 * 3_600_000);
 }

@@ -86,3 +86,36 @@ fn what_is_not_understood_is_told() {
     assert_eq!(out.status.code(), Some(2), "1 would say that something was found in it");
     assert!(text(&out.stderr).contains("/no/such/file"), "{}", text(&out.stderr));
 }
+
+/// fio 3.33 leaves a bare `--time_based` out of the options it lists: a run that went on until its time was over was told to.
+#[test]
+fn a_result_that_met_its_time_did_not_end_early() {
+    let home = Home::new();
+    let result = |ms: u64, bytes: u64| {
+        format!(
+            r#"{{"fio version": "fio-3.33", "timestamp": 1763781785, "jobs": [{{"jobname": "a", "groupid": 0, "error": 0,
+            "job options": {{"name": "a", "rw": "read", "bs": "1m", "size": "64m", "runtime": "20", "direct": "1"}},
+            "read": {{"io_bytes": {bytes}, "bw_bytes": {}, "iops": 100.0, "runtime": {ms}, "total_ios": {}}}}}]}}"#,
+            bytes * 1000 / ms,
+            bytes >> 20
+        )
+    };
+    let file = home.work().join("a.json");
+    for (ms, bytes, ended_early) in [(20_001, 640 << 20, false), (1500, 64 << 20, true), (20_000, 32 << 20, false)] {
+        std::fs::write(&file, result(ms, bytes)).unwrap();
+        let remarks = found(&home, &[file.to_str().unwrap()]);
+        assert_eq!(slips(&remarks).contains(&"ends_early"), ended_early, "{ms} ms, {bytes} bytes: {remarks:?}");
+    }
+}
+
+#[test]
+fn of_several_files_each_is_named() {
+    let home = Home::new();
+    for name in ["a.fio", "b.fio"] {
+        std::fs::write(home.work().join(name), "[x]\nfilename=f\nrw=read\nsize=4g\n").unwrap();
+    }
+    let said = text(&lint(&home, &["a.fio", "b.fio"]).stdout);
+    assert!(said.contains("a.fio:\n") && said.contains("b.fio:\n"), "{said}");
+    let out = lint(&home, &["/dev/zero"]);
+    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("256 MiB"), "{}", text(&out.stderr));
+}

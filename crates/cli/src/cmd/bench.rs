@@ -1,7 +1,7 @@
 //! `hakaru bench`: measures what is in front of you.
 
-use super::{erase, print, size, width};
-use crate::exit::{Exit, complain};
+use super::{counted, erase, print, size, width};
+use crate::exit::{Exit, Named, complain, not_there};
 use crate::{live::Live, place, stop};
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
@@ -88,6 +88,12 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         ioengine: engine(&args.ioengine),
         erase: args.erase.is_some(),
     };
+    if args.simulate.is_none() && !args.path.exists() && args.path.symlink_metadata().is_err() {
+        return Err(not_there(format!(
+            "there is no {}: name a directory on the file system to measure, or a block device",
+            args.path.display()
+        )));
+    }
     let decided = match &args.simulate {
         Some(file) => bench::decide_simulated(&wish, read_prices(file)?),
         None => bench::decide(&wish),
@@ -161,13 +167,8 @@ fn announce(decided: &Decided) {
     anstream::eprintln!("  {rounds} of {workloads}, about {time} in all\n");
 }
 
-fn counted(count: usize, thing: &str) -> String {
-    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
-}
-
 fn read_prices(file: &Path) -> Result<PriceList> {
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read the price list {}", file.display()))?;
+    let text = std::fs::read_to_string(file).named(|| format!("cannot read the price list {}", file.display()))?;
     let prices: PriceList =
         serde_json::from_str(&text).with_context(|| format!("{} is not a price list", file.display()))?;
     prices.check().map_err(|why| anyhow::anyhow!("{} is not a price list: {why}", file.display()))?;

@@ -90,7 +90,7 @@ impl Stored<'_> {
     fn store(&mut self) -> Result<&Store> {
         let store = match self.store.take() {
             Some(store) => store,
-            None => place::open(self.db)?,
+            None => place::read(self.db)?,
         };
         Ok(self.store.insert(store))
     }
@@ -217,7 +217,13 @@ fn names(a: &Summary, b: &Summary, args: &Args) -> (String, String) {
     let (x, y) = (a.target.display_name(), b.target.display_name());
     let named = |summary: &Summary, typed: &str| summary.target.label.is_some() || !typed.contains(',');
     let told = x != y && !x.is_empty() && !y.is_empty() && named(a, &args.a) && named(b, &args.b);
-    if told { (x, y) } else { (short(&args.a), short(&args.b)) }
+    let (x, y) = if told { (x, y) } else { (short(&args.a), short(&args.b)) };
+    match (x == y, args.a == args.b) {
+        (false, _) => (x, y),
+        // Files of one name in two folders, or a run and the same run.
+        (true, false) => (args.a.clone(), args.b.clone()),
+        (true, true) => (format!("{x} (first)"), format!("{y} (second)")),
+    }
 }
 
 /// One figure of both sides.
@@ -231,7 +237,9 @@ struct Row {
 /// The figures of one workload, each with its ratio.
 fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     let runs = |phase: &PhaseSummary| phase.bandwidth.values.len();
-    let mut out = format!("{} {}: {}\n", plain(&a.phase), a.op.name(), plain(&a.workload));
+    // A phase may be called as what it does.
+    let op = if a.phase == a.op.name() { String::new() } else { format!(" {}", a.op.name()) };
+    let mut out = format!("{}{op}: {}\n", plain(&a.phase), plain(&a.workload));
     let ns = |v: f64| Nanos(v.round() as u64).to_string();
     let rate = |v: f64| BytesPerSec(v).to_string();
     let both = |of: fn(&PhaseSummary) -> Option<f64>| (of(a), of(b));

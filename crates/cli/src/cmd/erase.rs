@@ -73,9 +73,31 @@ fn how_to_name(candidate: &Candidate) -> String {
     }
 }
 
-/// Says why not, and what would help.
+/// Says why not, and what would help. Where there is no such device, nothing was refused: the command line is wrong.
 pub(crate) fn refuse(refusal: &Refusal) -> Exit {
-    anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: refused: {refusal}");
-    anstream::eprintln!("  help: {}", refusal.cure());
-    Exit::Refused
+    let absent = matches!(refusal, Refusal::NotThere { .. } | Refusal::NotABlockDevice { .. });
+    let (lead, exit) = if absent { ("", Exit::Usage) } else { ("refused: ", Exit::Refused) };
+    let plain = hakaru_report::plain;
+    anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {lead}{}", plain(&refusal.to_string()));
+    anstream::eprintln!("  help: {}", plain(&refusal.cure()));
+    exit
+}
+
+/// What would be done, for programs.
+///
+/// # Errors
+/// Never: words have a form in JSON.
+pub(crate) fn outlook_json(path: &Path, would: &[String], lost: bool) -> Result<String> {
+    let lost: Vec<String> = match lost {
+        true => guard::what_would_be_lost(path).iter().map(ToString::to_string).collect(),
+        false => Vec::new(),
+    };
+    let all = serde_json::json!({
+        "format": 1,
+        "dry_run": true,
+        "target": path.display().to_string(),
+        "would": would,
+        "would_be_lost": lost,
+    });
+    Ok(serde_json::to_string_pretty(&all)? + "\n")
 }

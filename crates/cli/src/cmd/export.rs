@@ -1,9 +1,9 @@
 //! `hakaru export`: stored records and verifications as lines of JSON, for another store or another program.
 
 use super::print;
-use crate::exit::Exit;
+use crate::exit::{Exit, Named};
 use crate::place;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use hakaru_store::Filter;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 /// Writes them, one a line.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read(db)?;
     let (names, mut verifications) = match args.runs.as_slice() {
         [] => {
             let runs = store.runs(&Filter::default())?.into_iter().rev().map(|row| row.id);
@@ -54,9 +54,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         }
     }
     match args.output.as_deref().filter(|path| !place::is_stdout(Some(path))) {
-        Some(path) => std::fs::write(path, text).with_context(|| {
-            format!("cannot write the records to {}; name another file with --output", path.display())
-        })?,
+        Some(path) => crate::output::write(path, text.as_bytes())
+            .named(|| format!("cannot write the records to {}; name another file with --output", path.display()))?,
         None => print(&text)?,
     }
     Ok(Exit::Ok)

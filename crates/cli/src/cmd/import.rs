@@ -2,23 +2,30 @@
 //!
 //! What was read, what was not and why is shown. The same text twice is stored once.
 
-use super::{figures, print};
-use crate::exit::Exit;
+mod made;
+mod series;
+mod texts;
+mod twins;
+
+pub(crate) use series::same_jobs;
+
+use super::{counted, figures, print};
+use crate::exit::{Exit, Named};
 use crate::place;
 use anyhow::{Context, Result};
-use hakaru_dialects::import::{Found, ImportedRun, Source, Unread, csv, import, unknown_environment};
+use hakaru_dialects::import::{Found, ImportedRun, Source, Unread, csv, import};
 use hakaru_model::integrity::Verification;
-use hakaru_model::job::{Job, Scenario};
-use hakaru_model::record::{FORMAT, Origin, RunRecord};
+use hakaru_model::record::RunRecord;
 use hakaru_report::plain;
-use hakaru_store::{Appended, Filter, Store};
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use hakaru_store::{Appended, Filter};
+use made::{Made, made};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use texts::{Text, read_all};
 
 /// What to read.
 #[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// Files, folders, or `-` for standard input: outputs of fio, iozone, hdparm and dd, tables, and exported records
     #[arg(required = true)]
@@ -26,7 +33,7 @@ pub(crate) struct Args {
     /// What to call the thing under test [default: the name of each file without the number of the run]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// For tables (CSV): a TOML file that says which column holds what
+    /// For tables (CSV): a TOML file that says which column holds what (see below)
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
     /// Only tell what is found
@@ -34,12 +41,20 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// A text with its name, and when it was last changed.
-struct Text {
-    name: String,
-    text: String,
-    changed_unix_ms: i64,
-}
+const AFTER: &str = "\
+Tables (CSV) with a header of target, workload, rw, bs, bandwidth, bandwidth_unit, iops, lat_us are read as they are; of \
+any other, a mapping (--map=FILE) says which column holds what, in TOML:
+
+  bandwidth_unit = \"KB/s\"
+  [columns]
+  target = [\"card\"]
+  workload = \"test\"
+  bandwidth = \"speed\"
+  [workloads.rr]
+  rw = \"randread\"
+  bs = \"4KiB\"
+
+Exit codes: 0 done, 1 no results were found, or they could not be stored, 2 wrong usage, or a file that is not there.";
 
 /// Reads, tells, and stores.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
@@ -48,10 +63,11 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let (Own { texts: own, mut records, verifications }, mut told) = own_results(&texts);
     let found = find(&texts, &own, mapping.as_ref());
     tell(&texts, &found, &mut told);
-    let foreign = records_of(&texts, &found, args.label.as_deref());
+    told += &made::about_the_clock(&found);
+    let foreign = made(&texts, &found, args.label.as_deref());
     if args.dry_run {
-        let verified = and_verified(verifications.len());
-        print(&format!("{told}{} run(s){verified} found; nothing was stored.\n", records.len() + foreign.len()))?;
+        let (runs, verified) = (counted(records.len() + foreign.len(), "run"), and_verified(verifications.len()));
+        print(&format!("{told}{runs}{verified} found; nothing was stored.\n"))?;
         return Ok(Exit::Ok);
     }
     let total = records.len() + foreign.len();
@@ -60,21 +76,27 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     let mut store = place::open(db)?;
-    records.extend(joined_to_series(&store, foreign)?);
+    let rows = store.runs(&Filter { imported: Some(true), ..Filter::default() })?;
+    let foreign = twins::apart(&store, &rows, &foreign, args.label.is_some(), &mut told)?;
+    records.extend(series::joined(&store, &rows, foreign)?);
     let new = store.append_all(&records)?;
     let mut verified = 0;
     for verification in &verifications {
         verified += usize::from(store.append_verification(verification)? == Appended::Stored);
     }
-    let there = (total + verifications.len() - verified) as u64 - new;
-    let rest = if there > 0 { format!(", {there} were there already") } else { String::new() };
-    print(&format!("{told}{new} run(s){} imported{rest}.\n", and_verified(verified)))?;
+    let there = total + verifications.len() - verified - new as usize;
+    let rest = match there {
+        0 => String::new(),
+        1 => ", 1 was there already".to_owned(),
+        there => format!(", {there} were there already"),
+    };
+    print(&format!("{told}{}{} imported{rest}.\n", counted(new as usize, "run"), and_verified(verified)))?;
     Ok(Exit::Ok)
 }
 
 /// Verifications are rare, and not told of where there are none.
 fn and_verified(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(" and {count} verification(s)") }
+    if count == 0 { String::new() } else { format!(" and {}", counted(count, "verification")) }
 }
 
 /// Runs in files, as records that are not stored: for comparing at once.
@@ -82,64 +104,13 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
     let texts = read_all(&[path.to_owned()])?;
     let (Own { texts: own, mut records, .. }, _) = own_results(&texts);
     let found = find(&texts, &own, None);
-    records.extend(records_of(&texts, &found, None));
+    records.extend(made(&texts, &found, None).into_iter().map(|Made { record, .. }| record));
     Ok(records)
-}
-
-/// The texts of some paths; folders give their files, sorted.
-fn read_all(paths: &[PathBuf]) -> Result<Vec<Text>> {
-    let mut texts = Vec::new();
-    for path in paths {
-        if path == Path::new("-") {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            texts.push(Text {
-                name: "standard input".to_owned(),
-                text,
-                changed_unix_ms: hakaru_campaign::now_unix_ms(),
-            });
-        } else if path.is_dir() {
-            let mut files = Vec::new();
-            files_below(path, 0, &mut files)?;
-            files.sort();
-            texts.extend(files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?);
-        } else {
-            texts.push(read(path)?);
-        }
-    }
-    Ok(texts)
-}
-
-/// Regular files of a folder and those below; links are not followed, so that a loop of them cannot catch us.
-fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = || format!("cannot read the folder {}", folder.display());
-    for entry in std::fs::read_dir(folder).with_context(failed)? {
-        let entry = entry.with_context(failed)?;
-        let kind = entry.file_type().with_context(failed)?;
-        if kind.is_file() {
-            files.push(entry.path());
-        } else if kind.is_dir() && depth < 16 {
-            files_below(&entry.path(), depth + 1, files)?;
-        }
-    }
-    Ok(())
-}
-
-fn read(path: &Path) -> Result<Text> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let changed = path.metadata().and_then(|meta| meta.modified()).ok();
-    let since = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    Ok(Text {
-        name: path.display().to_string(),
-        text: String::from_utf8_lossy(&bytes).into_owned(),
-        changed_unix_ms: since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64),
-    })
 }
 
 /// Reads a mapping of the columns of a table.
 pub(crate) fn read_mapping(path: &Path) -> Result<csv::Mapping> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the mapping {}", path.display()))?;
+    let text = std::fs::read_to_string(path).named(|| format!("cannot read the mapping {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
 }
 
@@ -172,7 +143,8 @@ fn own_results(texts: &[Text]) -> (Own, String) {
             }
         }
         let verified = and_verified(own.verifications.len() - before.1);
-        told += &format!("{}: {} record(s){verified} of hakaru\n", plain(name), own.records.len() - before.0);
+        let records = counted(own.records.len() - before.0, "record");
+        told += &format!("{}: {records}{verified} of hakaru\n", plain(name));
     }
     (own, told)
 }
@@ -248,171 +220,6 @@ fn tell(texts: &[Text], found: &Found, told: &mut String) {
         line(&format!("{}:{}: not read: {} ({})", texts[*source].name, unread.line, unread.why, unread.text));
     }
     for (text, other) in texts.iter().zip(&found.other_lines).filter(|(_, other)| **other > 0) {
-        line(&format!("{}: {other} other line(s) passed over", text.name));
-    }
-}
-
-fn records_of(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<RunRecord> {
-    // Repeats may print alike to the last digit: within one text they are told apart by their order.
-    let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
-    let record = |one: &hakaru_dialects::import::FoundRun| {
-        let text = &texts[one.source];
-        let named = label.map(str::to_owned).or_else(|| one.run.label.clone()).or_else(|| label_of(&text.name));
-        let before = alike.entry((one.source, id_of(&one.run, named.as_deref(), 0))).or_default();
-        let id = id_of(&one.run, named.as_deref(), *before);
-        *before += 1;
-        record_of(&one.run, text, named.as_deref(), id)
-    };
-    found.runs.iter().map(record).collect()
-}
-
-/// The name of a file without folder, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
-fn label_of(name: &str) -> Option<String> {
-    let stem = Path::new(name).file_stem()?.to_str()?;
-    if name == "standard input" {
-        return None;
-    }
-    let bare = stem.trim_end_matches(|c: char| c.is_ascii_digit());
-    let cut = bare.trim_end_matches(['-', '_', '.', ' ']);
-    Some(if bare != stem && cut != bare && !cut.is_empty() { cut } else { stem }.to_owned())
-}
-
-fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>, id: String) -> RunRecord {
-    let identity = run.identity(label);
-    RunRecord {
-        format: FORMAT,
-        series: id.clone(),
-        id,
-        repeat: 0,
-        started_unix_ms: run.started_unix_ms.unwrap_or(text.changed_unix_ms),
-        origin: Origin::Imported {
-            program: run.program.clone(),
-            source: text.name.clone(),
-            reported: Box::new(run.reported.clone()),
-        },
-        scenario: run.scenario.clone(),
-        target: identity,
-        environment: unknown_environment(),
-        phases: run.phases.clone(),
-        caveats: run.caveats.clone(),
-        outcome: run.outcome.clone(),
-        overhead: None,
-        campaign: None,
-    }
-}
-
-/// An id that follows from what was read, so that the same result is stored once (UUID version 8, RFC 9562), and from
-/// how many of the same came before it in its text.
-fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
-    let mut name = Name::default();
-    let content = (label, &run.program, &run.scenario, &run.phases, &run.reported, run.started_unix_ms);
-    // What was read from text can be written as text, and sums refuse no bytes.
-    let _ = serde_json::to_writer(&mut name, &content);
-    if before > 0 {
-        let _ = serde_json::to_writer(&mut name, &before);
-    }
-    let Name(a, b) = name;
-    format!(
-        "{:08x}-{:04x}-8{:03x}-{:04x}-{:012x}",
-        a >> 32,
-        (a >> 16) & 0xffff,
-        a & 0xfff,
-        0x8000 | (b >> 48) & 0x3fff,
-        b & 0xffff_ffff_ffff
-    )
-}
-
-/// FNV-1a twice, from two starts: for names of results, not a defence against forgers.
-struct Name(u64, u64);
-
-impl Default for Name {
-    fn default() -> Name {
-        Name(0xcbf2_9ce4_8422_2325, 0x9ae1_6a3b_2f90_404f)
-    }
-}
-
-impl std::io::Write for Name {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-            self.1 = (self.1 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Runs of one thing and one scenario repeat one another: they join the series that is there, or begin one.
-fn joined_to_series(store: &Store, records: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
-    let rows = store.runs(&Filter { imported: Some(true), ..Filter::default() })?;
-    let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    // Thing, jobs, series, runs so far.
-    let mut series: Vec<(String, Scenario, String, u32)> = Vec::new();
-    let mut looked_at: BTreeSet<(String, String)> = BTreeSet::new();
-    let mut joined: Vec<RunRecord> = Vec::with_capacity(records.len());
-    let mut ids: BTreeSet<String> = BTreeSet::new();
-    for mut record in records {
-        if known.contains(record.id.as_str()) {
-            joined.push(store.run(&record.id)?);
-            continue;
-        }
-        if !ids.insert(record.id.clone()) {
-            continue;
-        }
-        let key = (record.target.display_name(), record.scenario.name.clone());
-        if looked_at.insert(key.clone()) {
-            for row in
-                rows.iter().filter(|row| (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series)
-            {
-                let runs = rows.iter().filter(|other| other.series == row.series).map(|other| other.repeat + 1).max();
-                series.push((key.0.clone(), store.run(&row.id)?.scenario, row.series.clone(), runs.unwrap_or(1)));
-            }
-        }
-        let same =
-            |entry: &&mut (String, Scenario, String, u32)| entry.0 == key.0 && same_jobs(&entry.1, &record.scenario);
-        match series.iter_mut().find(same) {
-            Some((_, _, id, runs)) if record.target.label.is_some() => {
-                (record.series, record.repeat) = (id.clone(), *runs);
-                *runs += 1;
-            }
-            _ => series.push((key.0, record.scenario.clone(), record.id.clone(), 1)),
-        }
-        joined.push(record);
-    }
-    Ok(joined)
-}
-
-/// Whether two scenarios ask for the same, whatever their files are called.
-pub(crate) fn same_jobs(a: &Scenario, b: &Scenario) -> bool {
-    let bare = |job: &Job| {
-        let mut job = job.clone();
-        job.target = hakaru_model::job::Target::Nothing;
-        job.options.clear();
-        job.seed = None;
-        job
-    };
-    a.phases.len() == b.phases.len()
-        && a.phases.iter().zip(&b.phases).all(|(a, b)| {
-            a.name == b.name
-                && a.jobs.len() == b.jobs.len()
-                && a.jobs.iter().zip(&b.jobs).all(|(a, b)| bare(a) == bare(b))
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::label_of;
-
-    #[test]
-    fn files_name_what_they_are_of() {
-        let of = |name| label_of(name).unwrap_or_default();
-        assert_eq!(of("logs/f2fs-blog-ext4-2.txt"), "f2fs-blog-ext4");
-        assert_eq!(of("pi5-1-seqrw-ssd.txt"), "pi5-1-seqrw-ssd");
-        assert_eq!(of("md5.txt"), "md5");
-        assert_eq!(of("7.txt"), "7");
-        assert_eq!(of("standard input"), "");
+        line(&format!("{}: {} passed over", text.name, counted(*other, "other line")));
     }
 }

@@ -1,7 +1,7 @@
 //! `hakaru info`: what is known of a device or a path, and of this host; without either, which disks there are.
 
 use super::{print, width};
-use crate::exit::Exit;
+use crate::exit::{Exit, not_there};
 use anyhow::Result;
 use hakaru_device::guard::{self, Refusal};
 use hakaru_device::{InspectError, RawCard, Roots};
@@ -9,6 +9,7 @@ use hakaru_engine::ClockChoice;
 use hakaru_model::facts::{CardRegisters, Environment, Fact, Identity, TargetFacts, TargetKind};
 use hakaru_model::units::{Bytes, BytesPerSec};
 use hakaru_report::{Known, Listed};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Number of the form of the JSON, described in docs/FORMAT.md.
@@ -116,8 +117,11 @@ fn state(path: &Path, roots: &Roots) -> String {
 
 fn one(args: &Args, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
     let named = args.path.is_some();
+    if named && path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Err(not_there(format!("there is no {}: `hakaru info` lists the disks that are there", path.display())));
+    }
     let by_hand = args.by_hand();
-    let facts = if named { look(path)? } else { None };
+    let facts = if named { look(path).map_err(no_such)? } else { None };
     let mut identity = hakaru_device::identify(path, roots);
     let lone_card = if named { None } else { Some(decode(args, &not_given(), Bytes(0))) };
     if let (true, Fact::Known(device)) = (!by_hand.is_empty(), &mut identity.device) {
@@ -167,6 +171,14 @@ fn look(path: &Path) -> Result<Option<TargetFacts>, InspectError> {
         Ok(facts) => Ok(Some(facts)),
         Err(InspectError::Denied { .. }) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// Paths that lead nowhere are for whoever named them to put right.
+fn no_such(error: InspectError) -> anyhow::Error {
+    match error {
+        InspectError::Io { .. } | InspectError::Denied { .. } => error.into(),
+        error => not_there(error.to_string()),
     }
 }
 

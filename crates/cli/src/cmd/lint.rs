@@ -175,6 +175,7 @@ fn of_results(records: &[RunRecord]) -> Vec<Remark> {
         }
     };
     for record in records {
+        let of_the_design = |remark: &Remark| of_the_design(remark, record);
         hakaru_analysis::lint(&record.scenario, None).into_iter().filter(of_the_design).for_each(&mut add);
         let summary = hakaru_analysis::summarize(std::slice::from_ref(record));
         for caveat in summary.caveats.iter().filter(|caveat| !judged_already(caveat)) {
@@ -188,8 +189,12 @@ fn of_results(records: &[RunRecord]) -> Vec<Remark> {
 }
 
 /// Whether a result cannot tell it better itself: it knows its cache, its time and its size.
-fn of_the_design(remark: &Remark) -> bool {
-    matches!(remark.slip, Slip::DepthIgnored { .. } | Slip::SameBlocks { .. } | Slip::EndsEarly { .. })
+fn of_the_design(remark: &Remark, record: &RunRecord) -> bool {
+    match remark.slip {
+        Slip::EndsEarly { runtime, size } => hakaru_analysis::ended_early(record, &remark.job, runtime, size),
+        Slip::DepthIgnored { .. } | Slip::SameBlocks { .. } => true,
+        _ => false,
+    }
 }
 
 fn judged_already(caveat: &Caveat) -> bool {
@@ -243,6 +248,10 @@ fn as_text(subjects: &[Subject]) -> String {
     let mut text = String::new();
     let mut counts = [0; 3];
     for Subject { name, source, remarks } in subjects {
+        if subjects.len() > 1 {
+            let nothing = if remarks.is_empty() { " nothing was found" } else { "" };
+            text += &format!("{}:{nothing}\n\n", hakaru_report::plain(name));
+        }
         for (Remark { job, slip }, span) in remarks {
             counts[slip.weight() as usize] += 1;
             let level = match slip.weight() {

@@ -1,11 +1,11 @@
 //! `hakaru list`: what is in the store.
 
-use super::print;
+use super::{print, terminal_width};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
 use hakaru_model::integrity::{Scope, Verification};
-use hakaru_report::plain;
+use hakaru_report::{plain, wrapped};
 use hakaru_store::{Filter, RunRow, Store};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 /// Prints one line a run.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read(db)?;
     let filter = Filter { target: args.target.clone(), limit: Some(args.limit), ..Filter::default() };
     let rows = store.runs(&filter)?;
     if args.json {
@@ -45,26 +45,41 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     if rows.is_empty() {
         return print(&verified).map(|()| Exit::Ok);
     }
-    let mut text =
-        format!("{:<14} {:<20} {:>3} {:<18} {:<12} {}\n", "RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET");
-    for row in &rows {
-        let started = hakaru_report::time::utc(row.started_unix_ms);
-        let started = started.trim_end_matches(" UTC");
-        text += &format!(
-            "{:<14} {:<20} {:>3} {:<18} {:<12} {}\n",
-            row.short,
-            started,
-            row.repeat + 1,
-            plain(&row.scenario),
-            row.outcome.name(),
-            plain(&row.target)
-        );
-    }
+    let mut text = runs(&rows, terminal_width());
     if !verified.is_empty() {
         text += &format!("\n{verified}");
     }
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// A line a run, under a head; where the terminal has no room for the longest, two lines a run.
+fn runs(rows: &[RunRow], width: Option<usize>) -> String {
+    let line = |cells: [&str; 6]| {
+        let [run, started, repeat, scenario, outcome, target] = cells;
+        format!("{run:<14} {started:<20} {repeat:>3} {scenario:<18} {outcome:<12} {target}")
+    };
+    let started = |row: &RunRow| hakaru_report::time::utc(row.started_unix_ms).trim_end_matches(" UTC").to_owned();
+    let of = |row: &RunRow| {
+        let (number, target) =
+            ((row.repeat + 1).to_string(), plain(if row.target.is_empty() { "–" } else { &row.target }));
+        line([&row.short, &started(row), &number, &plain(&row.scenario), row.outcome.name(), &target])
+    };
+    let lines: Vec<String> = rows.iter().map(of).collect();
+    let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let Some(width) = width.filter(|&width| width < widest) else {
+        let head = line(["RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET"]);
+        return format!("{head}\n{}\n", lines.join("\n"));
+    };
+    let narrow = |row: &RunRow| {
+        let target = if row.target.is_empty() { String::new() } else { format!(" on {}", plain(&row.target)) };
+        let what = format!("{} #{}{target}", plain(&row.scenario), row.repeat + 1);
+        // To the minute: so much has room in forty columns.
+        let started: String = started(row).chars().take(16).collect();
+        let first = format!("{}  {started}  {}", row.short, row.outcome.name());
+        format!("{}\n{}\n", wrapped("", &first, width), wrapped("  ", &what, width))
+    };
+    format!("Started at (UTC):\n{}", rows.iter().map(narrow).collect::<String>())
 }
 
 /// Verifications, a line each; nothing when there are none.
@@ -85,11 +100,18 @@ fn verifications(store: &Store, args: &Args) -> Result<String> {
         };
         let started = hakaru_report::time::utc(v.started_unix_ms);
         let started = started.trim_end_matches(" UTC");
-        format!("{:<37} {started:<20} {outcome:<12} {}\n", v.id, plain(&target(v)))
+        let target = plain(&target(v));
+        match terminal_width().filter(|&width| width < 72 + target.chars().count()) {
+            None => format!("{:<37} {started:<20} {outcome:<12} {target}\n", v.id),
+            Some(width) => format!("{}\n{}\n", v.id, wrapped("  ", &format!("{started}  {outcome}  {target}"), width)),
+        }
     };
     let lines: String = found.iter().filter(|v| named(v)).take(args.limit as usize).map(line).collect();
-    let head = || format!("{:<37} {:<20} {:<12} {}\n", "VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET");
-    Ok(if lines.is_empty() { lines } else { head() + &lines })
+    let head = match terminal_width().is_some_and(|width| width < 80) {
+        false => format!("{:<37} {:<20} {:<12} {}\n", "VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"),
+        true => "Verifications, started at (UTC):\n".to_owned(),
+    };
+    Ok(if lines.is_empty() { lines } else { head + &lines })
 }
 
 fn json(row: &RunRow) -> serde_json::Value {

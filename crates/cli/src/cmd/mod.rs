@@ -32,9 +32,14 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// `1 run`, `12 runs`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 /// `1 figure`, `12 figures`.
 pub(crate) fn figures(count: usize) -> String {
-    format!("{count} figure{}", if count == 1 { "" } else { "s" })
+    counted(count, "figure")
 }
 
 /// A size that was typed, such as `4GiB`.
@@ -44,8 +49,13 @@ pub(crate) fn size(text: &str) -> Result<Bytes, String> {
 
 /// Columns of the terminal; 100 where there is none.
 pub(crate) fn width() -> usize {
+    terminal_width().unwrap_or(100)
+}
+
+/// Columns of the terminal, where there is one that tells.
+pub(crate) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
-    size.ok().map(|s| usize::from(s.ws_col)).filter(|&w| w >= 40).unwrap_or(100)
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
 /// What follows from a summary, by the rules that ship, and where it stands among published figures and the user's own.

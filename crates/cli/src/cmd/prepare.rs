@@ -19,7 +19,7 @@ up space) stands in a journal, and `hakaru recover` takes it back.
 
   hakaru prepare /dev/sdX --erase=ID --fill=ones --partition --mkfs=f2fs --mount=/mnt/card
 
-Exit codes: 0 done, 1 a step failed, 2 wrong usage, 3 refused because data would be lost, 130 interrupted.";
+Exit codes: 0 done, 1 a step failed, 2 wrong usage or no such device, 3 refused because data would be lost, 130 interrupted.";
 
 /// What to do to which device.
 #[derive(Debug, clap::Args)]
@@ -220,6 +220,13 @@ fn layout(table: Table, fs: Option<FsType>, candidate: &Candidate) -> Result<(La
     if candidate.partition().is_some() {
         anyhow::bail!("{} is a partition already: name the whole disk, or leave --partition out", candidate.name());
     }
+    if prepare::shows_no_partitions(candidate.name(), &Roots::live()) {
+        anyhow::bail!(
+            "/dev/{0} was set up without partitions, so the kernel would show none of those that are written to it: set it \
+             up again with `losetup -P`, or leave --partition out",
+            candidate.name()
+        );
+    }
     let block = candidate.identity().device.known().map_or(512, |device| device.logical_block);
     let size = candidate.size();
     Layout::tool()?;
@@ -255,6 +262,9 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
 /// Plans, asks for leave, and does it.
 pub(crate) fn main(args: &Args) -> Result<Exit> {
     let roots = Roots::live();
+    if args.only_drops_caches() {
+        return drop_caches(args, roots);
+    }
     let candidate = match guard::passive(&args.device, &roots) {
         Ok(candidate) => candidate,
         Err(refusal) => return Ok(erase::refuse(&refusal)),
@@ -268,6 +278,10 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
     };
     let steps: String = plan.words().iter().map(|step| format!("  {step}\n")).collect();
     let intent = format!("{}\nWould do:\n{steps}", erase::called(&candidate));
+    if args.dry_run && args.json {
+        print(&erase::outlook_json(&args.device, &plan.words(), true)?)?;
+        return Ok(Exit::Ok);
+    }
     if args.dry_run {
         print(&format!("{intent}{}Nothing was done.\n", erase::losses(&args.device)))?;
         return Ok(Exit::Ok);
@@ -286,6 +300,34 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
     walking.end();
     match done {
         Ok(done) => ready(args, done, preparation),
+        Err(error) => Ok(undo(error, preparation)),
+    }
+}
+
+impl Args {
+    /// Whether nothing is asked for that would need leave to erase.
+    fn only_drops_caches(&self) -> bool {
+        let Args { discard, fill, partition, mkfs, drop_caches, .. } = self;
+        *drop_caches && discard.is_none() && fill.is_none() && partition.is_none() && mkfs.is_none()
+    }
+}
+
+/// Empties the caches of the host, which takes nothing from any device.
+fn drop_caches(args: &Args, roots: Roots) -> Result<Exit> {
+    let name = args.device.display();
+    if !args.device.exists() {
+        let path = args.device.clone();
+        return Ok(erase::refuse(&Refusal::NotThere { path }));
+    }
+    let words = "empty the caches of the host".to_owned();
+    if args.dry_run {
+        let text = format!("{name}\nWould do:\n  {words}\nNothing would be lost.\nNothing was done.\n");
+        print(&if args.json { erase::outlook_json(&args.device, &[words], false)? } else { text })?;
+        return Ok(Exit::Ok);
+    }
+    let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
+    match preparation.drop_caches() {
+        Ok(()) => ready(args, Done { speed: None, mounted: None }, preparation),
         Err(error) => Ok(undo(error, preparation)),
     }
 }

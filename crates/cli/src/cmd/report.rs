@@ -1,9 +1,9 @@
 //! `hakaru report`: pages from the store alone.
 
 use super::{print, width};
-use crate::exit::Exit;
+use crate::exit::{Exit, Named, not_there};
 use crate::place;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hakaru_model::advice::Findings;
@@ -80,9 +80,10 @@ impl Form {
 /// When the folder or a file cannot be written.
 pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Result<()> {
     let failed = || format!("cannot write the charts to {}; name another folder with --charts", folder.display());
-    std::fs::create_dir_all(folder).with_context(failed)?;
+    std::fs::create_dir_all(folder).named(failed)?;
     for chart in charts {
-        std::fs::write(folder.join(format!("{}.svg", chart.name)), chart.svg(CHART_WIDTH)).with_context(failed)?;
+        let file = folder.join(format!("{}.svg", chart.name));
+        crate::output::write(&file, chart.svg(CHART_WIDTH).as_bytes()).named(failed)?;
     }
     Ok(())
 }
@@ -93,7 +94,7 @@ const CHART_WIDTH: u32 = 720;
 /// The run of that name, or the whole series it belongs to.
 pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
     let one = if name == "latest" {
-        store.latest()?.context("no runs are stored yet: `hakaru bench` makes one")?
+        store.latest()?.ok_or_else(|| not_there("no runs are stored yet: `hakaru bench` makes one"))?
     } else {
         store.run(name)?
     };
@@ -114,7 +115,7 @@ fn summaries(store: &Store, names: &[String]) -> Result<Vec<Summary>> {
 
 /// Writes it.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read(db)?;
     if let [only] = args.runs.as_slice()
         && let Some(verification) = place::verification(&store, only)?
     {

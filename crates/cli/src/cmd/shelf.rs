@@ -25,6 +25,7 @@ enum Action {
     /// Put the runs of a thing on it, for later ones to stand beside
     Add {
         /// What to call it
+        #[arg(value_parser = some_name)]
         name: String,
         /// The id of a run (or enough of its beginning), with all repeats of its series
         #[arg(default_value = "latest")]
@@ -37,11 +38,19 @@ enum Action {
     },
 }
 
+/// A name by which something can be found again.
+fn some_name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a name is needed, by which it can be told from the others and taken off again".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
 /// Source of the figures a user has put there.
 const OWN: &str = "own";
 
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read_or_empty(db)?;
     match &args.action {
         None | Some(Action::List) => print(&listed(&both(&own(&store)?)))?,
         Some(Action::Add { name, run }) => add(&store, name, run)?,

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 /// Prints it.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read(db)?;
     if let Some(verification) = place::verification(&store, &args.run)? {
         print(&match args.json {
             true => serde_json::to_string_pretty(&verification)? + "\n",

@@ -23,7 +23,7 @@ unused, and confirmed by its id (--erase=ID) or by typing its name. --quick take
 every false capacity, but no bad places; --keep puts back what was there. In a directory, the free space is filled with \
 files that have no name, so that nothing is left behind whatever happens.
 
-Exit codes: 0 good, 1 it could not be verified, 2 wrong usage, 3 refused because data would be lost, 4 defects found, \
+Exit codes: 0 good, 1 it could not be verified, 2 wrong usage or no such path, 3 refused because data would be lost, 4 defects found, \
 130 interrupted (what was found is kept).";
 
 /// The clock that walks over devices look at.
@@ -203,6 +203,10 @@ fn dry_run(args: &Args, candidate: &Candidate, samples: Option<Bytes>) -> Result
             format!("Would write samples of up to {bytes} in all, read them back, and put back what is there now.")
         }
     };
+    if args.json {
+        print(&erase::outlook_json(&args.path, &[what], !args.keep)?)?;
+        return Ok(Exit::Ok);
+    }
     let losses = if args.keep { String::new() } else { erase::losses(&args.path) };
     print(&format!("{}\n{what}\n{losses}Nothing was done.\n", erase::called(candidate)))?;
     Ok(Exit::Ok)
@@ -217,7 +221,11 @@ fn folder(args: &Args, db: Option<&Path>) -> Result<Exit> {
         let free = identity.filesystem.as_ref().map_or(Bytes(0), |filesystem| filesystem.free);
         let taken = FreeSpace::usable(free, args.size);
         let text = format!("Would fill {taken} of {free} of free space with files that have no name, read them back, ");
-        print(&format!("{text}and give the space back.\nNothing was done.\n"))?;
+        let text = format!("{text}and give the space back.");
+        match args.json {
+            true => print(&erase::outlook_json(&args.path, &[text], false)?)?,
+            false => print(&format!("{text}\nNothing was done.\n"))?,
+        }
         return Ok(Exit::Ok);
     }
     let mut store = place::open(db)?;

@@ -2,12 +2,12 @@
 
 use super::typing::Typist;
 use crate::cmd::print;
-use crate::exit::Exit;
+use crate::exit::{Exit, Named, complain, not_there};
 use crate::stop;
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use hakaru_campaign::campaign::ready::{self, READY};
 use hakaru_campaign::campaign::resolve::slug;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -39,7 +39,7 @@ pub(super) fn main(args: &Args) -> Result<Exit> {
         Some(name) => {
             let names = READY.map(|ready| ready.name).join(", ");
             let ready = ready::ready(name);
-            let ready = ready.with_context(|| format!("no campaign called {name} comes along: {names} do"))?;
+            let ready = ready.ok_or_else(|| not_there(format!("no campaign called {name} comes along: {names} do")))?;
             (ready.name.to_owned(), ready.text.to_owned())
         }
         None if !Typist::is_there() => {
@@ -64,7 +64,10 @@ pub(super) fn main(args: &Args) -> Result<Exit> {
         return print(&text).map(|()| Exit::Ok);
     }
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
-    write(&path, &text, args.force)?;
+    if let Err(error) = write(&path, &text, args.force) {
+        complain(&error);
+        return Ok(Exit::Usage);
+    }
     let shown = path.display();
     print(&format!("{shown} is written. Edit it as you like; then:\n"))?;
     print(&format!(
@@ -81,18 +84,15 @@ fn purpose(text: &str) -> &str {
 }
 
 fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
+    let failed = || format!("cannot write {}: name another file with --output", path.display());
     if replace {
-        options.create(true).truncate(true)
-    } else {
-        options.create_new(true)
-    };
-    let file = options.open(path).with_context(|| {
-        let cure = if replace { "" } else { " (name another with --output, or give --force to replace it)" };
-        format!("cannot write {}{cure}", path.display())
-    });
-    file?.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+        return crate::output::write(path, text.as_bytes()).named(failed);
+    }
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+    if file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+        bail!("{} is there already: name another file with --output, or give --force to replace it", path.display());
+    }
+    file.and_then(|mut file| file.write_all(text.as_bytes())).named(failed)
 }
 
 /// Somebody who answers.

@@ -2,9 +2,9 @@
 //!
 //! A name is that of a file, of a campaign that was carried out before, or of one that comes along, in this order.
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Named, not_there};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use hakaru_campaign::campaign::file::FileError;
 use hakaru_campaign::campaign::ready;
 use hakaru_campaign::campaign::resolve::{self, Surroundings};
@@ -106,8 +106,8 @@ fn find(name: &Path, store: &Store) -> Result<Text> {
     let short = name.to_string_lossy();
     // A folder may well be called like the campaign whose results are in it; what comes through a pipe is no file.
     if name.exists() && !name.is_dir() {
-        let text = std::fs::read_to_string(name)
-            .with_context(|| format!("cannot read the campaign file {}", name.display()))?;
+        let text =
+            std::fs::read_to_string(name).named(|| format!("cannot read the campaign file {}", name.display()))?;
         let folder = name.parent().unwrap_or(Path::new("")).to_owned();
         return Ok(Text { origin: short.into_owned(), text, files: RefCell::default(), folder, open: true });
     }
@@ -120,12 +120,12 @@ fn find(name: &Path, store: &Store) -> Result<Text> {
         return Ok(Text { origin, text, files: RefCell::default(), folder: PathBuf::new(), open: false });
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
-    anyhow::bail!(
+    Err(not_there(format!(
         "there is no campaign file {}, none of that name was carried out, and none comes along: `hakaru campaign init` \
          makes a file, and {} are ready-made",
         name.display(),
         names.join(", ")
-    )
+    )))
 }
 
 /// The text of a job file as a scenario, and what there is to say of it.

@@ -3,7 +3,7 @@
 use super::load;
 use crate::cmd::report::{Form, write_charts};
 use crate::cmd::{print, width};
-use crate::exit::Exit;
+use crate::exit::{Exit, Named};
 use crate::place;
 use anyhow::{Context, Result, bail};
 use hakaru_analysis::campaign;
@@ -47,7 +47,7 @@ pub(super) struct Args {
 
 /// Tells it.
 pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read(db)?;
     let campaign = match load::load(&args.campaign, &store)? {
         Ok(loaded) => loaded.campaign,
         Err(exit) => return Ok(exit),
@@ -92,7 +92,7 @@ fn nothing_to_report(summary: &CampaignSummary, args: &Args) -> String {
     match (&failed[..], other_definition) {
         ([], 0) => format!("nothing was measured of {name} yet: {run} begins"),
         ([], others) => format!(
-            "nothing that {name} wants now was measured yet: {others} stored run(s) were measured in another way, and do \
+            "nothing that {name} wants now was measured yet: {others} stored runs were measured in another way, and do \
              not count; {run} begins"
         ),
         ([first, ..], _) => format!(
@@ -125,7 +125,7 @@ fn found(args: &Args, campaign: &Campaign, store: &Store) -> Result<CampaignSumm
     let mut published = Published::default();
     if let Some(path) = &args.published {
         let failed = || format!("cannot use the table {}", path.display());
-        let text = std::fs::read_to_string(path).with_context(failed)?;
+        let text = std::fs::read_to_string(path).named(failed)?;
         let source = path.file_name().unwrap_or_default().to_string_lossy();
         published = published::table(&text, &source, campaign).with_context(failed)?;
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// The plan of a campaign.
 pub(super) fn check(named: &Named, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read_or_empty(db)?;
     let campaign = match named.load(&store)? {
         Ok(loaded) => loaded.campaign,
         Err(exit) => return Ok(exit),
@@ -23,7 +23,7 @@ pub(super) fn check(named: &Named, db: Option<&Path>) -> Result<Exit> {
 
 /// How far a campaign has come, or all of them.
 pub(super) fn main(name: Option<&Path>, db: Option<&Path>) -> Result<Exit> {
-    let store = place::open(db)?;
+    let store = place::read_or_empty(db)?;
     let Some(name) = name else {
         let campaigns = store.campaigns()?;
         let widest = campaigns.iter().map(|(id, _)| id.chars().count()).max().unwrap_or(0);

@@ -1,5 +1,6 @@
 //! Keeps a run in the store, where the environment asks for it (`HAKARU_STORE=1`).
 
+use crate::cmd::counted;
 use crate::place;
 use anyhow::Context;
 use hakaru_device::Roots;
@@ -78,8 +79,8 @@ impl Kept {
         let db = std::env::var_os("HAKARU_DB").map(PathBuf::from);
         let mut store = place::open(db.as_deref())?;
         store.append(&record).context("measured, but the record could not be stored")?;
-        let rows = request.kinds.len();
-        anstream::eprintln!("iozone: stored as {id} ({rows} test(s)); hakaru show {id} shows it");
+        let rows = counted(request.kinds.len(), "test");
+        anstream::eprintln!("iozone: stored as {id} ({rows}); hakaru show {id} shows it");
         Ok(())
     }
 }

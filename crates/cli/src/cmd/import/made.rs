@@ -1,0 +1,167 @@
+//! Records of what was read: their names, their ids, and when they were measured.
+
+use super::Text;
+use hakaru_dialects::import::{Clock, Format, Found, FoundRun, ImportedRun, unknown_environment};
+use hakaru_model::record::{FORMAT, Origin, RunRecord};
+use hakaru_report::plain;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A record, and what it was made of.
+pub(super) struct Made {
+    pub(super) record: RunRecord,
+    pub(super) format: Format,
+    /// Whether a name was read or given: what came through a pipe has none.
+    pub(super) named: bool,
+}
+
+/// Everything that was found, as records.
+pub(super) fn made(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<Made> {
+    // Repeats may print alike to the last digit: within one text they are told apart by their order.
+    let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
+    let zone = TimeZone::system();
+    let record = |one: &FoundRun| {
+        let text = &texts[one.source];
+        let of_file = || label_of(&text.name).filter(|_| text.is_file);
+        let named = label.map(str::to_owned).or_else(|| one.run.label.clone()).or_else(of_file);
+        let before = alike.entry((one.source, id_of(&one.run, named.as_deref(), 0))).or_default();
+        let id = id_of(&one.run, named.as_deref(), *before);
+        *before += 1;
+        let record = record_of(&one.run, text, named.as_deref(), id, &zone);
+        Made { record, format: one.run.format, named: named.is_some() }
+    };
+    found.runs.iter().map(record).collect()
+}
+
+/// What there is to say where a text told the time on a wall, and not where the wall stood.
+pub(super) fn about_the_clock(found: &Found) -> String {
+    if found.runs.iter().all(|one| one.run.clock == Clock::Utc) {
+        return String::new();
+    }
+    let zone = TimeZone::system();
+    let offset = Timestamp::now().to_zoned(zone.clone()).offset();
+    let unnamed = || if offset.is_zero() { "UTC".to_owned() } else { format!("UTC{offset}") };
+    let here = zone.iana_name().map_or_else(unnamed, plain);
+    format!(
+        "note: the text of fio tells the local time of the host it ran on, and not its time zone: taken as that of this \
+         host ({here}); TZ=NAME in front of the command names another\n"
+    )
+}
+
+/// Milliseconds since 1970 UTC. A time that a change of the clocks left out or gave twice is taken as people take it.
+fn moment(ms: i64, clock: Clock, zone: &TimeZone) -> i64 {
+    let on_the_wall = || {
+        let shown = Timestamp::from_millisecond(ms).ok()?.to_zoned(TimeZone::UTC).datetime();
+        Some(shown.to_zoned(zone.clone()).ok()?.timestamp().as_millisecond())
+    };
+    match clock {
+        Clock::Utc => ms,
+        Clock::Wall => on_the_wall().unwrap_or(ms),
+    }
+}
+
+/// The name of a file without folder, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
+fn label_of(name: &str) -> Option<String> {
+    let stem = Path::new(name).file_stem()?.to_str()?;
+    let bare = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let cut = bare.trim_end_matches(['-', '_', '.', ' ']);
+    Some(if bare != stem && cut != bare && !cut.is_empty() { cut } else { stem }.to_owned())
+}
+
+fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>, id: String, zone: &TimeZone) -> RunRecord {
+    let mut phases = run.phases.clone();
+    if run.started_unix_ms.is_some() {
+        phases.iter_mut().for_each(|phase| phase.started_unix_ms = moment(phase.started_unix_ms, run.clock, zone));
+    }
+    RunRecord {
+        format: FORMAT,
+        series: id.clone(),
+        id,
+        repeat: 0,
+        started_unix_ms: run.started_unix_ms.map_or(text.changed_unix_ms, |ms| moment(ms, run.clock, zone)),
+        origin: Origin::Imported {
+            program: run.program.clone(),
+            source: text.name.clone(),
+            reported: Box::new(run.reported.clone()),
+        },
+        scenario: run.scenario.clone(),
+        target: run.identity(label),
+        environment: unknown_environment(),
+        phases,
+        caveats: run.caveats.clone(),
+        outcome: run.outcome.clone(),
+        overhead: None,
+        campaign: None,
+    }
+}
+
+/// An id that follows from what was read, so that the same result is stored once (UUID version 8, RFC 9562), and from
+/// how many of the same came before it in its text.
+fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
+    let mut name = Name::default();
+    let content = (label, &run.program, &run.scenario, &run.phases, &run.reported, run.started_unix_ms);
+    // What was read from text can be written as text, and sums refuse no bytes.
+    let _ = serde_json::to_writer(&mut name, &content);
+    if before > 0 {
+        let _ = serde_json::to_writer(&mut name, &before);
+    }
+    let Name(a, b) = name;
+    format!(
+        "{:08x}-{:04x}-8{:03x}-{:04x}-{:012x}",
+        a >> 32,
+        (a >> 16) & 0xffff,
+        a & 0xfff,
+        0x8000 | (b >> 48) & 0x3fff,
+        b & 0xffff_ffff_ffff
+    )
+}
+
+/// FNV-1a twice, from two starts: for names of results, not a defence against forgers.
+struct Name(u64, u64);
+
+impl Default for Name {
+    fn default() -> Name {
+        Name(0xcbf2_9ce4_8422_2325, 0x9ae1_6a3b_2f90_404f)
+    }
+}
+
+impl std::io::Write for Name {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            self.1 = (self.1 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{label_of, moment};
+    use hakaru_dialects::import::Clock;
+    use jiff::tz::{Offset, TimeZone};
+
+    #[test]
+    fn a_clock_on_the_wall_is_that_of_a_time_zone() {
+        // Half past noon in Tokyo is half past three in the morning, UTC.
+        let (noon, tokyo) = (1_762_345_800_000, TimeZone::fixed(Offset::constant(9)));
+        assert_eq!(moment(noon, Clock::Wall, &tokyo), noon - 9 * 3_600_000);
+        assert_eq!(moment(noon, Clock::Utc, &tokyo), noon);
+        assert_eq!(moment(i64::MAX, Clock::Wall, &tokyo), i64::MAX);
+    }
+
+    #[test]
+    fn files_name_what_they_are_of() {
+        let of = |name| label_of(name).unwrap_or_default();
+        assert_eq!(of("logs/f2fs-blog-ext4-2.txt"), "f2fs-blog-ext4");
+        assert_eq!(of("pi5-1-seqrw-ssd.txt"), "pi5-1-seqrw-ssd");
+        assert_eq!(of("md5.txt"), "md5");
+        assert_eq!(of("7.txt"), "7");
+    }
+}

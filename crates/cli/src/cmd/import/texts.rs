@@ -1,0 +1,97 @@
+//! The texts that are read: files, folders, standard input. None is read without bound.
+
+use crate::exit::Named;
+use anyhow::{Context, Result, bail};
+use hakaru_model::units::Bytes;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// The largest file that is read; the longest logs of fio have a few hundred megabytes.
+const LARGEST: Bytes = Bytes(1 << 30);
+
+/// The most that is read of what does not say beforehand how long it is: a pipe, a device.
+const LONGEST: Bytes = Bytes(256 << 20);
+
+/// A text with its name, and when it was last changed.
+pub(super) struct Text {
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) changed_unix_ms: i64,
+    /// Whether its name says something of what was measured.
+    pub(super) is_file: bool,
+}
+
+/// The texts of some paths; folders give their files, sorted.
+pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<Text>> {
+    let mut texts = Vec::new();
+    for path in paths {
+        if path == Path::new("-") {
+            texts.push(Text {
+                name: "standard input".to_owned(),
+                text: bounded(std::io::stdin().lock(), "standard input", LONGEST)?,
+                changed_unix_ms: hakaru_campaign::now_unix_ms(),
+                is_file: false,
+            });
+        } else if path.is_dir() {
+            let mut files = Vec::new();
+            files_below(path, 0, &mut files)?;
+            files.sort();
+            texts.extend(files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?);
+        } else {
+            texts.push(read(path)?);
+        }
+    }
+    Ok(texts)
+}
+
+/// Regular files of a folder and those below; links are not followed, so that a loop of them cannot catch us.
+fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
+    let failed = || format!("cannot read the folder {}", folder.display());
+    for entry in std::fs::read_dir(folder).with_context(failed)? {
+        let entry = entry.with_context(failed)?;
+        let kind = entry.file_type().with_context(failed)?;
+        if kind.is_file() {
+            files.push(entry.path());
+        } else if kind.is_dir() && depth < 16 {
+            files_below(&entry.path(), depth + 1, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Text> {
+    let name = path.display().to_string();
+    let file = File::open(path).named(|| format!("cannot read {name}"))?;
+    let meta = file.metadata().with_context(|| format!("cannot read {name}"))?;
+    let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Ok(Text {
+        text: bounded(file, &name, if meta.is_file() { LARGEST } else { LONGEST })?,
+        name,
+        changed_unix_ms: since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64),
+        is_file: meta.is_file(),
+    })
+}
+
+/// All of it, if that is no more than so much.
+fn bounded(from: impl Read, name: &str, most: Bytes) -> Result<String> {
+    let mut bytes = Vec::new();
+    from.take(most.0 + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > most.0 {
+        bail!("cannot read {name}: it is longer than {most}, and no more than that is read of it; cut it into pieces");
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_read_without_bound() {
+        let told = bounded(std::io::repeat(0), "/dev/zero", Bytes(1 << 20)).unwrap_err().to_string();
+        assert!(told.contains("/dev/zero: it is longer than 1 MiB"), "{told}");
+        assert_eq!(bounded(&b"a\xffb"[..], "x", Bytes(3)).unwrap(), "a\u{fffd}b");
+    }
+}

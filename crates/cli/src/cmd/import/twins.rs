@@ -1,0 +1,185 @@
+//! One measurement that comes in two forms: the text and the JSON of one run of fio, a file and the same through a pipe.
+//!
+//! Stored twice it would count as two runs that agree to the last digit. Which two are one is told by what no second run
+//! repeats: all counts of I/Os, the time to the millisecond, and the latencies of each operation.
+
+use super::made::Made;
+use anyhow::Result;
+use hakaru_dialects::import::Format;
+use hakaru_model::job::Op;
+use hakaru_model::record::{OpRecord, Origin, RunRecord, Samples, WorkerRecord};
+use hakaru_report::plain;
+use hakaru_store::{RunRow, Store};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Leaves out what is a second form of something that comes with it or is stored, and tells of it.
+///
+/// Where somebody gave a name, only what has that name is taken for the same.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(super) fn apart(
+    store: &Store,
+    rows: &[RunRow],
+    found: &[Made],
+    labelled: bool,
+    told: &mut String,
+) -> Result<Vec<RunRecord>> {
+    let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    let mut of_ios: BTreeMap<u64, Vec<&RunRow>> = BTreeMap::new();
+    rows.iter().for_each(|row| of_ios.entry(row.ios).or_default().push(row));
+    let mut stored = Stored { store, of_ios, labelled, taken: BTreeSet::new() };
+    let mut kept = Vec::with_capacity(found.len());
+    for (made, better) in found.iter().zip(better(found)) {
+        let twin = match better {
+            _ if known.contains(made.record.id.as_str()) => None,
+            Some(other) => Some(words(&found[other].record, "comes with it")),
+            None => stored.twin(made)?,
+        };
+        match twin {
+            Some(twin) => *told += &format!("{}: {twin}\n", plain(source(&made.record))),
+            None => kept.push(made.record.clone()),
+        }
+    }
+    Ok(kept)
+}
+
+fn words(twin: &RunRecord, where_it_is: &str) -> String {
+    format!("the same measurement as in {}, which {where_it_is}: not stored once more", plain(source(twin)))
+}
+
+fn source(record: &RunRecord) -> &str {
+    match &record.origin {
+        Origin::Imported { source, .. } => source,
+        Origin::Measured { .. } => "",
+    }
+}
+
+/// All I/Os of a record, as the store counts them.
+fn ios(record: &RunRecord) -> u64 {
+    let workers = record.phases.iter().flat_map(|phase| &phase.workers);
+    let counts = workers.flat_map(|worker| Op::ALL.map(|op| worker.ops[op].ios));
+    counts.fold(0, u64::saturating_add)
+}
+
+/// What tells most comes first.
+fn rank(made: &Made) -> u32 {
+    match made.format {
+        Format::FioJson => 0,
+        Format::FioText => 1,
+        _ => 2,
+    }
+}
+
+/// Of each of those that come together, another one that tells more of the same measurement.
+fn better(found: &[Made]) -> Vec<Option<usize>> {
+    let mut of_ios: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    found.iter().enumerate().for_each(|(at, made)| of_ios.entry(ios(&made.record)).or_default().push(at));
+    let better = |at: usize| {
+        let made = &found[at];
+        // The same output of one program in one text twice is a repeat that prints alike.
+        let repeats = |other: &Made| source(&other.record) == source(&made.record) && other.format == made.format;
+        let others = of_ios.get(&ios(&made.record)).into_iter().flatten().copied();
+        let candidate = |&other: &usize| {
+            let first = (rank(&found[other]), other) < (rank(made), at);
+            first && !repeats(&found[other]) && found[other].record.id != made.record.id
+        };
+        others.filter(candidate).find(|&other| same_measurement(&found[other].record, &made.record))
+    };
+    (0..found.len()).map(better).collect()
+}
+
+/// What is stored, by its I/Os.
+struct Stored<'a> {
+    store: &'a Store,
+    of_ios: BTreeMap<u64, Vec<&'a RunRow>>,
+    labelled: bool,
+    /// Those that already are the twin of something.
+    taken: BTreeSet<String>,
+}
+
+impl Stored<'_> {
+    fn twin(&mut self, made: &Made) -> Result<Option<String>> {
+        for row in self.of_ios.get(&ios(&made.record)).into_iter().flatten() {
+            if self.taken.contains(&row.id) {
+                continue;
+            }
+            let stored = self.store.run(&row.id)?;
+            if self.labelled && stored.target.label != made.record.target.label {
+                continue;
+            }
+            // What came through a pipe has no name that could tell it from the same content under a name.
+            if same_measurement(&stored, &made.record) || !made.named && same_content(&stored, &made.record) {
+                self.taken.insert(row.id.clone());
+                return Ok(Some(words(&stored, &format!("is stored as run {}", row.short))));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether everything that was read is the same, whatever it is called.
+fn same_content(a: &RunRecord, b: &RunRecord) -> bool {
+    let timeless = |record: &RunRecord| {
+        let mut phases = record.phases.clone();
+        phases.iter_mut().for_each(|phase| phase.started_unix_ms = 0);
+        phases
+    };
+    let reported = |record: &RunRecord| match &record.origin {
+        Origin::Imported { program, reported, .. } => Some((program.clone(), reported.clone())),
+        Origin::Measured { .. } => None,
+    };
+    a.scenario == b.scenario && reported(a) == reported(b) && timeless(a) == timeless(b)
+}
+
+/// How far apart the moments of one measurement may be told: by a day and the time zones of the world.
+const APART_MS: u64 = 26 * 3_600_000;
+
+/// Whether two results are of one measurement.
+fn same_measurement(a: &RunRecord, b: &RunRecord) -> bool {
+    let workers = |record: &RunRecord| -> Vec<WorkerRecord> {
+        record.phases.iter().flat_map(|phase| phase.workers.iter().cloned()).collect()
+    };
+    let (of_a, of_b) = (workers(a), workers(b));
+    let ops = |(a, b): (&WorkerRecord, &WorkerRecord)| Op::ALL.map(|op| same_op(&a.ops[op], &b.ops[op]));
+    let judged: Vec<Sameness> = of_a.iter().zip(&of_b).flat_map(ops).collect();
+    of_a.len() == of_b.len()
+        && of_a.iter().zip(&of_b).all(|(a, b)| a.runtime.as_millis() == b.runtime.as_millis())
+        && a.started_unix_ms.abs_diff(b.started_unix_ms) <= APART_MS
+        && judged.iter().all(|sameness| *sameness != Sameness::No)
+        && judged.contains(&Sameness::Shown)
+}
+
+/// What the figures of one operation say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sameness {
+    /// They are of two measurements.
+    No,
+    /// They do not contradict that they are of one.
+    Perhaps,
+    /// Chance does not bring such latencies twice.
+    Shown,
+}
+
+fn same_op(a: &OpRecord, b: &OpRecord) -> Sameness {
+    if a.ios != b.ios {
+        return Sameness::No;
+    }
+    let kinds = [(&a.clat.stat, &b.clat.stat), (&a.lat.stat, &b.lat.stat)];
+    let told = kinds.into_iter().find(|(a, b)| a.count > 1 && b.count > 1);
+    let Some((a, b)) = told.filter(|_| a.ios > 0) else { return Sameness::Perhaps };
+    // Text has two decimals of means and deviations, in microseconds or milliseconds, and of extremes whole numbers.
+    let near = |a: f64, b: f64, share: f64| (a - b).abs() <= 10.0 + a.max(b) * share;
+    let longest = near(a.max as f64, b.max as f64, 0.05);
+    let same = longest && near(mean(a), mean(b), 0.002) && near(deviation(a), deviation(b), 0.005);
+    if same { Sameness::Shown } else { Sameness::No }
+}
+
+fn mean(stat: &Samples) -> f64 {
+    stat.sum as f64 / stat.count as f64
+}
+
+fn deviation(stat: &Samples) -> f64 {
+    let square_of_sum = stat.sum.checked_mul(stat.sum).map_or(0, |square| square / u128::from(stat.count));
+    (stat.sum_sq.saturating_sub(square_of_sum) as f64 / (stat.count as f64 - 1.0)).sqrt()
+}

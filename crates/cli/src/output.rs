@@ -1,0 +1,92 @@
+//! Files that are written whole or not at all.
+//!
+//! What is there stays as it was until the new content is complete beside it, so that a full disk or a lost cable leaves
+//! neither half a file nor none.
+
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a file, in the place of one that is there. What is no regular file (a pipe, a terminal) is written to as it is.
+///
+/// # Errors
+/// What the system says; a file that was there is unchanged then.
+pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let (path, there) = match path.metadata() {
+        // A link stays, and leads to the new content.
+        Ok(there) if there.is_file() => (path.canonicalize()?, Some(there)),
+        Ok(_) => return std::fs::write(path, content),
+        // A link to nothing is followed by whoever makes a file.
+        Err(_) if path.symlink_metadata().is_ok() => return std::fs::write(path, content),
+        Err(_) => (path.to_owned(), None),
+    };
+    let beside = beside(&path)?;
+    let done = match File::create_new(&beside) {
+        // Somebody may be allowed to write a file and not its folder.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && there.is_some() => {
+            return std::fs::write(&path, content);
+        }
+        made => made.and_then(|file| filled(file, content, there.as_ref())),
+    };
+    let done = done.and_then(|()| std::fs::rename(&beside, &path));
+    if done.is_err() {
+        // It was made by nobody else: its name holds our process.
+        let _ = std::fs::remove_file(&beside);
+    }
+    done
+}
+
+fn filled(mut file: File, content: &[u8], there: Option<&Metadata>) -> io::Result<()> {
+    if let Some(there) = there {
+        file.set_permissions(there.permissions())?;
+    }
+    file.write_all(content)?;
+    // Some file systems tell only now that there was no room.
+    file.sync_all()
+}
+
+/// `.report.html.1234.new` for `report.html`.
+fn beside(path: &Path) -> io::Result<PathBuf> {
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it has no name of a file"));
+    };
+    let mut new = OsString::from(".");
+    new.push(name);
+    new.push(format!(".{}.new", std::process::id()));
+    Ok(path.with_file_name(new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_is_replaced_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("a.html"), dir.path().join("link"));
+        write(&file, b"one").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("a.html", &link).unwrap();
+        write(&link, b"two").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_what_was_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.csv");
+        std::fs::write(&file, "before").unwrap();
+        // The name of the file beside is taken by a folder that nobody removes.
+        std::fs::create_dir(beside(&file).unwrap()).unwrap();
+        assert!(write(&file, b"after").is_err());
+        assert_eq!(std::fs::read(&file).unwrap(), b"before");
+        assert_eq!(write(&dir.path().join("no/x"), b"").unwrap_err().kind(), ErrorKind::NotFound);
+        write(Path::new("/dev/null"), b"gone").unwrap();
+        assert!(write(Path::new("/"), b"").is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! Verbs that only read: they make no database and change none, one that may only be read will do, and what is not there
+//! ends them with the code of wrong usage.
+
+mod support;
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use support::{Home, hakaru, text};
+
+const RESULT: &str = "268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s\n";
+
+fn run(home: &Home, words: &[&str]) -> Output {
+    hakaru(home).current_dir(home.work()).args(words).output().unwrap()
+}
+
+fn code(home: &Home, words: &[&str]) -> Option<i32> {
+    run(home, words).status.code()
+}
+
+/// A home with one imported run.
+fn with_a_run() -> Home {
+    let home = Home::new();
+    let file = home.work().join("dd.txt");
+    std::fs::write(&file, RESULT).unwrap();
+    assert_eq!(code(&home, &["import", "dd.txt"]), Some(0));
+    std::fs::remove_file(file).unwrap();
+    home
+}
+
+#[test]
+fn reading_makes_no_database() {
+    let home = Home::new();
+    let verbs: [&[&str]; 7] = [
+        &["list"],
+        &["show", "latest"],
+        &["compare", "a", "b"],
+        &["report", "latest"],
+        &["export"],
+        &["shelf", "add", "x"],
+        &["campaign", "report", "quick"],
+    ];
+    for words in verbs {
+        let out = run(&home, words);
+        let said = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains("hakaru bench") || said.contains("no run"), "{words:?}: {said}");
+    }
+    assert_eq!(code(&home, &["campaign", "check", "quick"]), Some(0));
+    assert_eq!(code(&home, &["shelf"]), Some(0));
+    // Where nobody named a database, the user's own is empty as long as there is none.
+    let of_nobody = |words: &[&str]| hakaru(&home).env_remove("HAKARU_DB").args(words).output().unwrap();
+    let list = of_nobody(&["list"]);
+    assert!(list.status.success() && text(&list.stdout).contains("No runs are stored yet"), "{list:?}");
+    assert_eq!(of_nobody(&["show", "latest"]).status.code(), Some(2));
+    let there: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(there, ["work"], "reading made something");
+}
+
+/// Who may write nothing still reads; for the superuser the program is run as somebody else, to whom it is copied.
+#[test]
+fn a_database_that_may_only_be_read_is_read() {
+    let home = with_a_run();
+    let program = home.path().join("hakaru");
+    std::fs::copy(hakaru(&home).get_program(), &program).unwrap();
+    let may = |path: &Path, mode: u32| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let database = home.path().join("hakaru.db");
+    let before = std::fs::read(&database).unwrap();
+    for (path, mode) in [(program.as_path(), 0o755), (&database, 0o444), (home.path(), 0o555)] {
+        may(path, mode);
+    }
+    for (words, wanted) in [
+        (&["list"][..], "dd"),
+        (&["show", "latest"], "(imported)"),
+        (&["report", "latest", "--format=markdown"], "dd"),
+        (&["export"], "\"format\":1"),
+        (&["compare", "latest", "latest"], "ratio"),
+        (&["shelf"], "suneast"),
+    ] {
+        let mut command = Command::new(&program);
+        command.env("HAKARU_DB", &database).env("HOME", home.path()).env("NO_COLOR", "1").current_dir("/").args(words);
+        if rustix::process::geteuid().is_root() {
+            command.uid(65_534).gid(65_534);
+        }
+        let out = command.output().unwrap();
+        let said = text(&out.stderr);
+        assert!(out.status.success(), "{words:?}: {said}");
+        assert!(text(&out.stdout).contains(wanted), "{words:?}: {}", text(&out.stdout));
+    }
+    may(home.path(), 0o755);
+    assert!(before == std::fs::read(&database).unwrap());
+    assert!(!home.path().join("hakaru.db-wal").exists() && !home.path().join("hakaru.db-shm").exists());
+}
+
+#[test]
+fn what_was_named_and_is_not_there_is_wrong_usage() {
+    let home = with_a_run();
+    let absent: [&[&str]; 15] = [
+        &["list", "--db=/no/such.db"],
+        &["show", "ffff"],
+        &["report", "ffff"],
+        &["report", "latest", "--rules=/no/such.toml"],
+        &["compare", "ffff", "latest"],
+        &["export", "ffff"],
+        &["import", "/no/such"],
+        &["import", "--map=/no/such.toml", "/dev/null"],
+        &["lint", "/no/such"],
+        &["info", "/no/such"],
+        &["verify", "/no/such"],
+        &["prepare", "/no/such", "--fill=zero", "--dry-run"],
+        &["prepare", "/no/such", "--drop-caches", "--dry-run"],
+        &["campaign", "check", "nofile"],
+        &["campaign", "init", "quick", "--output=/no/such/quick.toml"],
+    ];
+    for words in absent {
+        let out = run(&home, words);
+        let said = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{words:?}: {said}");
+        assert!(!said.contains("refused") && said.starts_with("error: "), "{words:?}: {said}");
+    }
+    // fio and iozone have their own codes, and programs rely on them.
+    assert_eq!(code(&home, &["fio", "/no/such.fio"]), Some(1));
+    assert_ne!(code(&home, &["iozone", "-i", "0", "-s", "1m", "-f", "/no/such/file"]), Some(0));
+    assert!(text(&run(&home, &["info", "/no/such"]).stderr).contains("there is no /no/such"));
+}
+
+#[test]
+fn what_cannot_be_written_leaves_what_was_there() {
+    let home = with_a_run();
+    let file = home.work().join("all.jsonl");
+    assert_eq!(code(&home, &["export", "--output=all.jsonl"]), Some(0));
+    let whole = std::fs::read(&file).unwrap();
+    assert!(whole.ends_with(b"}\n"));
+    // The report of nothing replaces nothing.
+    assert_eq!(code(&home, &["report", "ffff", "--output=all.jsonl"]), Some(2));
+    assert_eq!(code(&home, &["export", "--output=/dev/null"]), Some(0));
+    assert_eq!(code(&home, &["export", "--output=/dev/full"]), Some(1));
+    assert!(whole == std::fs::read(&file).unwrap());
+    assert_eq!(home.left_behind(), 1);
+}
+
+#[test]
+fn nothing_is_called_nothing() {
+    let home = with_a_run();
+    let out = run(&home, &["shelf", "add", " "]);
+    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("a name is needed"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn what_would_be_done_is_told_to_programs_as_well() {
+    let home = Home::new();
+    let out = run(&home, &["verify", ".", "--dry-run", "--json", "--size=16MiB"]);
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
+    assert!(json["dry_run"] == true && json["would"][0].as_str().is_some_and(|text| text.contains("16 MiB")), "{json}");
+    let out = run(&home, &["prepare", "/dev/null", "--drop-caches", "--dry-run", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
+    assert_eq!(
+        (json["would"][0].as_str(), json["would_be_lost"].as_array().map(Vec::len)),
+        (Some("empty the caches of the host"), Some(0))
+    );
+}
