@@ -141,6 +141,22 @@ fn what_is_wrong_is_pointed_at() {
     insta::assert_snapshot!(told.join("\n"));
 }
 
+/// They passed the check, and ended the campaign once its card was prepared.
+#[test]
+fn sizes_and_names_of_nothing_are_none() {
+    let w = "[[workload]]\nsuite = [\"all\"]\n";
+    for (text, wanted) in [
+        ("[[workload]]\nrw = \"write\"\nsize = \"0\"\n".to_owned(), "a size is over 0"),
+        ("[[workload]]\nrw = \"write\"\nsize = 0\n".to_owned(), "over 0"),
+        (format!("[[card]]\nlabel = \"\"\n{w}"), "this label is empty"),
+        (format!("[[layer]]\nfs = \"raw\"\nname = \" \"\n{w}"), "this name is empty"),
+        ("[[workload]]\nname = \"\"\nsuite = [\"all\"]\n".to_owned(), "this name is empty"),
+    ] {
+        let error = parse(&format!("name = \"x\"\n{text}")).unwrap_err();
+        assert!(error.message.contains(wanted) && error.span.is_some(), "{text}: {error:?}");
+    }
+}
+
 /// A label with an escape sequence reached the terminal of whoever ran the file of a stranger.
 #[test]
 fn no_text_of_a_file_commands_the_terminal() {

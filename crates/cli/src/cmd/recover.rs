@@ -9,7 +9,7 @@ use hakaru_device::Roots;
 use hakaru_device::prepare::{self, JournalError};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_report::plain;
-use hakaru_store::{CutShort, LeftError, Store};
+use hakaru_store::{CutShort, LeftError, OpenError, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
 
 /// Stores what runs that were cut short had measured; or only tells of them.
 fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
-    let mut store = Store::open(database)?;
+    let mut store = if list { only_to_tell(database)? } else { Store::open(database)? };
     let mut worst = Exit::Ok;
     for spool in spools {
         let held = if list { store.look_into(spool) } else { store.keep_cut_short(spool) };
@@ -93,6 +93,14 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
         }
     }
     Ok(worst)
+}
+
+/// Who only tells of runs changes nothing, and makes no database for them.
+fn only_to_tell(database: &Path) -> Result<Store, OpenError> {
+    match Store::read(database) {
+        Err(OpenError::Absent { path }) => Store::empty(path),
+        opened => opened,
+    }
 }
 
 /// The error itself says what it is about; what it is wrapped in would say it again.
