@@ -231,7 +231,7 @@ fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
     let mut bench = Bench::new();
     // An odd block does not fit the blocks of the card.
     let text = "name = \"x\"\nrepeats = 1\n[[card]]\nsimulate = \"even.json\"\n\
-                [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 0\nsize = \"1 MiB\"\n\
+                [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 100\nsize = \"1 MiB\"\n\
                 [[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
     let (ended, notes) = bench.run(&parse(text), None);
     assert_eq!((ended.end, ended.stored, ended.failures.len()), (End::Incomplete, 1, 1));

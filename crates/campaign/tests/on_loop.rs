@@ -172,7 +172,7 @@ fn nothing_is_lost_for_a_file_system_that_cannot_be_made() {
 #[test]
 fn the_speed_of_a_fill_is_kept_though_the_first_run_fails() {
     let Some(disk) = Disk::new(32) else { return };
-    let odd = "[[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 0\nsize = \"1 MiB\"\n";
+    let odd = "[[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 100\nsize = \"1 MiB\"\n";
     let (ended, _) = measure(&disk, 0, &format!("repeats = 2\n[preparation]\nfill = \"ones\"\n{odd}{WRITE}"));
     assert_eq!((ended.stored, ended.failures.len()), (2, 2), "{ended:?}");
     let speeds: Vec<bool> =

@@ -133,11 +133,11 @@ impl<T: Quantity> de::Visitor<'_> for Visitor<T> {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
-        self.visit_f64(number as f64)
+        T::of_number(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(number), &self))
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
-        self.visit_f64(number as f64)
+        T::of_number(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(number), &self))
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {

@@ -167,9 +167,9 @@ fn a_confirmation_must_name_this_very_device() {
     let serial = |text: &str| says(Confirmation::Serial(text.to_owned()));
     let typed = |text: &str| says(Confirmation::Typed(text.to_owned()));
     assert_eq!([serial("scratch-42"), serial(" SCRATCH-42\n"), typed("vdb"), typed("/dev/vdb")], ["meant"; 4]);
-    insta::assert_snapshot!(serial("scratch-43"), @"`scratch-43` is not the identity of /dev/vdb, which is `scratch-42`: look again whether this is the device you mean");
-    insta::assert_snapshot!(serial("0x00000000"), @"`0x00000000` is no identity: many devices have none, and show this instead: give the CID, or a name from /dev/disk/by-id");
-    insta::assert_snapshot!(serial(""), @"`` is no identity: many devices have none, and show this instead: give the CID, or a name from /dev/disk/by-id");
+    insta::assert_snapshot!(serial("scratch-43"), @"`scratch-43` is not the identity of /dev/vdb, which is `scratch-42`: look again whether this is the device you mean; if it is, allow it with --erase=scratch-42");
+    insta::assert_snapshot!(serial("0x00000000"), @"`0x00000000` is no identity: many devices have none, and show this instead: give its serial number, CID or a name from /dev/disk/by-id: --erase=scratch-42");
+    insta::assert_snapshot!(serial(""), @"`` is no identity: many devices have none, and show this instead: give its serial number, CID or a name from /dev/disk/by-id: --erase=scratch-42");
     insta::assert_snapshot!(typed("vda"), @"`vda` was typed, and the name is `vdb`: look again whether this is the device you mean");
     insta::assert_snapshot!(typed("y"), @"`y` was typed, and the name is `vdb`: look again whether this is the device you mean");
 }
