@@ -229,9 +229,9 @@ fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
 #[test]
 fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
     let mut bench = Bench::new();
-    // An odd block does not fit the blocks of the card.
+    // Its block does not fit into its size.
     let text = "name = \"x\"\nrepeats = 1\n[[card]]\nsimulate = \"even.json\"\n\
-                [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = 100\nsize = \"1 MiB\"\n\
+                [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = \"2 MiB\"\nsize = \"1 MiB\"\n\
                 [[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
     let (ended, notes) = bench.run(&parse(text), None);
     assert_eq!((ended.end, ended.stored, ended.failures.len()), (End::Incomplete, 1, 1));
