@@ -13,8 +13,10 @@ use anyhow::{Context, Result, bail};
 use contest::{Bench, Contest, Measured};
 use std::path::PathBuf;
 
-/// Rounds unless `--rounds=N` says otherwise.
-const ROUNDS: usize = 7;
+/// Rounds, and seconds of each, unless `--rounds=N` and `--seconds=S` say otherwise. Single runs scatter by a tenth where
+/// others use the machine too: many short rounds tell more than a few long ones.
+const ROUNDS: usize = 21;
+const SECONDS: f64 = 0.4;
 
 /// What was asked for on the command line.
 pub(crate) struct Wishes {
@@ -28,7 +30,7 @@ pub(crate) struct Wishes {
 
 impl Wishes {
     fn parse(words: &[String]) -> Result<Wishes> {
-        let mut wishes = Wishes { rounds: ROUNDS, seconds: 1.0, only: None, newer: None, write: true };
+        let mut wishes = Wishes { rounds: ROUNDS, seconds: SECONDS, only: None, newer: None, write: true };
         for word in words {
             match word.split_once('=') {
                 Some(("--rounds", n)) => wishes.rounds = n.parse().context("--rounds takes a number")?,
