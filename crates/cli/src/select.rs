@@ -3,6 +3,7 @@
 //! Terms of different kinds narrow the choice, terms of one kind widen it. Names without a kind are the business of
 //! whoever asks.
 
+use crate::exit::not_there;
 use anyhow::{Context, Result, bail};
 use hakaru_model::facts::TargetKind;
 use hakaru_model::record::RunRecord;
@@ -142,7 +143,7 @@ pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<
                 found |= term.means(record)?;
             }
             if !found {
-                bail!("{}", nothing(term, &records));
+                return Err(not_there(nothing(term, &records)));
             }
         }
         let mut kept = Vec::new();

@@ -221,7 +221,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
     bench.kill().unwrap();
     bench.wait().unwrap();
     let noted = hakaru(&home).arg("list").output().unwrap();
-    assert!(support::text(&noted.stderr).contains("`hakaru recover` keeps what they had measured"));
+    assert!(support::text(&noted.stderr).contains("1 run was cut short: `hakaru recover` keeps what it had measured"));
     let said = recover();
     assert!(said.contains("cut short: rand-read") && said.contains("stored as run"), "{said}");
     let record = records(&home).remove(0);

@@ -1,7 +1,7 @@
 //! `hakaru shelf`: published figures, and one's own, that results are put beside.
 
 use super::{figures, print};
-use crate::exit::{Exit, complain};
+use crate::exit::{Exit, complain, not_there};
 use crate::place;
 use anyhow::{Context, Result, bail};
 use hakaru_model::shelf::{Entry, Shelf, Source};
@@ -149,7 +149,8 @@ fn remove(store: &Store, name: &str) -> Result<()> {
     shelf.entries.retain(|entry| entry.card != name);
     let gone = before - shelf.entries.len();
     if gone == 0 {
-        bail!("nothing of yours on the shelf is called `{name}`; `hakaru shelf` lists what is there");
+        let told = format!("nothing of yours on the shelf is called `{name}`; `hakaru shelf` lists what is there");
+        return Err(not_there(told));
     }
     save(store, &shelf)?;
     print(&format!("{} of {name} taken off the shelf\n", figures(gone)))

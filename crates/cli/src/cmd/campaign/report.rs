@@ -3,7 +3,7 @@
 use super::load;
 use crate::cmd::report::{Form, write_charts};
 use crate::cmd::{print, width};
-use crate::exit::{Exit, Named};
+use crate::exit::{Exit, Named, not_there};
 use crate::place;
 use anyhow::{Context, Result, bail};
 use hakaru_analysis::campaign;
@@ -47,7 +47,7 @@ pub(super) struct Args {
 
 /// Tells it.
 pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let store = place::read(db)?;
+    let store = place::read_or_empty(db)?;
     let campaign = match load::load(&args.campaign, &store)? {
         Ok(loaded) => loaded.campaign,
         Err(exit) => return Ok(exit),
@@ -137,7 +137,8 @@ fn found(args: &Args, campaign: &Campaign, store: &Store) -> Result<CampaignSumm
     if let Some(wanted) = &args.reference {
         let names: Vec<&str> = summary.cards.iter().map(|card| card.name.as_str()).collect();
         let Some(place) = names.iter().position(|name| name.eq_ignore_ascii_case(wanted)) else {
-            bail!("no card of {} is called {wanted}; there are {}", campaign.name, names.join(", "));
+            let there = names.join(", ");
+            return Err(not_there(format!("no card of {} is called {wanted}; there are {there}", campaign.name)));
         };
         summary.reference = place as u32;
     }
@@ -146,7 +147,8 @@ fn found(args: &Args, campaign: &Campaign, store: &Store) -> Result<CampaignSumm
             summary.cards.iter().flat_map(|card| &card.layers).map(|of| of.layer.as_str()).collect();
         let Some(layer) = layers.iter().find(|layer| layer.eq_ignore_ascii_case(wanted)) else {
             let layers: Vec<&str> = layers.into_iter().collect();
-            bail!("no layer of {} is called {wanted}; there are {}", campaign.name, layers.join(", "));
+            let there = layers.join(", ");
+            return Err(not_there(format!("no layer of {} is called {wanted}; there are {there}", campaign.name)));
         };
         let layer = (*layer).to_owned();
         campaign::hold_against(&mut summary, &layer);
