@@ -64,7 +64,8 @@ fn reading_makes_no_database() {
 fn a_database_that_may_only_be_read_is_read() {
     let home = with_a_run();
     let program = home.path().join("hakaru");
-    std::fs::copy(hakaru(&home).get_program(), &program).unwrap();
+    // By another process: one that another test starts would inherit what is open here for writing, and the copy be busy.
+    assert!(Command::new("cp").arg(hakaru(&home).get_program()).arg(&program).status().unwrap().success());
     let may = |path: &Path, mode: u32| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     let database = home.path().join("hakaru.db");
     let before = std::fs::read(&database).unwrap();
