@@ -91,10 +91,10 @@ fn what_is_not_understood_is_told() {
 #[test]
 fn a_result_that_met_its_time_did_not_end_early() {
     let home = Home::new();
-    let result = |ms: u64, bytes: u64| {
+    let result = |ms: u64, bytes: u64, more: &str| {
         format!(
             r#"{{"fio version": "fio-3.33", "timestamp": 1763781785, "jobs": [{{"jobname": "a", "groupid": 0, "error": 0,
-            "job options": {{"name": "a", "rw": "read", "bs": "1m", "size": "64m", "runtime": "20", "direct": "1"}},
+            "job options": {{"name": "a", "rw": "read", "bs": "1m", "size": "64m", "runtime": "20", "direct": "1"{more}}},
             "read": {{"io_bytes": {bytes}, "bw_bytes": {}, "iops": 100.0, "runtime": {ms}, "total_ios": {}}}}}]}}"#,
             bytes * 1000 / ms,
             bytes >> 20
@@ -102,10 +102,13 @@ fn a_result_that_met_its_time_did_not_end_early() {
     };
     let file = home.work().join("a.json");
     for (ms, bytes, ended_early) in [(20_001, 640 << 20, false), (1500, 64 << 20, true), (20_000, 32 << 20, false)] {
-        std::fs::write(&file, result(ms, bytes)).unwrap();
+        std::fs::write(&file, result(ms, bytes, "")).unwrap();
         let remarks = found(&home, &[file.to_str().unwrap()]);
         assert_eq!(slips(&remarks).contains(&"ends_early"), ended_early, "{ms} ms, {bytes} bytes: {remarks:?}");
     }
+    // fio 3.39 lists it without a value.
+    std::fs::write(&file, result(20_001, 640 << 20, ", \"time_based\": \"\"")).unwrap();
+    assert!(!slips(&found(&home, &[file.to_str().unwrap()])).contains(&"ends_early"));
 }
 
 #[test]

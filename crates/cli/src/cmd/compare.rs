@@ -1,7 +1,7 @@
 //! `hakaru compare`: two things side by side, in figures, ratios and words.
 
 use super::report::{Form, NO_TABLE};
-use super::{import, print, width};
+use super::{import, print, terminal_width, width};
 use crate::exit::Exit;
 use crate::place;
 use crate::select::{self, Term};
@@ -306,6 +306,9 @@ fn caveats(summary: &Summary, name: &str) -> String {
     if summary.caveats.is_empty() {
         return String::new();
     }
-    let lines: String = summary.caveats.iter().map(|caveat| format!("  {}\n", plain(&caveat.to_string()))).collect();
+    // What goes into a file is not broken into lines.
+    let width = terminal_width().unwrap_or(usize::MAX);
+    let line = |text: String| format!("{}\n", hakaru_report::wrapped("  ", &plain(&text), width));
+    let lines: String = summary.caveats.iter().map(|caveat| line(caveat.to_string())).collect();
     format!("\nCaveats of {}\n{lines}", plain(name))
 }

@@ -293,6 +293,17 @@ fn told_of_partitions(disk: &Path) -> bool {
     partx("--add").is_ok_and(|output| output.status.success())
 }
 
+/// Only after the table was written did it show that the kernel gives such a loop device no partitions.
+#[test]
+fn a_loop_device_without_partitions_is_known_beforehand() {
+    let name = "a_loop_device_without_partitions_is_known_beforehand";
+    for (options, without) in [(&[][..], true), (&["--partscan"], false)] {
+        let Some(device) = LoopDevice::new(name, 8, options) else { return };
+        let kname = device.node.file_name().unwrap().to_str().unwrap();
+        assert_eq!(shows_no_partitions(kname, &Roots::live()), without, "{options:?}");
+    }
+}
+
 #[test]
 fn a_partition_table_is_written_and_a_partition_taken() {
     let name = "a_partition_table_is_written_and_a_partition_taken";
