@@ -42,8 +42,9 @@ pub(crate) struct Args {
 }
 
 const AFTER: &str = "\
-Tables (CSV) with a header of target, workload, rw, bs, bandwidth, bandwidth_unit, iops, lat_us are read as they are; of \
-any other, a mapping (--map=FILE) says which column holds what, in TOML:
+Tables (CSV) whose first row has these names are read as they are: target, host, workload, rw, bs, iodepth, bandwidth, \
+bandwidth_deviation, bandwidth_unit, iops, iops_deviation, runs, source; rw, and bandwidth or iops, are needed. Of any other, a mapping (--map=FILE) says which \
+column holds what, in TOML:
 
   bandwidth_unit = \"KB/s\"
   [columns]
@@ -53,6 +54,9 @@ any other, a mapping (--map=FILE) says which column holds what, in TOML:
   [workloads.rr]
   rw = \"randread\"
   bs = \"4KiB\"
+
+One measurement in several forms (text and JSON of one run of fio) is stored once. A file may have 1 GiB, and what comes \
+through a pipe 256 MiB.
 
 Exit codes: 0 done, 1 no results were found, or they could not be stored, 2 wrong usage, or a file that is not there.";
 
