@@ -250,3 +250,36 @@ pub(crate) fn table(about: &str, conclusions: &[Conclusion]) -> DataTable {
         rows: conclusions.iter().map(row).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::advice::Criterion;
+    use hakaru_model::finding::Measured;
+
+    /// It said "not measured: fsync latency, 99th percentile 7.21 ms".
+    #[test]
+    fn what_was_measured_is_not_called_not_measured() {
+        let criterion = |figure| Criterion { figure, fits: 10.0, care: 50.0, why: String::new() };
+        let decision = Decision {
+            criterion: criterion(Figure::SyncP99),
+            measured: Measured { phase: "durable".into(), value: 7.21, ci95: None, runs: 3 },
+            fitness: Fitness::Fits,
+            firm: false,
+            better_from: None,
+        };
+        let mut advice = Advice {
+            id: "db".into(),
+            title: "databases".into(),
+            fitness: None,
+            decided_by: vec![decision],
+            not_measured: vec![criterion(Figure::SyncP999)],
+        };
+        let told = use_of(&advice);
+        assert_eq!((told.sign, told.verdict), ('?', "cannot be told"));
+        assert!(told.because.starts_with("fsync latency, 99th percentile 7.21"), "{}", told.because);
+        assert!(told.because.contains("; not measured: fsync latency"), "{}", told.because);
+        advice.decided_by.clear();
+        assert_eq!(use_of(&advice).verdict, "not measured");
+    }
+}
