@@ -315,7 +315,7 @@ pub(super) const JOBS: &[Job] = &[
     job("report", "eta-interval", Counts, "--eta-interval=1 --rw=read --bs=16k --size=512k"),
     job("report", "eta-unknown", Counts, "--eta=sometimes --rw=read --bs=16k --size=512k"),
     job("report", "bandwidth-log", Form, "--bandwidth-log --rw=read --bs=16k --size=512k"),
-    job("report", "trigger-timeout", Form, "--trigger-timeout=500ms --trigger=true --ioengine=null --rw=read --bs=4k --size=1g --rate_iops=500 --runtime=5 --time_based"),
+    job("report", "trigger-timeout", Form, "--trigger-timeout=1 --trigger=true --ioengine=null --rw=read --bs=4k --size=1g --rate_iops=500 --runtime=5 --time_based"),
     job("report", "eta-never", Counts, "--eta=never --rw=read --bs=16k --size=512k"),
     job("report", "json-plus", Counts, "--output-format=json+ --rw=read --bs=16k --size=512k"),
     job("report", "json-plus-all", Counts, "--output-format=json+ --rw=randread --bs=4k --size=512k --lat_percentiles=1 --slat_percentiles=1 --fsync=16"),
