@@ -384,6 +384,7 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ("durable/sync-file-range", "write.short_ios", "sync_file_ranges are counted as short writes"),
     ("durable/sync-file-range", "issued rwts", "sync_file_ranges are counted as short writes"),
     ("report/eta-unknown", "stderr", "a word that is none is taken without a warning"),
+    ("report/trigger-timeout", "verify.state", "a state is saved of jobs that verify nothing"),
     ("engine/posixaio", "iodepth_level", "how much lands between two looks is up to the scheduler"),
     ("report/unified-both", "mixed: IOPS", "the sum of both is nothing"),
     ("engine/vsync", "write.io_", "what is left in the queue at the end is not counted"),
