@@ -198,6 +198,7 @@ ours wrote. `verify=pattern`, which has none, is the same in both.
 job was over it is refused, because fio's random offsets are others than ours.
 - `verify_state_save` saves jobs that verify. A trigger of fio saves the others, too, though nothing can be made of that.
 - `--trigger` runs its command when the jobs have ended and saved their state, rather than before they end.
+- `--trigger-timeout` is kept to its parts of a second. fio cuts it to whole ones, and takes `500ms` for never.
 - `--crctest` has no murmur3, jhash and fnv: nothing is checked by them here.
 - `--eta` of an unknown word is taken for `auto` as in fio, with a warning.
 - Of a job that cannot run beside others, the result tells the error as fio's does, and standard error the cure.
