@@ -5,6 +5,7 @@
 use hakaru_model::facts::DiskStats;
 use hakaru_model::plan::FilePlan;
 use hakaru_model::units::Nanos;
+use rustix::fd::AsFd;
 use rustix::fs::{FileType, major, minor};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -60,6 +61,22 @@ impl DiskWatch {
     }
 }
 
+/// Whether a file is a disk that lies in memory: a virtual one on no other disk, file or host.
+pub(crate) fn is_in_memory(file: impl AsFd) -> bool {
+    let stat = rustix::fs::fstat(file).ok();
+    let stat = stat.filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
+    let Some(node) = stat.and_then(|stat| node_of(stat.st_rdev)) else { return false };
+    // Such as the disk itself, the file of a loop device, and the client of a network disk.
+    let below = ["device", "loop", "pid", "partition"].iter().any(|name| node.join(name).exists());
+    !below && std::fs::read_dir(node.join("slaves")).is_ok_and(|mut disks| disks.next().is_none())
+}
+
+/// The folder of a block device in sysfs.
+fn node_of(device: u64) -> Option<PathBuf> {
+    let node = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+    std::fs::canonicalize(node).ok()
+}
+
 /// Kernel name of the whole disk that a path stands on. `None` for what has no disk (tmpfs, network).
 fn disk_below(path: &Path) -> Option<String> {
     // What is not there yet will stand where its folder does; a bare name has an empty one.
@@ -69,8 +86,7 @@ fn disk_below(path: &Path) -> Option<String> {
         FileType::BlockDevice => stat.st_rdev,
         _ => stat.st_dev,
     };
-    let node = PathBuf::from(format!("/sys/dev/block/{}:{}", major(device as _), minor(device as _)));
-    let node = std::fs::canonicalize(node).ok()?;
+    let node = node_of(device)?;
     // A partition is a folder inside the folder of its disk.
     let disk = if node.join("partition").exists() { node.parent()?.to_owned() } else { node };
     Some(disk.file_name()?.to_str()?.to_owned())
@@ -99,6 +115,15 @@ mod tests {
         let counts = parse("  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
         assert_eq!((counts[0], counts[2], counts[6], counts[9], counts[15]), (1, 3, 7, 10, 16));
         assert_eq!(parse("4 junk")[..2], [4, 0]);
+    }
+
+    #[test]
+    fn files_and_disks_on_others_are_not_in_memory() {
+        let is = |path: &str| std::fs::File::open(path).map(is_in_memory).ok();
+        assert_eq!(is("/proc/self/stat"), Some(false));
+        assert_ne!(is("/dev/loop0"), Some(true));
+        // What cannot be opened, or is not there, says nothing.
+        assert_ne!(is("/dev/zram0"), Some(false));
     }
 
     #[test]

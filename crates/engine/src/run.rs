@@ -1,6 +1,7 @@
 //! The conductor of a plan: one phase after another, all workers of a phase at once.
 
 mod fill;
+mod shown;
 mod watch;
 
 use crate::clock::{ClockChoice, ClockMark};
@@ -328,6 +329,7 @@ impl Conductor<'_> {
     ) -> (Vec<WorkerRecord>, Option<RunError>) {
         let shared = Shared::new(&phase.workers);
         let names: Vec<Vec<String>> = phase.workers.iter().map(|w| region_names(phase, w)).collect();
+        let _shown = shown::shown(phase);
         let starter = Starter {
             files: &phase.files,
             clock: self.options.clock,

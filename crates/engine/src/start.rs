@@ -62,7 +62,7 @@ pub(crate) fn run_worker<'a>(
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
     if keeps_own_files(plan) {
-        // A kernel that cannot lets us share them with the others, which costs 20 ns a call.
+        // Where the kernel cannot, they are shared with the others, which costs some 20 ns a call.
         let _ = hakaru_sys::thread::keep_own_files();
     }
     beside::settle_in(plan)?;

@@ -69,7 +69,10 @@ pub fn set_lifetime(file: impl AsFd, hint: u64) -> Result<(), Errno> {
 }
 
 /// Whether the kernel can begin I/O on a file without waiting (`RWF_NOWAIT`). What it cannot begin so, a ring hands to
-/// threads of the kernel. Reads nothing: the question is put behind any end.
+/// threads of the kernel. Reads nothing of what has an end: the question is put behind it.
+///
+/// This is what the file says of itself. Before Linux 6.5 every block device says that it can; and a file system can that lies
+/// on a disk that cannot.
 pub fn can_begin_without_waiting(file: impl AsFd) -> bool {
     const BEHIND_ANY_END: u64 = 1 << 62;
     let mut byte = [0];

@@ -333,10 +333,14 @@ mod real {
                 return self.fetch().map(|()| 0);
             }
             let answer = match &self.known {
-                Some(known) if known.is_ours() => known.enter(self.prepared, wait_for)?,
-                _ => self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e))?,
+                Some(known) if known.is_ours() => known.enter(self.prepared, wait_for),
+                _ => self.ring.submit_and_wait(wait_for).map_err(|e| errno(&e)),
             };
-            Ok(self.count_taken(answer))
+            if let Err(Errno::AGAIN | Errno::BUSY) = answer {
+                // It has no room before what is done is taken from it.
+                self.fetch()?;
+            }
+            answer.map(|answer| self.count_taken(answer))
         }
 
         /// Lets completions be written that the kernel puts off until they are asked for.
@@ -348,14 +352,19 @@ mod real {
             answer.map(drop).map_err(|e| errno(&e))
         }
 
+        /// Whether [`Ring::submit_for`] can.
+        pub fn can_wait_for_a_time(&self) -> bool {
+            let polls = self.options.io_poll && !self.options.sq_poll;
+            !polls && self.ring.params().is_feature_ext_arg()
+        }
+
         /// The same, but for no longer than a time. `None` where the kernel cannot: before 5.11, and where it polls the
         /// device for us, which it does until something is done.
         ///
         /// # Errors
         /// As [`Ring::submit`]; that the time is over is no error.
         pub fn submit_for(&mut self, wait_for: usize, time: Duration) -> Option<Result<usize, Errno>> {
-            let polls = self.options.io_poll && !self.options.sq_poll;
-            if polls || !self.ring.params().is_feature_ext_arg() {
+            if !self.can_wait_for_a_time() {
                 return None;
             }
             let time = types::Timespec::from(time);

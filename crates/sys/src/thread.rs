@@ -115,8 +115,9 @@ pub fn set_memory_policy(mode: u32, nodes: &[u32]) -> Result<(), Errno> {
 /// Gives the calling thread a table of open files of its own, with nothing in it but 0, 1 and 2. The kernel then need not
 /// count who uses a file at each call (`fdget`), which it has to where threads share a table.
 ///
-/// What the thread opens afterwards is open for itself and for threads that it starts. Files that were open before stay
-/// open for the others, and are not for this thread: it must have none of them.
+/// What the thread opens afterwards is open for itself and for threads that it starts. To be called first thing in a thread
+/// that shares its table: what was open before stays open for the others, and may be neither used nor closed in this one,
+/// where its number will be that of another file. In a thread that shares its table with nobody, all else is closed.
 ///
 /// # Errors
 /// ENOSYS before Linux 5.9: the table stays shared.
@@ -158,16 +159,14 @@ mod tests {
         let theirs = std::thread::spawn(|| {
             if let Err(errno) = keep_own_files() {
                 println!("SKIPPED: close_range: {errno}");
-                return None;
+                return;
             }
             // Nothing is open yet, so the first number is free.
             let file = tempfile::tempfile().unwrap();
             assert_eq!(file.as_raw_fd(), 3);
-            Some(std::fs::read_dir("/proc/thread-self/fd").unwrap().count())
         });
+        theirs.join().unwrap();
         // Those of the others stay open.
-        if theirs.join().unwrap().is_some_and(|count| count <= 5) {
-            assert_eq!(rustix::io::pwrite(&ours, b"x", 0), Ok(1));
-        }
+        assert_eq!(rustix::io::pwrite(&ours, b"x", 0), Ok(1));
     }
 }

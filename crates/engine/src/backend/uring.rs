@@ -2,9 +2,11 @@
 
 use super::files::sync_file;
 use super::{Backend, Landing, SyncKind};
+use crate::disks::is_in_memory;
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
+use hakaru_sys::file::can_begin_without_waiting;
 use hakaru_sys::ring::Ring;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
@@ -38,7 +40,8 @@ impl Backend for RingBackend {
     const SUBMIT_WAITS: bool = true;
 
     fn is_done_by_threads(&self) -> bool {
-        self.ring.files().iter().any(|file| !hakaru_sys::file::can_begin_without_waiting(file))
+        let by_threads = |file: &OwnedFd| !can_begin_without_waiting(file) && is_in_memory(file);
+        self.ring.can_wait_for_a_time() && self.ring.files().iter().all(by_threads)
     }
 
     #[inline]
@@ -71,6 +74,10 @@ impl Backend for RingBackend {
     #[inline]
     fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
         self.ring.submit(wait_for.saturating_sub(self.done.len()))
+    }
+
+    fn submit_for(&mut self, wait_for: usize, time: Duration) -> Result<usize, Errno> {
+        self.wait(wait_for.saturating_sub(self.done.len()), Some(time))
     }
 
     fn withdraw(&mut self) -> Option<u32> {

@@ -6,7 +6,7 @@ use super::{Flight, Worker};
 use crate::backend::{Backend, Landing};
 use crate::clock::Clock;
 use crate::tally::{Finished, Tally};
-use hakaru_model::job::Op;
+use hakaru_model::job::{Op, Queue};
 use hakaru_model::record::StopReason;
 use hakaru_model::stream::{Request, StreamPlan};
 use hakaru_sys::Errno;
@@ -16,8 +16,12 @@ use std::time::Duration;
 /// How long a paced queue waits for completions before it looks whether the next request is due.
 const PATIENCE: Duration = Duration::from_micros(200);
 
-/// Nanoseconds an I/O below which completions come faster than they can be worth a call each.
-const QUICK: u64 = 10_000;
+/// Time an I/O below which completions come faster than they can be worth a call each.
+const QUICK: Duration = Duration::from_micros(10);
+
+/// How long those who have come are kept waiting for others. The kernel looks at its clock as often by itself: a shorter time
+/// would want a timer of its own for each batch, which costs a tenth of the rate.
+const KEPT_WAITING: Duration = Duration::from_millis(5);
 
 /// The I/Os of a queue, by slot.
 #[derive(Debug)]
@@ -30,7 +34,7 @@ pub(super) struct InFlight {
     pub(super) wanted: usize,
     /// Slots beyond that.
     pub(super) parked: Vec<u32>,
-    /// How many completions are waited for at once while they come quickly; 0 where that is never so.
+    /// How many completions are waited for together while they come quickly; 0 where that is never so.
     crowd: usize,
     /// Whether the last ones did.
     quick: bool,
@@ -172,28 +176,29 @@ impl<C: Clock> Landing for Landed<'_, C> {
     }
 }
 
+/// Half of the completions that one call may bring, of a queue that nobody said more of than how deep it is: 0 of others.
+fn half_of_a_call(queue: &Queue, depth: usize) -> usize {
+    let most = if queue.batch_complete_max == 0 { depth } else { depth.min(queue.batch_complete_max as usize) };
+    if queue.batch_submit > 0 || queue.low_mark > 0 { 0 } else { most / 2 }
+}
+
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// An empty queue, as deep as the plan says and the backend allows.
     pub(super) fn queue(&self) -> InFlight {
-        let mut q = InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT));
-        q.crowd = self.crowd(q.usable);
-        q
+        InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT))
     }
 
-    /// Half of what a call may bring, in our batched default, where threads of the kernel do the I/O: each completion that
-    /// wakes us there keeps them from the next one. With a batch that was asked for, completions are waited for as asked.
+    /// How many completions to wait for together where the I/O is copying by threads of the kernel: each that wakes us keeps
+    /// them from the next one. Where a device may be waited for too, its latency would become that of others.
     fn crowd(&self, depth: usize) -> usize {
-        let queue = &self.plan.queue;
-        if queue.batch_submit > 0 || !self.backend.is_done_by_threads() {
-            return 0;
-        }
-        let most = if queue.batch_complete_max == 0 { depth } else { depth.min(queue.batch_complete_max as usize) };
-        most / 2
+        let half = half_of_a_call(&self.plan.queue, depth);
+        if half > 1 && self.backend.is_done_by_threads() { half } else { 0 }
     }
 
     /// Keeps the queue as full as the plan says.
     pub(super) fn drive_queue(&mut self) -> StopReason {
         let mut q = self.queue();
+        q.crowd = self.crowd(q.usable);
         let mut now = self.clock.now();
         loop {
             self.refill(&mut q, now);
@@ -208,7 +213,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 Err(stop) => return stop,
             };
             if q.crowd > 0 && wait_for > 0 {
-                q.quick = self.clock.nanos(now.saturating_sub(last)) < QUICK * self.landed as u64;
+                let took = Duration::from_nanos(self.clock.nanos(now.saturating_sub(last)));
+                q.quick = took < QUICK * self.landed as u32;
             }
             if now >= self.next_event
                 && let Some(reason) = self.event_of_queue(&mut q, now)
@@ -279,9 +285,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if goes_on && (self.careful || q.filling && !q.free.is_empty()) {
             return 0;
         }
-        let least = self.plan.queue.batch_complete_min.max(1) as usize;
-        let crowd = if q.quick { q.crowd.min(q.usable / 2) } else { 0 };
-        least.max(crowd).min(q.count())
+        (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
     }
 
     /// Fetches what is done, and counts it. Returns the moment it was done.
@@ -382,7 +386,13 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn submit_all(&mut self, q: &mut InFlight, wait_for: usize) {
         q.unsent = false;
         loop {
-            match self.backend.submit(wait_for) {
+            let crowd = if q.quick { q.crowd.min(q.usable / 2).min(q.count()) } else { 0 };
+            let answer = if crowd > wait_for && wait_for > 0 {
+                self.backend.submit_for(crowd, KEPT_WAITING)
+            } else {
+                self.backend.submit(wait_for)
+            };
+            match answer {
                 Ok(0) => return,
                 Ok(taken) => {
                     count_batch(&mut self.depth.submit, taken);
@@ -408,6 +418,22 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                     None => return,
                 },
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crowd_is_half_of_what_a_call_brings_where_nobody_said_otherwise() {
+        let ours = Queue { iodepth: 32, ..Queue::default() };
+        assert_eq!(half_of_a_call(&ours, 32), 16);
+        assert_eq!(half_of_a_call(&Queue { batch_complete_max: 8, ..ours.clone() }, 32), 4);
+        assert_eq!(half_of_a_call(&ours, 1), 0);
+        for said in [Queue { batch_submit: 32, ..ours.clone() }, Queue { low_mark: 24, ..ours }] {
+            assert_eq!(half_of_a_call(&said, 32), 0, "{said:?}");
         }
     }
 }

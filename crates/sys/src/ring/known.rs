@@ -75,7 +75,7 @@ impl Known {
 
 impl Drop for Known {
     fn drop(&mut self) {
-        // Otherwise the thread would keep the ring, and its files, to its end, which is also the end of it elsewhere.
+        // Otherwise the thread would keep the ring, and its files, to its end. So it does with one dropped elsewhere.
         if self.is_ours() {
             let mut update = Update { number: self.number, reserved: 0, ring: 0 };
             register(self.ring, UNREGISTER, &mut update);
