@@ -87,14 +87,53 @@ fn the_definition_changes_with_what_is_measured_and_with_nothing_else() {
     let text = |size: &str, rest: &str| {
         format!("name = \"x\"\n{rest}\n[[layer]]\nfs = \"raw\"\n[[workload]]\nsuite = [\"all\"]\nsize = \"{size}\"")
     };
-    let definition = |text: &str| parse(text).unwrap().definition(0, 0);
+    let definition = |text: &str| parse(text).unwrap().definition(0, 0).digest();
     let first = definition(&text("1 GiB", ""));
-    assert_eq!(first.len(), 16);
+    assert_eq!((first.len(), &first[..2]), (18, "2:"));
     assert_eq!(first, definition(&text("1 GiB", "repeats = 7\norder = \"shuffled\"\nabout = \"more\"")));
     assert_ne!(first, definition(&text("2 GiB", "")));
     assert_ne!(first, definition(&text("1 GiB", "preparation = { fill = \"ones\" }")));
     let campaign = parse(&text("1 GiB", "")).unwrap();
-    assert_ne!(campaign.definition(0, 0), campaign.definition(0, 1));
+    assert_ne!(campaign.definition(0, 0).digest(), campaign.definition(0, 1).digest());
+}
+
+/// Digests of both formats are stored with runs: if either changed, runs of today's campaigns would no longer count.
+#[test]
+fn pins_the_digests_that_stored_runs_carry() {
+    let custom = |preparation: &str| {
+        format!(
+            "name = \"x\"\n[preparation]\n{preparation}\n[[card]]\nlabel=\"a\"\nid=\"ask\"\n[[layer]]\nfs = \"vfat\"\n\
+             mkfs = [\"-F\", \"32\"]\nsize = \"1 GiB\"\n[[workload]]\nrw = \"randwrite\"\nbs = 4096\n\
+             size = \"1 GiB\"\nname = \"mine\"\n[[workload]]\nfio = \"job.fio\""
+        )
+    };
+    let ready = |name: &str| READY.iter().find(|ready| ready.name == name).unwrap().text.to_owned();
+    let all = "discard = \"secure\"\nfill = \"ones\"\neach = \"layer\"\nfill-level = \"50 %\"\n\
+               drop-caches = true\nfresh = true";
+    let cases = [
+        (ready("quick"), 1, 3, "6bd6d035898cbd1f", "2:790c15884bcb93a4"),
+        (ready("article-a"), 1, 2, "2a6db3a582e1aecf", "2:0421f2c4cb516449"),
+        (ready("article-b"), 0, 0, "ef33efd1e00745a7", "2:2f0194cdea4d4735"),
+        (custom("discard = \"plain\""), 0, 0, "24a4ea3f50d7905a", "2:28fd662624a03ea2"),
+        (custom("discard = \"plain\""), 0, 1, "f6dce2c9a4143fde", "2:e0c7972ffef3e481"),
+        (custom(all), 0, 0, "0da8bf1e5dff962e", "2:5d3a9a3b15bddea0"),
+        (custom(all), 0, 1, "9265ac4fb3ad5252", "2:30451367696bac47"),
+        (custom("fill = \"random\"\neach = \"run\""), 0, 0, "09cfa7b72f24e0e8", "2:d4c39888ca69d0e6"),
+        (
+            custom("discard = \"where-offered\"\nfill = \"zeroes\"\nfill-level = \"12.5 %\""),
+            0,
+            1,
+            "4d2eab76a14526de",
+            "2:cc74c55273de3fd4",
+        ),
+    ];
+    for (text, layer, workload, first, second) in cases {
+        let campaign = parse(&text).unwrap();
+        let point = campaign.definition(layer, workload);
+        assert!(point.matches(first), "{text}");
+        assert_eq!(point.digest(), second, "{text}");
+        assert!(!point.matches("0000000000000000") && !point.matches("2:0000000000000000"));
+    }
 }
 
 /// The message, and the words it points at.

@@ -73,7 +73,7 @@ pub(super) fn counts(campaign: &Campaign, row: &PointRow) -> Option<Trust> {
     let layer = campaign.layers.iter().position(|layer| layer.name == row.layer);
     let workload = campaign.workloads.iter().position(|workload| workload.name == row.workload);
     let (Some(layer), Some(workload)) = (layer, workload) else { return None };
-    Some(match (campaign.definition(layer, workload) == row.definition, row.outcome) {
+    Some(match (campaign.definition(layer, workload).matches(&row.definition), row.outcome) {
         (false, _) => Trust::OtherDefinition,
         (true, OutcomeKind::Completed) => Trust::Counts,
         (true, _) => Trust::HalfDone,

@@ -10,6 +10,7 @@
 
 pub mod aim;
 pub mod check;
+pub mod digest;
 pub mod estimate;
 pub mod file;
 pub mod gather;

@@ -2,6 +2,7 @@
 //!
 //! Files and the fio dialect are handed in, because this room opens no job file and speaks no dialect.
 
+use super::digest::AuthoredEntry;
 use super::file::{CampaignFile, CardEntry, FileError, LayerEntry, Pace, WorkloadEntry};
 use super::job;
 use super::spec::{Campaign, Card, FsSpec, Layer, Only, Seat, Through, Workload};
@@ -239,7 +240,7 @@ fn class(text: &Spanned<String>) -> Result<Claim, FileError> {
 fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Result<Vec<Layer>, FileError> {
     let mut layers = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        layers.push(layer(entry, text_of(written, "layer", index, &["name"]))?);
+        layers.push(layer(entry, authored(written, "layer", index, &["name"]))?);
     }
     unique(layers.iter().map(|l| l.name.as_str()), entries.iter().map(|e| e.name.as_ref().or(Some(&e.fs))), "layer")?;
     // A reader gets the raw layer only where the file names no layer at all: it would be erased for it.
@@ -247,7 +248,7 @@ fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Resu
     for (name, through) in [("as-is", Through::AsIs), ("raw", raw)] {
         let taken = layers.iter().any(|known: &Layer| known.name == name);
         let name = if taken { format!("{name} (implied)") } else { name.to_owned() };
-        let layer = Layer { name, through, size: None, text: String::new() };
+        let layer = Layer { name, through, size: None, authored: AuthoredEntry::default() };
         let lacking = |card: &Card| layer.suits(card) && !layers.iter().any(|known| known.suits(card));
         if cards.iter().any(lacking) {
             layers.push(layer);
@@ -256,7 +257,7 @@ fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Resu
     Ok(layers)
 }
 
-fn layer(entry: &LayerEntry, text: String) -> Result<Layer, FileError> {
+fn layer(entry: &LayerEntry, authored: AuthoredEntry) -> Result<Layer, FileError> {
     let LayerEntry { fs, name, mkfs, mount, discard, partition, size } = entry;
     name.as_ref().map_or(Ok(()), |name| not_empty(name, "name"))?;
     let plain = mkfs.is_empty() && mount.is_empty() && !discard && partition.is_none();
@@ -285,19 +286,17 @@ fn layer(entry: &LayerEntry, text: String) -> Result<Layer, FileError> {
         }
     };
     let name = name.as_ref().unwrap_or(fs).get_ref().clone();
-    Ok(Layer { name, through, size: size.map(|size| size.0), text })
+    Ok(Layer { name, through, size: size.map(|size| size.0), authored })
 }
 
-/// The table of a list in the file as it was written, keys in order, without those that only name it.
-fn text_of(written: &toml::Table, list: &str, index: usize, without: &[&str]) -> String {
+/// An entry of a list in the file as it was written, without the keys that only name it.
+fn authored(written: &toml::Table, list: &str, index: usize, without: &[&str]) -> AuthoredEntry {
     let table = written.get(list).and_then(|list| list.get(index)).and_then(toml::Value::as_table);
     let mut table = table.cloned().unwrap_or_default();
     without.iter().for_each(|key| {
         table.remove(*key);
     });
-    let mut lines: Vec<String> = table.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    lines.sort();
-    lines.join("\n")
+    AuthoredEntry { table, content: None }
 }
 
 fn workloads(
@@ -308,8 +307,8 @@ fn workloads(
     let mut all = Vec::new();
     let mut places: Vec<std::ops::Range<usize>> = Vec::new();
     for (index, entry) in file.workload.iter().enumerate() {
-        let text = text_of(written, "workload", index, &["name", "suite"]);
-        all.extend(workload(entry, text, around)?);
+        let authored = authored(written, "workload", index, &["name", "suite"]);
+        all.extend(workload(entry, authored, around)?);
         places.resize(all.len(), entry.span());
     }
     let mut seen = std::collections::BTreeSet::new();
@@ -328,7 +327,7 @@ fn workloads(
 
 fn workload(
     entry: &Spanned<WorkloadEntry>,
-    text: String,
+    authored: AuthoredEntry,
     around: &Surroundings<'_>,
 ) -> Result<Vec<Workload>, FileError> {
     let of = entry.get_ref();
@@ -339,7 +338,7 @@ fn workload(
         return Err(FileError::at(entry, message));
     }
     if given[0] {
-        return suite_workloads(entry, text);
+        return suite_workloads(entry, &authored);
     }
     let name = |default: &str| of.name.as_ref().map_or_else(|| default.to_owned(), |name| name.get_ref().clone());
     if let Some(rw) = &of.rw {
@@ -348,7 +347,7 @@ fn workload(
         if job.extent.size.is_none() {
             return Err(FileError::at(entry, "a workload of one's own needs a size, such as size = \"1 GiB\""));
         }
-        return Ok(vec![Workload { scenario: single(&name, job), name, text }]);
+        return Ok(vec![Workload { scenario: single(&name, job), name, authored }]);
     }
     only_fio(entry)?;
     let (default, place, content) = match (&of.fio, &of.fio_text) {
@@ -373,7 +372,7 @@ fn workload(
         );
         return Err(wrong(message));
     }
-    Ok(vec![Workload { scenario: named(&name, scenario), name, text: format!("{text}\n{content}") }])
+    Ok(vec![Workload { scenario: named(&name, scenario), name, authored: authored.with_content(&content) }])
 }
 
 /// Whether a fio job file stands alone: keys beside it would seem to change it.
@@ -386,7 +385,7 @@ fn only_fio(entry: &Spanned<WorkloadEntry>) -> Result<(), FileError> {
     Ok(())
 }
 
-fn suite_workloads(entry: &Spanned<WorkloadEntry>, text: String) -> Result<Vec<Workload>, FileError> {
+fn suite_workloads(entry: &Spanned<WorkloadEntry>, authored: &AuthoredEntry) -> Result<Vec<Workload>, FileError> {
     let of = entry.get_ref();
     let mut chosen = Vec::new();
     for name in &of.suite {
@@ -410,7 +409,7 @@ fn suite_workloads(entry: &Spanned<WorkloadEntry>, text: String) -> Result<Vec<W
         // As `bench` does it: all workloads share a file that was written in full.
         scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| job.files.overwrite = true);
         let name = workload.name().to_owned();
-        Workload { scenario: named(&name, scenario), text: format!("{text}\n{name}"), name }
+        Workload { scenario: named(&name, scenario), authored: authored.with_content(&name), name }
     };
     Ok(chosen.into_iter().map(workload).collect())
 }

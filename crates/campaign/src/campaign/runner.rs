@@ -418,7 +418,7 @@ impl Runner<'_> {
             layer: cell.layer.clone(),
             workload: cell.workload.clone(),
             repeat: point.repeat,
-            definition: self.campaign.definition(point.layer, point.workload),
+            definition: self.campaign.definition(point.layer, point.workload).digest(),
             prepared,
             laid_out: Bytes(0),
         };

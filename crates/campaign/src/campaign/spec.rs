@@ -1,5 +1,6 @@
 //! A campaign that is sound: what the runner, the plan and the report work from. Made by `resolve`.
 
+use super::digest::{AuthoredEntry, PointDefinition};
 use super::file::{Limits, Order, Preparation, Repeats, Table};
 use hakaru_device::prepare::FsType;
 use hakaru_model::finding::Claim;
@@ -87,8 +88,8 @@ pub struct Layer {
     pub through: Through,
     /// At most so many bytes a file.
     pub size: Option<Bytes>,
-    /// As its author wrote it, for the sign of the definition.
-    pub text: String,
+    /// As its author wrote it, for the digest of the definition.
+    pub authored: AuthoredEntry,
 }
 
 /// What lies between application and card.
@@ -126,8 +127,8 @@ pub struct Workload {
     pub name: String,
     /// What is done; the targets of its jobs are stand-ins until it is aimed at a place.
     pub scenario: Scenario,
-    /// As its author wrote it, for the sign of the definition.
-    pub text: String,
+    /// As its author wrote it, for the digest of the definition.
+    pub authored: AuthoredEntry,
 }
 
 impl Workload {
@@ -212,31 +213,16 @@ impl Campaign {
         reader && (whole || self.layers_of(card).any(through))
     }
 
-    /// The sign of how a point is measured: it changes whenever its author changes the workload, the layer or the
-    /// preparation, and with nothing else.
-    pub fn definition(&self, layer: usize, workload: usize) -> String {
-        let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = &self.preparation;
-        let prepared = format!("{discard:?} {fill:?} {each:?} {fill_level:?} {drop_caches} {fresh}");
-        let text = format!("{}\n{}\n{prepared}", self.workloads[workload].text, self.layers[layer].text);
-        format!("{:016x}", fnv1a(text.as_bytes()))
+    /// The definition of the points of one layer and one workload, by their indexes.
+    pub fn definition(&self, layer: usize, workload: usize) -> PointDefinition<'_> {
+        PointDefinition {
+            workload: &self.workloads[workload].authored,
+            layer: &self.layers[layer].authored,
+            preparation: &self.preparation,
+        }
     }
 }
 
 fn wanted(named: &[usize], place: usize) -> bool {
     named.is_empty() || named.contains(&place)
-}
-
-/// A hash that is the same in every build. Source: Fowler, Noll and Vo, "FNV-1a", 64 bits.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_hash_is_the_published_one() {
-        // Test vectors of the authors.
-        assert_eq!(super::fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(super::fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-    }
 }

@@ -1,0 +1,206 @@
+//! The digest of a campaign point's definition, which decides whether a stored run still counts.
+//!
+//! Format 2 hashes a canonical text that names every key; no name of a Rust type is in it. Format 1 was made of Rust's
+//! `Debug` output and is kept, word by word, so that runs stored with it still count.
+
+use super::file::{Discard, Each, Fill, Preparation};
+use std::fmt::Write as _;
+
+/// What a campaign file says of one layer or workload, without the keys that only name it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AuthoredEntry {
+    /// Keys and values as their author wrote them.
+    pub table: toml::Table,
+    /// What belongs to the definition besides: the phase of the suite, or the text of a fio job file.
+    pub content: Option<String>,
+}
+
+impl AuthoredEntry {
+    /// The same entry with `content` beside its keys.
+    pub(super) fn with_content(&self, content: &str) -> AuthoredEntry {
+        AuthoredEntry { table: self.table.clone(), content: Some(content.to_owned()) }
+    }
+
+    /// The text that format 1 hashes.
+    fn text_v1(&self) -> String {
+        let mut lines: Vec<String> = self.table.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        lines.sort();
+        let text = lines.join("\n");
+        self.content.as_ref().map_or_else(|| text.clone(), |content| format!("{text}\n{content}"))
+    }
+}
+
+/// The definition of a campaign point: everything that decides what its runs measure.
+#[derive(Clone, Copy, Debug)]
+pub struct PointDefinition<'a> {
+    /// The workload.
+    pub workload: &'a AuthoredEntry,
+    /// The layer.
+    pub layer: &'a AuthoredEntry,
+    /// What is done to the storage before a run.
+    pub preparation: &'a Preparation,
+}
+
+impl PointDefinition<'_> {
+    /// The digest that is stored with a run: `2:` and 16 hexadecimal digits.
+    ///
+    /// It changes whenever the author of the campaign changes the workload, the layer or the preparation, and with
+    /// nothing else.
+    pub fn digest(&self) -> String {
+        format!("2:{:016x}", fnv1a(self.canonical().as_bytes()))
+    }
+
+    /// Whether a stored digest, of either format, is that of this definition.
+    pub fn matches(&self, stored: &str) -> bool {
+        match stored.starts_with("2:") {
+            true => stored == self.digest(),
+            false => stored == self.digest_v1(),
+        }
+    }
+
+    /// The canonical text: JSON with sorted keys and without blanks.
+    fn canonical(&self) -> String {
+        let PointDefinition { workload, layer, preparation } = *self;
+        let mut out = String::from("{\"format\":2,\"layer\":");
+        entry(&mut out, layer);
+        out.push_str(",\"preparation\":");
+        prepared(&mut out, preparation);
+        out.push_str(",\"workload\":");
+        entry(&mut out, workload);
+        out.push('}');
+        out
+    }
+
+    /// The digest of format 1, in use until records of format 2.
+    fn digest_v1(&self) -> String {
+        let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = self.preparation;
+        let discard = match discard {
+            None => "None",
+            Some(Discard::Plain) => "Some(Plain)",
+            Some(Discard::Secure) => "Some(Secure)",
+            Some(Discard::WhereOffered) => "Some(WhereOffered)",
+        };
+        let fill = match fill {
+            None => "None",
+            Some(Fill::Ones) => "Some(Ones)",
+            Some(Fill::Zeroes) => "Some(Zeroes)",
+            Some(Fill::Random) => "Some(Random)",
+        };
+        let each = match each {
+            Each::Card => "Card",
+            Each::Layer => "Layer",
+            Each::Run => "Run",
+        };
+        let level = fill_level.map_or_else(|| "None".to_owned(), |share| format!("Some(Share({:?}))", share.0));
+        let prepared = format!("{discard} {fill} {each} {level} {drop_caches} {fresh}");
+        let text = format!("{}\n{}\n{prepared}", self.workload.text_v1(), self.layer.text_v1());
+        format!("{:016x}", fnv1a(text.as_bytes()))
+    }
+}
+
+fn entry(out: &mut String, authored: &AuthoredEntry) {
+    let AuthoredEntry { table: keys, content } = authored;
+    out.push_str("{\"content\":");
+    match content {
+        Some(content) => string(out, content),
+        None => out.push_str("null"),
+    }
+    out.push_str(",\"keys\":");
+    table(out, keys);
+    out.push('}');
+}
+
+fn prepared(out: &mut String, preparation: &Preparation) {
+    let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = preparation;
+    let discard = match discard {
+        None => "null",
+        Some(Discard::Plain) => "\"plain\"",
+        Some(Discard::Secure) => "\"secure\"",
+        Some(Discard::WhereOffered) => "\"where-offered\"",
+    };
+    let each = match each {
+        Each::Card => "card",
+        Each::Layer => "layer",
+        Each::Run => "run",
+    };
+    let fill = match fill {
+        None => "null",
+        Some(Fill::Ones) => "\"ones\"",
+        Some(Fill::Zeroes) => "\"zeroes\"",
+        Some(Fill::Random) => "\"random\"",
+    };
+    let level = fill_level.map_or_else(|| "null".to_owned(), |share| share.0.to_string());
+    let _ = write!(
+        out,
+        "{{\"discard\":{discard},\"drop-caches\":{drop_caches},\"each\":\"{each}\",\"fill\":{fill},\
+         \"fill-level\":{level},\"fresh\":{fresh}}}"
+    );
+}
+
+fn value(out: &mut String, value: &toml::Value) {
+    match value {
+        toml::Value::String(text) => string(out, text),
+        toml::Value::Integer(number) => out.push_str(&number.to_string()),
+        toml::Value::Float(number) => out.push_str(&number.to_string()),
+        toml::Value::Boolean(flag) => out.push_str(&flag.to_string()),
+        toml::Value::Datetime(moment) => string(out, &moment.to_string()),
+        toml::Value::Array(list) => {
+            out.push('[');
+            for (index, item) in list.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                self::value(out, item);
+            }
+            out.push(']');
+        }
+        toml::Value::Table(keys) => table(out, keys),
+    }
+}
+
+fn table(out: &mut String, table: &toml::Table) {
+    let mut keys: Vec<&String> = table.keys().collect();
+    keys.sort();
+    out.push('{');
+    for (index, key) in keys.into_iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        string(out, key);
+        out.push(':');
+        value(out, &table[key]);
+    }
+    out.push('}');
+}
+
+/// A JSON string: only quotes, backslashes and control characters are escaped (RFC 8259, section 7).
+fn string(out: &mut String, text: &str) {
+    out.push_str(&serde_json::Value::from(text).to_string());
+}
+
+/// A hash that is the same in every build. Source: Fowler, Noll and Vo, "FNV-1a", 64 bits.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        // Test vectors of the authors.
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    /// The canonical text is part of the stored format: a change here needs format 3, and a migration.
+    #[test]
+    fn pins_the_canonical_text() {
+        let text = "rw = \"randwrite\"\nbs = 4096\n[opts]\nb = [1, 2.5, true]\na = \"quote \\\" and é\"";
+        let workload = AuthoredEntry { table: text.parse().unwrap(), content: Some("[x]\nrw=read\n".to_owned()) };
+        let preparation = Preparation { fill: Some(Fill::Ones), ..Preparation::default() };
+        let point =
+            PointDefinition { workload: &workload, layer: &AuthoredEntry::default(), preparation: &preparation };
+        let canonical = r#"{"format":2,"layer":{"content":null,"keys":{}},"preparation":{"discard":null,"drop-caches":false,"each":"card","fill":"ones","fill-level":null,"fresh":false},"workload":{"content":"[x]\nrw=read\n","keys":{"bs":4096,"opts":{"a":"quote \" and é","b":[1,2.5,true]},"rw":"randwrite"}}}"#;
+        assert_eq!(point.canonical(), canonical);
+        assert_eq!(point.digest(), format!("2:{:016x}", fnv1a(canonical.as_bytes())));
+        assert!(point.matches(&point.digest()) && point.matches(&point.digest_v1()) && !point.matches(""));
+    }
+}
