@@ -152,7 +152,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let d = &plan.durability;
         let syncs = d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some();
         let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
-        let check = around.check.take();
+        let mut check = around.check.take();
+        check.iter_mut().for_each(|check| check.queued = B::QUEUED);
         let (seat, zoned) = around.zones.take().unzip();
         let fills = check.as_ref().is_some_and(|check| check.fills());
         let mut worker = Worker {

@@ -5,7 +5,7 @@ mod common;
 use common::{MIB, go, on_card, on_file, only, scenario, write_seq};
 use hakaru_engine::EngineReport;
 use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod};
-use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp};
+use hakaru_model::job::{Access, BlockSize, Distribution, IoEngine, Job, Op, PerOp, SizeSpec};
 use hakaru_model::mismatch::Difference;
 use hakaru_model::price::{Fault, FaultKind, PriceList};
 use hakaru_model::record::{StopReason, WorkerRecord};
@@ -278,5 +278,36 @@ fn a_mismatch_ends_the_job_unless_it_may_go_on() {
             (false, 0) => assert_eq!((ran.errors.total, ran.ops.read.ios), (1, 1)),
             (false, _) => assert!(ran.errors.total >= 1),
         }
+    }
+}
+
+/// A block that is written again while its first write waits in the backlog was judged by the old number, and a job of
+/// sound data ended with `bad header numberio`.
+#[test]
+fn blocks_rewritten_during_a_backlog_are_no_corruption() {
+    let dir = tempfile::tempdir().unwrap();
+    let kinds = ["passes", "anew", "zipf", "range", "split", "mixed"];
+    for (engine, kind, (backlog, batch)) in [IoEngine::Libaio, IoEngine::IoUring, IoEngine::Vsync]
+        .into_iter()
+        .flat_map(|engine| kinds.map(|kind| (engine, kind)))
+        .flat_map(|(engine, kind)| [(8, 0), (40, 7), (1, 0)].map(|backlog| (engine, kind, backlog)))
+    {
+        let rules = Verify { backlog, backlog_batch: batch, ..by(VerifyMethod::Crc32c) };
+        let mut job = job(&dir.path().join("f"), Access::only(Op::Write, true), rules);
+        job.ioengine = engine;
+        job.queue.iodepth = 8;
+        job.extent.io_size = Some(SizeSpec::Bytes(Bytes(8 * MIB)));
+        match kind {
+            "anew" => job.access.every_block_once = false,
+            "zipf" => job.access.distribution = Distribution::Zipf(1.2),
+            "range" => job.block = PerOp::all(BlockSize::Range { min: Bytes(4096), max: Bytes(16_384) }),
+            "split" => job.block = PerOp::all(BlockSize::Split(vec![(Bytes(4096), 60), (Bytes(16_384), 40)])),
+            "mixed" => job.access = Access::mixed(40, true),
+            _ => {}
+        }
+        let report = go(&scenario(vec![job]));
+        let ran = only(&report);
+        assert_eq!(ran.errors.total, 0, "{engine:?} {kind} {backlog}: {:?}", ran.errors.first);
+        assert!(kind != "passes" || ran.ops.read.ios * 2 > ran.ops.write.ios, "{engine:?} checks what it wrote");
     }
 }

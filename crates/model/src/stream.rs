@@ -219,6 +219,11 @@ impl RequestStream {
         RequestStream(Kind::Front(Box::new(Front::new(requests, None))))
     }
 
+    /// Whether the last request was one of those that were put in front or listed.
+    pub fn gave_listed(&self) -> bool {
+        matches!(&self.0, Kind::Front(front) if front.gave_queued)
+    }
+
     /// Puts requests in front of those still to come: what was written is read back between two writes.
     pub fn put_in_front(&mut self, requests: Vec<Request>) {
         if let Kind::Front(front) = &mut self.0 {

@@ -26,6 +26,12 @@ impl Written {
         self.offset + u64::from(self.len)
     }
 
+    /// Whether a request touches its bytes.
+    pub(super) fn overlaps(&self, request: &Request) -> bool {
+        let Request { region, offset, len, .. } = *request;
+        self.region == region && offset < self.end() && self.offset < offset + u64::from(len)
+    }
+
     /// The request that reads it back.
     pub(super) fn read(&self) -> Request {
         Request { op: Op::Read, region: self.region, offset: self.offset, len: self.len }

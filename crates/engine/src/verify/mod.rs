@@ -7,6 +7,7 @@
 mod crew;
 mod digest;
 mod header;
+mod in_flight;
 mod inspect;
 mod ledger;
 mod scheme;
@@ -16,6 +17,7 @@ mod state;
 pub use speed::{checksum_names, checksum_speed};
 
 use self::crew::{Bad, Crew};
+use self::in_flight::InFlightWrites;
 use self::inspect::Inspector;
 use self::ledger::{Ledger, Written};
 use self::scheme::{Scheme, Wanted};
@@ -61,10 +63,14 @@ pub(crate) struct Checker {
     backlog: Option<(usize, usize)>,
     /// Number of the last write.
     sequence: u64,
-    /// The same by slot.
-    of_slot: Vec<u64>,
+    /// Writes in flight, by slot.
+    writing: InFlightWrites,
+    /// What the read in each slot is checked by; `None` for a read of the job's own work.
+    reading: Vec<Option<Written>>,
+    /// Whether several I/Os can be in flight at once: then [`Checker::issued`] is called for each read.
+    pub(crate) queued: bool,
     ledger: Ledger,
-    /// Blocks that are being read back between writes, by place.
+    /// Blocks that are about to be read back between writes, by place.
     pending: BTreeMap<(u32, u64), Written>,
     /// Blocks that are being read back after the writes, in the order of their places.
     expected: Vec<Written>,
@@ -114,7 +120,9 @@ impl Checker {
             writes,
             backlog: (backlog > 0 && rules.read_back && !rules.only).then_some((backlog, batch)),
             sequence: 0,
-            of_slot: vec![0; plan.queue.iodepth as usize],
+            writing: InFlightWrites::new(plan.queue.iodepth as usize),
+            reading: vec![None; plan.queue.iodepth as usize],
+            queued: false,
             ledger: Ledger::with_room(if rules.read_back { expected_writes } else { 0 }),
             pending: BTreeMap::new(),
             expected: Vec::new(),
@@ -152,10 +160,8 @@ impl Checker {
     /// Fills the block of a write that is about to go.
     pub(crate) fn fill(&mut self, slot: u32, request: &Request, block: &mut [u8]) {
         self.sequence += 1;
-        self.of_slot[slot as usize] = self.sequence;
-        if !self.pending.is_empty() {
-            self.forget(request);
-        }
+        self.writing.begin(slot, request, self.sequence);
+        self.forget(request);
         self.inspector.scheme.write(block, request.offset, self.sequence);
     }
 
@@ -169,17 +175,34 @@ impl Checker {
     fn forget(&mut self, request: &Request) {
         let Request { region, offset, len, .. } = *request;
         let near = (region, offset.saturating_sub(self.largest))..(region, offset + u64::from(len));
-        let met: Vec<(u32, u64)> =
-            self.pending.range(near).filter(|(_, w)| w.end() > offset).map(|(&place, _)| place).collect();
-        for place in met {
+        while let Some(place) = self.pending.range(near.clone()).find(|(_, w)| w.end() > offset).map(|(&at, _)| at) {
             self.pending.remove(&place);
         }
+        for reading in &mut self.reading {
+            *reading = reading.filter(|written| !written.overlaps(request));
+        }
+    }
+
+    /// Takes notice of a read that is issued. `reads_back` tells one that was asked for by [`Checker::landed`] or
+    /// [`Checker::begin_reading`] from one of the job's own work.
+    pub(crate) fn issued(&mut self, slot: u32, request: &Request, reads_back: bool) {
+        self.reading[slot as usize] = if reads_back { self.expect(request) } else { None };
+    }
+
+    /// What a block that is read back has to hold.
+    fn expect(&mut self, request: &Request) -> Option<Written> {
+        let place = (request.region, request.offset);
+        let written = match self.expected.binary_search_by_key(&place, |w| (w.region, w.offset)) {
+            Ok(at) => Some(self.expected[at]),
+            Err(_) => self.pending.remove(&place),
+        };
+        written.filter(|written| written.len == request.len)
     }
 
     /// Takes notice of an I/O that landed, `whole` or not; `block` is what a whole read brought.
     pub(crate) fn landed(&mut self, slot: u32, request: &Request, block: &[u8], whole: bool) -> Followed {
         match request.op {
-            Op::Read if whole => Followed { bad: self.check(request, block), reads: Vec::new() },
+            Op::Read if whole => Followed { bad: self.check(slot, request, block), reads: Vec::new() },
             Op::Read => Followed::default(),
             Op::Trim => {
                 self.sequence += 1;
@@ -187,10 +210,10 @@ impl Checker {
                 Followed::default()
             }
             Op::Write => {
-                let sequence = self.of_slot[slot as usize];
+                let (sequence, alone) = self.writing.end(slot);
                 self.remember(request);
                 if self.course.reads_back || !whole {
-                    self.ledger.add(Written::new(request, sequence, whole));
+                    self.ledger.add(Written::new(request, sequence, whole && alone));
                 }
                 Followed { bad: Vec::new(), reads: self.due() }
             }
@@ -211,13 +234,15 @@ impl Checker {
         if self.ledger.len() < backlog {
             return Vec::new();
         }
-        let batch = self.ledger.take(batch);
+        let mut batch = self.ledger.take(batch);
+        // What is being written over by now would be read as one or the other.
+        batch.retain(|written| !self.writing.overlap(written));
         self.pending.extend(batch.iter().map(|w| ((w.region, w.offset), *w)));
         batch.iter().map(Written::read).collect()
     }
 
-    fn check(&mut self, request: &Request, block: &[u8]) -> Vec<Bad> {
-        let Some(wanted) = self.wanted(request) else { return Vec::new() };
+    fn check(&mut self, slot: u32, request: &Request, block: &[u8]) -> Vec<Bad> {
+        let Some(wanted) = self.wanted(slot, request) else { return Vec::new() };
         match &mut self.crew {
             Some(crew) => crew.give(*request, block, wanted),
             None => match self.inspector.inspect(request, block, wanted) {
@@ -228,7 +253,7 @@ impl Checker {
     }
 
     /// By what a read is to be checked; `None` for a read that belongs to the job's own work.
-    fn wanted(&mut self, request: &Request) -> Option<Wanted> {
+    fn wanted(&mut self, slot: u32, request: &Request) -> Option<Wanted> {
         let Request { region, offset, len, .. } = *request;
         if !self.writes {
             let state = self.loaded.as_ref();
@@ -236,12 +261,7 @@ impl Checker {
                 |&(r, o, l): &(u32, u64, u32)| r == region && o < offset + u64::from(len) && offset < o + u64::from(l);
             return (!state.is_some_and(|s| s.unknown.iter().any(meets))).then(Wanted::default);
         }
-        let at = self.expected.binary_search_by_key(&(region, offset), |w| (w.region, w.offset));
-        let written = match at {
-            Ok(at) => Some(self.expected[at]),
-            Err(_) => self.pending.remove(&(region, offset)),
-        };
-        let written = written.filter(|w| w.len == len)?;
+        let written = if self.queued { self.reading[slot as usize].take() } else { self.expect(request) }?;
         Some(Wanted { sequence: Some(written.sequence), own_seed: true })
     }
 

@@ -267,16 +267,26 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             } else {
                 (self.stream.next(), now)
             };
-            if let Some(request) = request.filter(|request| request.op == Op::Write)
-                && let Some(&slot) = q.free.last()
-            {
-                self.fill_write(slot, &request);
+            if let (Some(request), Some(&slot)) = (request, q.free.last()) {
+                self.ready_slot(slot, &request);
             }
             if !q.prepare(&mut self.backend, request, created) {
                 return false;
             }
         }
         true
+    }
+
+    /// Fills the buffer of a write, and notes what a read is to be checked by.
+    #[inline(always)]
+    pub(super) fn ready_slot(&mut self, slot: u32, request: &Request) {
+        if request.op == Op::Write {
+            self.fill_write(slot, request);
+        } else if let Some(check) = &mut self.check
+            && request.op == Op::Read
+        {
+            check.issued(slot, request, self.stream.gave_listed());
+        }
     }
 
     /// While the queue has room and requests are left, nobody waits: the next batch goes first.

@@ -118,9 +118,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn send(&mut self, q: &mut InFlight, request: &Request) {
         let Some(slot) = q.free.pop() else { return };
         let now = self.clock.now();
-        if request.op == Op::Write {
-            self.fill_write(slot, request);
-        }
+        self.ready_slot(slot, request);
         self.backend.prepare(slot, request);
         q.flights[slot as usize] = Flight { request: *request, created: now, issued: now };
         q.fresh.push(slot);

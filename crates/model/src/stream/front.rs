@@ -9,11 +9,13 @@ pub(super) struct Front {
     queue: VecDeque<Request>,
     queued_bytes: u64,
     rest: Option<RequestStream>,
+    /// Whether the last request came from the queue.
+    pub(super) gave_queued: bool,
 }
 
 impl Front {
     pub(super) fn new(requests: Vec<Request>, rest: Option<RequestStream>) -> Front {
-        let mut front = Front { queue: VecDeque::new(), queued_bytes: 0, rest };
+        let mut front = Front { queue: VecDeque::new(), queued_bytes: 0, rest, gave_queued: false };
         front.add(requests);
         front
     }
@@ -33,7 +35,9 @@ impl Front {
     }
 
     pub(super) fn next(&mut self) -> Option<Request> {
-        let Some(request) = self.queue.pop_front() else { return self.rest.as_mut()?.next() };
+        let first = self.queue.pop_front();
+        self.gave_queued = first.is_some();
+        let Some(request) = first else { return self.rest.as_mut()?.next() };
         self.queued_bytes -= u64::from(request.len);
         Some(request)
     }
