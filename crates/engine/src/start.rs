@@ -74,7 +74,7 @@ pub(crate) fn run_worker<'a>(
         return Ok(go(around, seat, clock));
     }
     if plan.ioengine.works_on_names() {
-        return run_on_names(around, starter);
+        return run_engine(around, starter, caveats);
     }
     around.reopener = Some(Reopener { plan, files: starter.files, direct_fallback: starter.direct_fallback });
     if let Zones::Device { .. } = plan.stream.zones {
@@ -86,20 +86,7 @@ pub(crate) fn run_worker<'a>(
     if plan.rules.files.lock != FileLock::None {
         return locked::run(around, starter, caveats);
     }
-    let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
-    match plan.ioengine {
-        IoEngine::IoUring => match ring(plan, slots(plan)?, opened)? {
-            Ok(backend) => Ok(timed(around, backend, starter.clock)),
-            Err(because) => {
-                replaced(starter, IoEngine::IoUring, IoEngine::Libaio, because, caveats)?;
-                let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
-                run_libaio(around, starter, slots(plan)?, opened, caveats)
-            }
-        },
-        IoEngine::Libaio => run_libaio(around, starter, slots(plan)?, opened, caveats),
-        IoEngine::Mmap => run_mmap(around, starter, opened, caveats),
-        _ => plain(around, opened, starter.clock),
-    }
+    run_engine(around, starter, caveats)
 }
 
 /// Whether all files that a worker uses are its own, so that no other thread need reach them. Those of zoned devices are
@@ -133,36 +120,31 @@ fn no_memory(plan: &WorkerPlan, errno: Errno) -> RunError {
     RunError::Memory { job: plan.name.clone(), bytes, errno }
 }
 
-/// The engines that work on names: nothing is opened, and folders are made for those that expect them.
-fn run_on_names(around: Surroundings<'_>, starter: &Starter<'_>) -> Result<Option<WorkerRecord>, RunError> {
-    let plan = around.plan;
+/// Makes the directories that an engine working on names expects.
+fn make_directories(plan: &WorkerPlan, starter: &Starter<'_>) -> Result<(), RunError> {
+    let needs_itself = matches!(plan.ioengine, IoEngine::Dirstat | IoEngine::Dirdelete);
     let files = plan.stream.regions.iter().filter_map(|r| starter.files.get(r.file as usize));
     for path in files.map(|file| file.path.as_path()) {
-        let folder = match plan.ioengine {
-            IoEngine::Dirstat | IoEngine::Dirdelete => Some(path),
-            _ => path.parent().filter(|parent| !parent.as_os_str().is_empty()),
+        let directory = match needs_itself {
+            true => Some(path),
+            false => path.parent().filter(|parent| !parent.as_os_str().is_empty()),
         };
-        let made = folder.map_or(Ok(()), std::fs::create_dir_all);
-        made.map_err(|e| {
+        directory.map_or(Ok(()), std::fs::create_dir_all).map_err(|e| {
             let errno = Errno::from_io_error(&e).unwrap_or(Errno::IO);
             RunError::LayOut { path: path.to_owned(), at: 0, size: 0, errno }
         })?;
     }
-    match plan.ioengine {
-        IoEngine::Filecreate => named(around, starter, CreateFile),
-        IoEngine::Filedelete => named(around, starter, RemoveFile),
-        IoEngine::Dircreate => named(around, starter, CreateFolder),
-        IoEngine::Dirdelete => named(around, starter, RemoveFolder),
-        _ => named(around, starter, plan.engine.stat),
-    }
+    Ok(())
 }
 
+/// Runs a worker whose I/Os are calls on names: no file is opened.
 fn named(
     around: Surroundings<'_>,
     starter: &Starter<'_>,
     call: impl NameCall,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
+    make_directories(plan, starter)?;
     let files = plan.stream.regions.iter().filter_map(|r| starter.files.get(r.file as usize));
     let paths = files.clone().map(|file| file.path.as_path());
     let backend = NameBackend::new(paths, slots(plan)?, call).map_err(|errno| {
@@ -175,10 +157,10 @@ fn named(
 fn run_mmap(
     around: Surroundings<'_>,
     starter: &Starter<'_>,
-    opened: Vec<OwnedFd>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
+    let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
     let path = |region: &hakaru_model::stream::Region| starter.files.get(region.file as usize).map(|f| f.path.clone());
     if plan.direct {
@@ -198,70 +180,97 @@ fn run_mmap(
 fn run_libaio(
     around: Surroundings<'_>,
     starter: &Starter<'_>,
-    slots: Slots,
-    opened: Vec<OwnedFd>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
+    let opened = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     let depth = plan.queue.iodepth as usize;
     let batch = if plan.queue.batch_submit == 0 { depth } else { plan.queue.batch_submit as usize };
-    match AioQueue::new(slots) {
+    match AioQueue::new(slots(plan)?) {
         Ok(queue) => {
             let queue = queue.nowait(plan.engine.nowait);
             Ok(timed(around, AioBackend::new(queue, opened, batch, depth), starter.clock))
         }
         Err(errno) => {
             replaced(starter, IoEngine::Libaio, IoEngine::Psync, why_not(errno), caveats)?;
-            plain(around, opened, starter.clock)
+            run_psync(around, starter, opened)
         }
     }
 }
 
-/// The engines whose only need is open files.
-fn plain(
+/// Runs a worker by its engine. The only match on the engine: one that is not placed here does not compile.
+fn run_engine(
     around: Surroundings<'_>,
-    opened: Vec<OwnedFd>,
-    clock: &ClockChoice,
+    starter: &Starter<'_>,
+    caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
-    let plan = around.plan;
+    let (plan, clock) = (around.plan, starter.clock);
     let depth = plan.queue.iodepth as usize;
-    let slots = slots(plan)?;
+    let slots = || slots(plan);
+    let mut opened = || files::open_all(plan, starter.files, starter.direct_fallback, caveats);
     Ok(match plan.ioengine {
-        IoEngine::Null if depth > 1 => timed(around, NullQueue::new(slots), clock),
-        IoEngine::Null => timed(around, NullBackend::new(slots), clock),
-        IoEngine::Sync => timed(around, FileBackend::new(opened, slots, Seek), clock),
-        IoEngine::Pvsync => timed(around, FileBackend::new(opened, slots, Vectored), clock),
+        IoEngine::IoUring => match ring(plan, slots()?, opened()?)? {
+            Ok(backend) => timed(around, backend, clock),
+            Err(because) => {
+                replaced(starter, IoEngine::IoUring, IoEngine::Libaio, because, caveats)?;
+                return run_libaio(around, starter, caveats);
+            }
+        },
+        IoEngine::Libaio => return run_libaio(around, starter, caveats),
+        IoEngine::Mmap => return run_mmap(around, starter, caveats),
+        IoEngine::Null if depth > 1 => timed(around, NullQueue::new(slots()?), clock),
+        IoEngine::Null => timed(around, NullBackend::new(slots()?), clock),
+        IoEngine::Sync => timed(around, FileBackend::new(opened()?, slots()?, Seek), clock),
+        IoEngine::Psync => return run_psync(around, starter, opened()?),
+        IoEngine::Pvsync => timed(around, FileBackend::new(opened()?, slots()?, Vectored), clock),
         IoEngine::Pvsync2 => {
             let polled = call_flags(plan);
             match plan.engine.hipri_percentage.filter(|_| plan.engine.hipri) {
-                None => timed(around, FileBackend::new(opened, slots, polled), clock),
+                None => timed(around, FileBackend::new(opened()?, slots()?, polled), clock),
                 Some(percent) => {
                     let some = VectoredSome::new(polled, percent, plan.seed);
-                    timed(around, FileBackend::new(opened, slots, some), clock)
+                    timed(around, FileBackend::new(opened()?, slots()?, some), clock)
                 }
             }
         }
-        IoEngine::Vsync => timed(around, VsyncBackend::new(opened, VectoredSlots::new(slots), depth), clock),
-        IoEngine::Stdio => timed(around, StdioBackend::new(opened, slots, plan.writes), clock),
+        IoEngine::Vsync => timed(around, VsyncBackend::new(opened()?, VectoredSlots::new(slots()?), depth), clock),
+        IoEngine::Stdio => timed(around, StdioBackend::new(opened()?, slots()?, plan.writes), clock),
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(|errno| none(plan, errno))?;
-            timed(around, SpliceBackend::new(opened, slots, pipe), clock)
+            timed(around, SpliceBackend::new(opened()?, slots()?, pipe), clock)
         }
         IoEngine::Posixaio => {
-            drop(slots);
             let mut rng = Rng::fork(plan.seed, 0xf2);
             let fill = |buffer: &mut [u8]| {
                 if plan.writes {
                     crate::content::fill(buffer, &plan.buffers, &mut rng);
                 }
             };
-            let backend = PosixaioBackend::new(opened, depth, plan.max_block as usize, fill);
+            let backend = PosixaioBackend::new(opened()?, depth, plan.max_block as usize, fill);
             timed(around, backend.map_err(|errno| no_memory(plan, errno))?, clock)
         }
-        IoEngine::Falloc => timed(around, SpaceBackend::new(opened, slots, Reserve), clock),
-        IoEngine::Ftruncate => timed(around, SpaceBackend::new(opened, slots, Truncate), clock),
-        _ => timed(around, FileBackend::new(opened, slots, Positional), clock),
+        IoEngine::Falloc => timed(around, SpaceBackend::new(opened()?, slots()?, Reserve), clock),
+        IoEngine::Ftruncate => timed(around, SpaceBackend::new(opened()?, slots()?, Truncate), clock),
+        IoEngine::Filecreate => return named(around, starter, CreateFile),
+        IoEngine::Filestat | IoEngine::Dirstat => return named(around, starter, plan.engine.stat),
+        IoEngine::Filedelete => return named(around, starter, RemoveFile),
+        IoEngine::Dircreate => return named(around, starter, CreateFolder),
+        IoEngine::Dirdelete => return named(around, starter, RemoveFolder),
+        IoEngine::Sim => {
+            let because = "no simulated card was handed in".to_owned();
+            return Err(RunError::NoEngine { ioengine: plan.ioengine.name(), because });
+        }
     })
+}
+
+/// The engine that every other one falls back to.
+fn run_psync(
+    around: Surroundings<'_>,
+    starter: &Starter<'_>,
+    opened: Vec<OwnedFd>,
+) -> Result<Option<WorkerRecord>, RunError> {
+    let slots = slots(around.plan)?;
+    Ok(timed(around, FileBackend::new(opened, slots, Positional), starter.clock))
 }
 
 /// A write is done whole or not at all; the kernel's number, which older headers do not name.

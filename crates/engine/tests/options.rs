@@ -22,7 +22,7 @@ fn offloaded(path: &Path, engine: IoEngine, op: Op) -> Job {
 #[test]
 fn threads_submit_for_every_engine_that_moves_data_by_one_call() {
     let dir = tempfile::tempdir().unwrap();
-    let engines = IoEngine::ALL.into_iter().filter(|engine| engine.can_offload());
+    let engines = IoEngine::ALL.iter().copied().filter(|engine| engine.traits().can_offload);
     for engine in engines.filter(|e| !matches!(e, IoEngine::Null | IoEngine::Falloc | IoEngine::Ftruncate)) {
         let path = dir.path().join(engine.name());
         for op in [Op::Write, Op::Read] {
@@ -58,7 +58,8 @@ fn latencies_of_offloaded_ios_count_from_their_intended_time() {
 #[test]
 fn workers_lock_the_file_they_share() {
     let dir = tempfile::tempdir().unwrap();
-    for engine in IoEngine::ALL.into_iter().filter(|engine| engine.can_offload() && engine.is_synchronous()) {
+    for engine in IoEngine::ALL.iter().copied().filter(|engine| engine.traits().can_offload && engine.is_synchronous())
+    {
         let mut job = on_file(&dir.path().join(engine.name()), engine, Access::only(Op::Write, true), 4096, MIB);
         (job.numjobs, job.rules.files.lock) = (2, FileLock::Exclusive);
         let report = go(&scenario(vec![job]));
@@ -70,7 +71,8 @@ fn workers_lock_the_file_they_share() {
 #[test]
 fn files_are_made_anew_between_loops() {
     let dir = tempfile::tempdir().unwrap();
-    let engines = IoEngine::ALL.into_iter().filter(|engine| engine.can_renew_files() && *engine != IoEngine::Null);
+    let engines =
+        IoEngine::ALL.iter().copied().filter(|engine| engine.traits().can_renew_files && *engine != IoEngine::Null);
     for engine in engines {
         for registered in [false, true] {
             let (path, kept) = (dir.path().join(engine.name()), dir.path().join("kept"));

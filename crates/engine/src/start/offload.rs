@@ -79,6 +79,19 @@ pub(super) fn submitter(plan: &WorkerPlan, opened: Vec<OwnedFd>) -> Result<Box<d
             let ring = Ring::new(slots, opened, options).map_err(none)?;
             Box::new(Alone::new(RingBackend::new(ring, 1)))
         }
-        _ => Box::new(Alone::new(FileBackend::new(opened, slots, Positional))),
+        IoEngine::Psync => Box::new(Alone::new(FileBackend::new(opened, slots, Positional))),
+        IoEngine::Vsync
+        | IoEngine::Posixaio
+        | IoEngine::Stdio
+        | IoEngine::Filecreate
+        | IoEngine::Filestat
+        | IoEngine::Filedelete
+        | IoEngine::Dircreate
+        | IoEngine::Dirstat
+        | IoEngine::Dirdelete
+        | IoEngine::Sim => {
+            let because = "it cannot do one I/O at a time for another thread".to_owned();
+            return Err(RunError::NoEngine { ioengine: plan.ioengine.name(), because });
+        }
     })
 }

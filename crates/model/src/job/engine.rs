@@ -1,158 +1,158 @@
-//! The engines: by which system calls I/O is done, and what each of them can.
+//! The I/O engines: by which system calls I/O is done, and what each of them can do. One table holds them all.
 
 use serde::{Deserialize, Serialize};
 
-/// How I/O is issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IoEngine {
-    /// `lseek` and `read`/`write`.
-    Sync,
-    /// `pread`/`pwrite`.
-    Psync,
-    /// `preadv`/`pwritev`.
-    Pvsync,
-    /// `preadv2`/`pwritev2`.
-    Pvsync2,
-    /// `readv`/`writev` at the file's own offset, neighbours in one call.
-    Vsync,
-    /// Kernel asynchronous I/O, `io_submit`.
-    Libaio,
-    /// `io_uring`.
-    IoUring,
-    /// Threads that call `pread`/`pwrite`, one at a time for each file, as the C library's `aio_read` does.
-    Posixaio,
-    /// `fread`/`fwrite`: small neighbours are gathered in a buffer of the process.
-    Stdio,
-    /// Loads and stores in a mapping of the file.
-    Mmap,
-    /// `splice` between the file and a pipe.
-    Splice,
-    /// `fallocate`: reads reserve without growing the file, writes with, trims punch holes.
-    Falloc,
-    /// `ftruncate` to the offset of each write.
-    Ftruncate,
-    /// Makes one file an I/O.
-    Filecreate,
-    /// Asks for the attributes of one file an I/O.
-    Filestat,
-    /// Removes one file an I/O.
-    Filedelete,
-    /// Makes one folder an I/O.
-    Dircreate,
-    /// Asks for the attributes of one folder an I/O.
-    Dirstat,
-    /// Removes one folder an I/O.
-    Dirdelete,
-    /// Does nothing, for measuring ourselves.
-    Null,
-    /// A simulated card on a virtual clock.
-    Sim,
+/// What an engine can do, as far as other parts of the program depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineTraits {
+    /// Each I/O has completed when its call returns, so the queue depth is 1 whatever is asked.
+    pub synchronous: bool,
+    /// What the paths of a job stand for.
+    pub paths: EnginePaths,
+    /// Threads beside the worker can submit for it. The others gather I/Os themselves, have threads of their own, or
+    /// work on names.
+    pub can_offload: bool,
+    /// The file behind its I/Os can be replaced while it works.
+    pub can_renew_files: bool,
+    /// Its files have to exist, in full size, before it begins. What it creates itself need not, and directories are not
+    /// laid out as files are.
+    pub needs_files: bool,
+    /// Its writes cannot make a file longer, so they need it in full size.
+    pub cannot_extend: bool,
+    /// It changes what lies on the target even when it only reads: names, or the space that is reserved.
+    pub always_changes: bool,
+    /// What it worked on is gone afterwards.
+    pub removes: bool,
+}
+
+/// What the paths of a job stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnginePaths {
+    /// Files or devices that are read and written.
+    Files,
+    /// Files by name: one operation on a whole file per I/O, and no data moves.
+    FileNames,
+    /// Directories by name.
+    DirectoryNames,
+}
+
+/// Engines whose calls return when the I/O is done.
+const SYNC: EngineTraits = EngineTraits {
+    synchronous: true,
+    paths: EnginePaths::Files,
+    can_offload: true,
+    can_renew_files: true,
+    needs_files: true,
+    cannot_extend: false,
+    always_changes: false,
+    removes: false,
+};
+/// Engines that keep several I/Os in flight.
+const QUEUED: EngineTraits = EngineTraits { synchronous: false, ..SYNC };
+/// Queued engines that gather I/Os or run threads themselves.
+const OWN_QUEUE: EngineTraits = EngineTraits { can_offload: false, can_renew_files: false, ..QUEUED };
+/// Engines that work on the names of files.
+const FILE_NAMES: EngineTraits =
+    EngineTraits { paths: EnginePaths::FileNames, can_offload: false, can_renew_files: false, ..SYNC };
+/// Engines that work on the names of directories.
+const DIRECTORY_NAMES: EngineTraits =
+    EngineTraits { paths: EnginePaths::DirectoryNames, needs_files: false, ..FILE_NAMES };
+
+/// Makes the engines, their names and their traits out of one table, so that none can be forgotten in one of them.
+macro_rules! engines {
+    ($($(#[$doc:meta])* $engine:ident $name:literal => $traits:expr,)*) => {
+        /// How I/O is issued.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum IoEngine {
+            $($(#[$doc])* $engine,)*
+        }
+
+        impl IoEngine {
+            /// All engines.
+            pub const ALL: &'static [IoEngine] = &[$(IoEngine::$engine),*];
+
+            /// The name in the field, as the `ioengine` option has it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(IoEngine::$engine => $name,)*
+                }
+            }
+
+            /// What the engine can do.
+            pub const fn traits(self) -> EngineTraits {
+                match self {
+                    $(IoEngine::$engine => $traits,)*
+                }
+            }
+        }
+    };
+}
+
+engines! {
+    #[doc = "`lseek` and `read`/`write`."]
+    Sync "sync" => SYNC,
+    #[doc = "`pread`/`pwrite`."]
+    Psync "psync" => SYNC,
+    #[doc = "`preadv`/`pwritev`."]
+    Pvsync "pvsync" => SYNC,
+    #[doc = "`preadv2`/`pwritev2`."]
+    Pvsync2 "pvsync2" => SYNC,
+    #[doc = "`readv`/`writev` at the file's own offset, neighbours in one call."]
+    Vsync "vsync" => OWN_QUEUE,
+    #[doc = "Kernel asynchronous I/O, `io_submit`."]
+    Libaio "libaio" => QUEUED,
+    #[doc = "`io_uring`."]
+    IoUring "io_uring" => QUEUED,
+    #[doc = "Threads that call `pread`/`pwrite`, one at a time for each file, as the C library's `aio_read` does."]
+    Posixaio "posixaio" => OWN_QUEUE,
+    #[doc = "`fread`/`fwrite`: small neighbours are gathered in a buffer of the process."]
+    Stdio "stdio" => EngineTraits { can_offload: false, can_renew_files: false, ..SYNC },
+    #[doc = "Loads and stores in a mapping of the file."]
+    Mmap "mmap" => EngineTraits { can_renew_files: false, cannot_extend: true, ..SYNC },
+    #[doc = "`splice` between the file and a pipe."]
+    Splice "splice" => SYNC,
+    #[doc = "`fallocate`: reads reserve without growing the file, writes with, trims punch holes."]
+    Falloc "falloc" => EngineTraits { can_renew_files: false, always_changes: true, ..SYNC },
+    #[doc = "`ftruncate` to the offset of each write."]
+    Ftruncate "ftruncate" => EngineTraits { can_renew_files: false, ..SYNC },
+    #[doc = "Creates one file per I/O."]
+    Filecreate "filecreate" => EngineTraits { needs_files: false, always_changes: true, ..FILE_NAMES },
+    #[doc = "Queries the attributes of one file per I/O."]
+    Filestat "filestat" => FILE_NAMES,
+    #[doc = "Removes one file per I/O."]
+    Filedelete "filedelete" => EngineTraits { always_changes: true, removes: true, ..FILE_NAMES },
+    #[doc = "Creates one directory per I/O."]
+    Dircreate "dircreate" => EngineTraits { always_changes: true, ..DIRECTORY_NAMES },
+    #[doc = "Queries the attributes of one directory per I/O."]
+    Dirstat "dirstat" => DIRECTORY_NAMES,
+    #[doc = "Removes one directory per I/O."]
+    Dirdelete "dirdelete" => EngineTraits { always_changes: true, removes: true, ..DIRECTORY_NAMES },
+    #[doc = "Does nothing, for measuring the tool's own overhead."]
+    Null "null" => QUEUED,
+    #[doc = "A simulated card on a virtual clock."]
+    Sim "sim" => OWN_QUEUE,
 }
 
 impl IoEngine {
-    /// Every one of them.
-    pub const ALL: [IoEngine; 21] = [
-        IoEngine::Sync,
-        IoEngine::Psync,
-        IoEngine::Pvsync,
-        IoEngine::Pvsync2,
-        IoEngine::Vsync,
-        IoEngine::Libaio,
-        IoEngine::IoUring,
-        IoEngine::Posixaio,
-        IoEngine::Stdio,
-        IoEngine::Mmap,
-        IoEngine::Splice,
-        IoEngine::Falloc,
-        IoEngine::Ftruncate,
-        IoEngine::Filecreate,
-        IoEngine::Filestat,
-        IoEngine::Filedelete,
-        IoEngine::Dircreate,
-        IoEngine::Dirstat,
-        IoEngine::Dirdelete,
-        IoEngine::Null,
-        IoEngine::Sim,
-    ];
-
-    /// The name in the field, as the `ioengine` option has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            IoEngine::Sync => "sync",
-            IoEngine::Psync => "psync",
-            IoEngine::Pvsync => "pvsync",
-            IoEngine::Pvsync2 => "pvsync2",
-            IoEngine::Vsync => "vsync",
-            IoEngine::Libaio => "libaio",
-            IoEngine::IoUring => "io_uring",
-            IoEngine::Posixaio => "posixaio",
-            IoEngine::Stdio => "stdio",
-            IoEngine::Mmap => "mmap",
-            IoEngine::Splice => "splice",
-            IoEngine::Falloc => "falloc",
-            IoEngine::Ftruncate => "ftruncate",
-            IoEngine::Filecreate => "filecreate",
-            IoEngine::Filestat => "filestat",
-            IoEngine::Filedelete => "filedelete",
-            IoEngine::Dircreate => "dircreate",
-            IoEngine::Dirstat => "dirstat",
-            IoEngine::Dirdelete => "dirdelete",
-            IoEngine::Null => "null",
-            IoEngine::Sim => "sim",
-        }
+    /// The engine of a name, as the `ioengine` option has it.
+    pub fn from_name(name: &str) -> Option<IoEngine> {
+        IoEngine::ALL.iter().copied().find(|engine| engine.name() == name)
     }
 
-    /// Whether each I/O has completed when its call returns, so that the queue depth is 1 whatever is asked.
+    /// Whether each I/O has completed when its call returns.
     pub fn is_synchronous(self) -> bool {
-        use IoEngine::{IoUring, Libaio, Null, Posixaio, Sim, Vsync};
-        !matches!(self, Libaio | IoUring | Posixaio | Vsync | Null | Sim)
+        self.traits().synchronous
     }
 
-    /// Whether threads beside the worker can submit for it. The others gather I/Os themselves, have threads of their own,
-    /// or work on names.
-    pub fn can_offload(self) -> bool {
-        use IoEngine::{Falloc, Ftruncate, IoUring, Libaio, Mmap, Null, Psync, Pvsync, Pvsync2, Splice, Sync};
-        matches!(self, Null | Sync | Psync | Pvsync | Pvsync2 | Libaio | IoUring | Mmap | Splice | Falloc | Ftruncate)
-    }
-
-    /// Whether the file behind its I/Os can be replaced while it works.
-    pub fn can_renew_files(self) -> bool {
-        use IoEngine::{IoUring, Libaio, Null, Psync, Pvsync, Pvsync2, Splice, Sync};
-        matches!(self, Null | Sync | Psync | Pvsync | Pvsync2 | Libaio | IoUring | Splice)
-    }
-
-    /// Whether an I/O is one operation on a whole file or folder by its name, and moves no data.
+    /// Whether an I/O is one operation on a whole file or directory by its name, and moves no data.
     pub fn works_on_names(self) -> bool {
-        use IoEngine::{Filecreate, Filedelete, Filestat};
-        matches!(self, Filecreate | Filestat | Filedelete) || self.works_on_folders()
+        self.traits().paths != EnginePaths::Files
     }
 
-    /// Whether its paths are those of folders.
-    pub fn works_on_folders(self) -> bool {
-        matches!(self, IoEngine::Dircreate | IoEngine::Dirstat | IoEngine::Dirdelete)
-    }
-
-    /// Whether its files have to be there, in their size, before it begins. What it makes itself need not, and folders
-    /// are not laid out as files are.
-    pub fn needs_files(self) -> bool {
-        self != IoEngine::Filecreate && !self.works_on_folders()
-    }
-
-    /// Whether its writes need the file in its full size: they cannot make it longer.
-    pub fn cannot_extend(self) -> bool {
-        self == IoEngine::Mmap
-    }
-
-    /// Whether it changes what lies on the target even when it only reads: names, or the space that is reserved.
-    pub fn always_changes(self) -> bool {
-        use IoEngine::{Dircreate, Dirdelete, Falloc, Filecreate, Filedelete};
-        matches!(self, Falloc | Filecreate | Filedelete | Dircreate | Dirdelete)
-    }
-
-    /// Whether what it worked on is gone afterwards.
-    pub fn removes(self) -> bool {
-        matches!(self, IoEngine::Filedelete | IoEngine::Dirdelete)
+    /// Whether its paths are those of directories.
+    pub fn works_on_directories(self) -> bool {
+        self.traits().paths == EnginePaths::DirectoryNames
     }
 }
 
@@ -205,9 +205,10 @@ mod tests {
 
     #[test]
     fn each_engine_has_a_name_that_is_stored_as_it_is_typed() {
-        let names: std::collections::BTreeSet<&str> = IoEngine::ALL.into_iter().map(IoEngine::name).collect();
+        let names: std::collections::BTreeSet<&str> = IoEngine::ALL.iter().copied().map(IoEngine::name).collect();
         assert_eq!(names.len(), IoEngine::ALL.len());
-        for engine in IoEngine::ALL {
+        for &engine in IoEngine::ALL {
+            assert_eq!(IoEngine::from_name(engine.name()), Some(engine));
             assert_eq!(serde_json::to_value(engine).unwrap(), engine.name());
         }
     }

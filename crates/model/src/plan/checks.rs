@@ -21,7 +21,7 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     if job.access.mix.read + job.access.mix.write + job.access.mix.trim != 100 {
         return bad("rwmixread", format!("{:?}", job.access.mix), "the shares have to add up to 100");
     }
-    if job.rules.offload && !job.ioengine.can_offload() {
+    if job.rules.offload && !job.ioengine.traits().can_offload {
         let why = "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
         return bad("io_submit_mode", "offload".to_owned(), why);
     }
@@ -37,7 +37,7 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
                    unlink_each_loop; use such an engine, or leave it out";
         return bad("lockfile", format!("{:?}", job.rules.files.lock).to_lowercase(), why);
     }
-    if job.rules.files.unlink_each_loop && (!job.ioengine.can_renew_files() || job.rules.offload) {
+    if job.rules.files.unlink_each_loop && (!job.ioengine.traits().can_renew_files || job.rules.offload) {
         let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
         return bad("unlink_each_loop", "1".to_owned(), why);
     }
@@ -68,6 +68,6 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
 
 /// Whether a lock can be held from the beginning of an I/O to its end: by engines that do one at a time.
 fn can_lock(job: &Job) -> bool {
-    let one_at_a_time = job.ioengine.is_synchronous() && job.ioengine.can_offload();
+    let one_at_a_time = job.ioengine.is_synchronous() && job.ioengine.traits().can_offload;
     one_at_a_time && !job.rules.offload && !job.rules.files.unlink_each_loop
 }

@@ -114,7 +114,7 @@ impl Resolver {
                 _ => None,
             },
             direct: job.files.direct,
-            writes: job.access.destroys() || job.ioengine.always_changes(),
+            writes: job.access.destroys() || job.ioengine.traits().always_changes,
             invalidate: job.files.invalidate,
             pre_read: job.files.pre_read,
             stream: StreamPlan {
@@ -238,7 +238,7 @@ impl Resolver {
 
     /// Lets later phases know what the jobs of this one remove.
     fn forget_removed(&mut self, phase: &Phase) {
-        for job in phase.jobs.iter().filter(|job| job.ioengine.removes()) {
+        for job in phase.jobs.iter().filter(|job| job.ioengine.traits().removes) {
             for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
                 if let Some(facts) = self.facts.get_mut(&path) {
                     (facts.kind, facts.size) = (TargetKind::Absent, Bytes(0));
@@ -399,8 +399,8 @@ pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError
     let (name, path) = (job.name.clone(), facts.path.clone());
     let names = job.ioengine.works_on_names();
     match facts.kind {
-        TargetKind::Directory | TargetKind::Absent if job.ioengine.works_on_folders() => Ok(()),
-        TargetKind::BlockDevice | TargetKind::CharDevice if names && job.ioengine.always_changes() => {
+        TargetKind::Directory | TargetKind::Absent if job.ioengine.works_on_directories() => Ok(()),
+        TargetKind::BlockDevice | TargetKind::CharDevice if names && job.ioengine.traits().always_changes => {
             Err(PlanError::NotMeasurable { job: name, path, what: "device file" })
         }
         TargetKind::Directory => Err(PlanError::NotMeasurable { job: name, path, what: "directory" }),
@@ -439,10 +439,10 @@ fn check_alignment(job: &Job, facts: &TargetFacts, region: &Region) -> Result<()
 
 /// Adds a file, or widens what an earlier worker asked of it. Returns its index.
 pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Vec<FilePlan>) -> u32 {
-    let reads = job.access.does(Op::Read) || job.files.overwrite || job.ioengine.cannot_extend();
+    let reads = job.access.does(Op::Read) || job.files.overwrite || job.ioengine.traits().cannot_extend;
     let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
         && facts.size.0 < size
-        && job.ioengine.needs_files()
+        && job.ioengine.traits().needs_files
         && !job.rules.files.create_on_open;
     let lay_out = match (missing, job.rules.files.fill_device, reads) {
         (true, true, _) if !job.access.does(Op::Write) => LayOut::Fill,

@@ -92,7 +92,7 @@ fn what_a_job_removes_is_laid_out_anew_for_the_next_and_what_it_makes_is_not_lai
 #[test]
 fn engines_that_work_on_names_leave_devices_alone() {
     let device = facts("f", TargetKind::BlockDevice, 1 << 20);
-    for ioengine in IoEngine::ALL.into_iter().filter(|e| e.works_on_names() && e.always_changes()) {
+    for ioengine in IoEngine::ALL.iter().copied().filter(|e| e.works_on_names() && e.traits().always_changes) {
         let error = resolve(Job { ioengine, ..job(Op::Read) }, std::slice::from_ref(&device)).unwrap_err();
         assert!(error.to_string().contains("device file"), "{error}");
     }

@@ -137,7 +137,7 @@ pub(in super::super) fn access(rw: &str) -> Option<Access> {
 
 /// The engine of that name; of those that we do not have, an asynchronous one.
 pub(super) fn engine(name: &str) -> IoEngine {
-    let measured = IoEngine::ALL.into_iter().filter(|&engine| engine != IoEngine::Sim);
+    let measured = IoEngine::ALL.iter().copied().filter(|&engine| engine != IoEngine::Sim);
     measured.into_iter().find(|engine| engine.name() == name).unwrap_or(IoEngine::Libaio)
 }
 
