@@ -12,6 +12,8 @@ pub(crate) enum Outcome {
     Passed,
     /// It could not be made here; why.
     Skipped(String),
+    /// It was made, and a part of it proves nothing either way; why.
+    NotJudged(String),
 }
 
 /// A step: its name and what it does.
@@ -42,6 +44,9 @@ const PACKAGES: &[(&str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.f2fs", "f2fs-tools"),
     ("dmsetup", "dmsetup"),
+    ("sfdisk", "fdisk"),
+    ("kill", "procps"),
+    ("bc", "bc"), // fio calls it for sums such as `bs=2*$pagesize`.
 ];
 
 /// Runs every step, or only those named, and lists how they ended.
@@ -68,22 +73,24 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 
 /// Prints the list of steps, and the closing line last.
 fn conclude(list: &[(&str, Duration, Result<Outcome>)]) -> Result<()> {
-    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    let (mut passed, mut failed, mut skipped, mut not_judged) = (0, 0, 0, 0);
     println!();
     for (name, time, outcome) in list {
         let (word, why) = match outcome {
             Ok(Outcome::Passed) => ("passed", String::new()),
             Ok(Outcome::Skipped(why)) => ("skipped", format!(": {why}")),
+            Ok(Outcome::NotJudged(why)) => ("not judged", format!(": {why}")),
             Err(error) => ("failed", format!(": {error:#}")),
         };
         *match outcome {
             Ok(Outcome::Passed) => &mut passed,
             Ok(Outcome::Skipped(_)) => &mut skipped,
+            Ok(Outcome::NotJudged(_)) => &mut not_judged,
             Err(_) => &mut failed,
         } += 1;
-        println!("{word:<8} {:>7.1} s  {name}{why}", time.as_secs_f64());
+        println!("{word:<10} {:>7.1} s  {name}{why}", time.as_secs_f64());
     }
-    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    println!("{passed} passed, {failed} failed, {skipped} skipped, {not_judged} not judged");
     if failed > 0 {
         bail!("{failed} of {} steps failed", list.len());
     }

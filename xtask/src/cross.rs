@@ -23,7 +23,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let targets: Vec<&str> = TARGETS.iter().filter(wanted).copied().collect();
     match check(&targets)? {
         Outcome::Passed => println!("{}: passed", targets.join(", ")),
-        Outcome::Skipped(why) => bail!("cannot be checked: {why}"),
+        Outcome::Skipped(why) | Outcome::NotJudged(why) => bail!("cannot be checked: {why}"),
     }
     Ok(())
 }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn each_target_is_judged_by_itself() {
         let skipped = |passed: &[&str], missing: &[String]| match outcome(passed, missing) {
-            Outcome::Skipped(why) => Some(why),
+            Outcome::Skipped(why) | Outcome::NotJudged(why) => Some(why),
             Outcome::Passed => None,
         };
         let missing = ["no b".to_owned()];

@@ -4,6 +4,7 @@
 
 use super::checks::Checks;
 use super::fat::enlarge_only_file;
+use super::host::Patience;
 use super::layers::Layer;
 use super::product::{self, Product};
 use super::speed::{Shares, Station};
@@ -71,7 +72,8 @@ fn on_card(list: &PriceList, hakaru: &str, parts: &[&str]) -> Result<Checks> {
     let card = cards::make(prices.clone())?;
     let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
     let device = "/dev/mmcblk0";
-    let mut station = Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru };
+    let mut station =
+        Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru, patience: Patience::new() };
     if parts.contains(&"raw") {
         as_printed(&mut station, &mut checks, &format!("--filename={device}"), "16G");
     }

@@ -1,5 +1,6 @@
 //! A list of checks: each is made, told of at once, and counted at the end.
 
+use super::host::HostBusy;
 use anyhow::{Result, bail};
 use std::time::Instant;
 
@@ -9,6 +10,8 @@ enum Verdict {
     Failed(String),
     /// What it checks does not exist yet; what is missing.
     NotYet(String),
+    /// What was measured proves nothing either way; why.
+    NotJudged(String),
 }
 
 /// The checks made so far.
@@ -26,6 +29,9 @@ impl Checks {
     pub(super) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<String>) {
         match check() {
             Ok(saw) => self.enter(name, Verdict::Passed, &saw),
+            Err(error) if error.is::<HostBusy>() => {
+                self.enter(name, Verdict::NotJudged(error.to_string()), &error.to_string());
+            }
             Err(error) => self.enter(name, Verdict::Failed(format!("{error:#}")), &format!("{error:#}")),
         }
     }
@@ -50,6 +56,7 @@ impl Checks {
             Verdict::Passed => "ok",
             Verdict::Failed(_) => "FAILED",
             Verdict::NotYet(_) => "NOT YET",
+            Verdict::NotJudged(_) => "BUSY",
         };
         self.say(&format!("{word:<7} {name}: {saw}"));
         self.list.push((name.to_owned(), verdict));
@@ -60,25 +67,60 @@ impl Checks {
     /// # Errors
     /// When a check failed.
     pub(super) fn conclude(self) -> Result<()> {
-        let (mut passed, mut failed, mut not_yet) = (0, Vec::new(), Vec::new());
+        self.close().map(|_| ())
+    }
+
+    /// Prints the sum, and returns how many checks were not judged.
+    ///
+    /// # Errors
+    /// When a check failed.
+    pub(super) fn close(self) -> Result<usize> {
+        let (mut passed, mut failed, mut not_yet, mut not_judged) = (0, Vec::new(), Vec::new(), Vec::new());
         for (name, verdict) in &self.list {
             match verdict {
                 Verdict::Passed => passed += 1,
                 Verdict::Failed(why) => failed.push(format!("{name}: {why}")),
                 Verdict::NotYet(what) => not_yet.push(format!("{name}: {what}")),
+                Verdict::NotJudged(why) => not_judged.push(format!("{name}: {why}")),
             }
         }
         for line in &not_yet {
             println!("not yet: {line}");
         }
+        for line in &not_judged {
+            println!("{}", line.lines().next().unwrap_or_default());
+        }
         for line in &failed {
             println!("failed: {}", line.lines().next().unwrap_or_default());
         }
         let time = self.begun.elapsed().as_secs_f64();
-        println!("{passed} passed, {} failed, {} not yet, in {time:.0} s", failed.len(), not_yet.len());
+        println!(
+            "{passed} passed, {} failed, {} not judged, {} not yet, in {time:.0} s",
+            failed.len(),
+            not_judged.len(),
+            not_yet.len()
+        );
         if !failed.is_empty() {
             bail!("{} of {} checks failed", failed.len(), self.list.len());
         }
-        Ok(())
+        Ok(not_judged.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_on_a_busy_host_neither_passes_nor_fails() {
+        let mut checks = Checks::new();
+        checks.check("quiet", || Ok("1 MB/s".to_owned()));
+        checks.check("busy", || Err(HostBusy("other programs".to_owned()).into()));
+        assert!(matches!(checks.list[1].1, Verdict::NotJudged(_)));
+        assert_eq!(checks.close().unwrap(), 1);
+        let mut checks = Checks::new();
+        checks.check("busy", || Err(HostBusy("other programs".to_owned()).into()));
+        checks.check("wrong", || bail!("2 MB/s"));
+        assert!(checks.close().is_err());
     }
 }

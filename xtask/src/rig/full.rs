@@ -2,6 +2,7 @@
 
 use super::cards;
 use super::checks::Checks;
+use super::host::Patience;
 use super::jobs;
 use super::layers::Layer;
 use super::product::Product;
@@ -88,7 +89,7 @@ fn speed(bench: &Bench, checks: &mut Checks) -> Result<()> {
     for (slot, (card, prices)) in made.iter().zip(&lists).enumerate() {
         let device = format!("/dev/mmcblk{slot}");
         let (device, hakaru) = (device.as_str(), bench.hakaru.as_str());
-        let mut station = Station { guest: &mut guest, card, prices, device, hakaru };
+        let mut station = Station { guest: &mut guest, card, prices, device, hakaru, patience: Patience::new() };
         for layer in Layer::ALL {
             station.prepare(layer)?;
             for workload in jobs::ALL {

@@ -11,6 +11,7 @@ mod faults;
 mod figures;
 mod full;
 mod guarding;
+mod host;
 mod identity;
 mod jobs;
 mod layers;

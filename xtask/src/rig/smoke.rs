@@ -1,6 +1,7 @@
 //! `cargo xtask rig smoke`: one machine, one card, the four workloads on every layer.
 
 use super::checks::Checks;
+use super::host::Patience;
 use super::layers::Layer;
 use super::product::Product;
 use super::speed::Station;
@@ -21,7 +22,10 @@ pub(crate) fn step() -> Result<Outcome> {
     match setup::ready(Arch::X86_64).and_then(|_| setup::layer_tools()) {
         Ok(()) => {
             let program = workspace::tested_program()?;
-            main(&["--hakaru".to_owned(), program.display().to_string()]).map(|()| Outcome::Passed)
+            Ok(match run(&["--hakaru".to_owned(), program.display().to_string()])? {
+                0 => Outcome::Passed,
+                n => Outcome::NotJudged(format!("the host was busy during {n} comparisons; all other checks passed")),
+            })
         }
         Err(why) => Ok(Outcome::Skipped(format!("no test machine can be had here: {why:#}"))),
     }
@@ -32,6 +36,11 @@ pub(crate) fn step() -> Result<Outcome> {
 /// # Errors
 /// When a check fails, or the machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
+    run(args).map(|_| ())
+}
+
+/// Runs it, and returns how many comparisons were not judged.
+fn run(args: &[String]) -> Result<usize> {
     let mut args = args.to_vec();
     setup::ready(Arch::X86_64)?;
     setup::layer_tools()?;
@@ -45,7 +54,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     checks.say(&format!("a PC started in {:.1} s", guest.boot_time().as_secs_f64()));
     checks.check("card", || product::sees_card(&mut guest, &hakaru, "mmcblk0"));
     let (device, hakaru) = ("/dev/mmcblk0", hakaru.as_str());
-    let mut station = Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru };
+    let mut station =
+        Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru, patience: Patience::new() };
     for layer in Layer::ALL {
         station.prepare(layer)?;
         for workload in jobs::ALL {
@@ -63,5 +73,5 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         Ok(format!("{} written, the last of them before byte {end}", ledger.of(Op::Write).bytes))
     });
     guest.power_off()?;
-    checks.conclude()
+    checks.close()
 }

@@ -2,8 +2,10 @@
 //!
 //! The bench is exact only within limits that are known: whatever the card did besides the workload, as writing the
 //! tables of a file system, and the time in which the emulator had no request for it. Both are in the card's ledger,
-//! and a figure is compared with the list after them. On a host that is busy a comparison is made again.
+//! and a figure is compared with the list after them. A comparison waits for a quiet moment of the host; what was
+//! measured while the host was busy is not judged, and measured again.
 
+use super::host::{HostBusy, Patience, Watch};
 use super::jobs::Workload;
 use super::layers::Layer;
 use anyhow::{Context, Result, bail};
@@ -17,8 +19,14 @@ use std::time::Duration;
 /// How far a figure may be from the list.
 const TOLERANCE: f64 = 0.03;
 
-/// How often a comparison is made before it counts as failed.
+/// How often a comparison is made on a quiet host before it counts as failed.
 const ATTEMPTS: u32 = 3;
+
+/// How often it is made on a host that is busy before it counts as not judged.
+const BUSY_ATTEMPTS: u32 = 3;
+
+/// A card that waited for the machine for more than this share of the time tells more of the host than of the product.
+const MOST_IDLE: f64 = 0.25;
 
 /// How much of the card the workloads use.
 const FILE_SIZE: &str = "32M";
@@ -38,6 +46,8 @@ pub(super) struct Station<'a> {
     pub(super) device: &'a str,
     /// Our program's path in the machine.
     pub(super) hakaru: &'a str,
+    /// How long comparisons may still wait for a quiet host.
+    pub(super) patience: Patience,
 }
 
 impl Station<'_> {
@@ -77,9 +87,12 @@ impl Station<'_> {
 
     /// Runs a command line of a workload that measures for so long, and compares with the list.
     pub(super) fn compare_command(&mut self, command: &str, workload: Workload, runtime_s: u32) -> Result<String> {
-        let mut tries = Vec::new();
-        for _ in 0..ATTEMPTS {
+        let (mut tries, mut judged, mut busy) = (Vec::new(), 0, Vec::new());
+        while judged < ATTEMPTS && (busy.len() as u32) < BUSY_ATTEMPTS {
+            self.patience.wait_for_quiet();
+            let watch = Watch::begin();
             let (measured, ledger) = self.measure(command, workload)?;
+            let why_busy = watch.busy();
             let shares = Shares::of(&ledger, workload, self.prices, runtime_s);
             let expected = workload.by_list(self.prices) * shares.data * (1.0 - shares.idle);
             let off = measured / expected - 1.0;
@@ -91,11 +104,23 @@ impl Station<'_> {
                 shares.idle * 100.0,
                 (1.0 - shares.data) * 100.0
             ));
-            if off.abs() <= TOLERANCE {
-                return Ok(tries.join("; again: "));
+            let waited = || (shares.idle > MOST_IDLE).then(|| format!("the card waited {:.0}%", shares.idle * 100.0));
+            match why_busy.or_else(waited) {
+                Some(why) => {
+                    busy.push(why);
+                    if self.patience.is_over() {
+                        break;
+                    }
+                }
+                None if off.abs() <= TOLERANCE => return Ok(tries.join("; again: ")),
+                None => judged += 1,
             }
         }
-        bail!("{}", tries.join("; again: "))
+        let tries = tries.join("; again: ");
+        match busy.last() {
+            Some(why) if judged < ATTEMPTS => Err(HostBusy(format!("{why}; {tries}")).into()),
+            _ => bail!("{tries}"),
+        }
     }
 
     fn measure(&mut self, command: &str, workload: Workload) -> Result<(f64, Ledger)> {
