@@ -152,7 +152,7 @@ fn nodes_of_path(path: &Path, roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
     if let Some(node) = Node::by_path(&in_dev(path, roots), roots) {
         return vec![node];
     }
-    mounts::mount_of(path, mounts).map(|mount| nodes_of_mount(mount, roots, mounts)).unwrap_or_default()
+    mounts::mount_at(path, roots, mounts).map(|mount| nodes_of_mount(&mount, roots, mounts)).unwrap_or_default()
 }
 
 /// The devices of a mounted file system; none for those in memory or on a network.
@@ -216,25 +216,37 @@ pub(crate) fn in_dev(path: &Path, roots: &Roots) -> PathBuf {
     path.strip_prefix("/dev").map_or_else(|_| path.to_owned(), |name| roots.dev.join(name))
 }
 
-/// Where the system itself is mounted from.
+/// Where the system itself is mounted from, beside `/boot` and what is below it.
+const SYSTEM: [&str; 3] = ["/", "/usr", "/efi"];
+
 fn is_system(mount_point: &Path) -> bool {
-    let whole = ["/", "/usr", "/efi"].iter().any(|system| mount_point == Path::new(system));
+    let whole = SYSTEM.iter().any(|system| mount_point == Path::new(system));
     whole || mount_point.starts_with("/boot")
 }
 
 /// Every device that the running system stands on: its root, /usr and /boot, and all that is below them.
 pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
     let mut found: Vec<Node> = Vec::new();
-    for mount in mounts.iter().filter(|mount| is_system(&mount.mount_point)) {
-        for top in nodes_of_mount(mount, roots, mounts) {
-            for node in down_from(&top, Loops::Follow, roots, mounts) {
-                if !found.contains(&node) {
-                    found.push(node);
-                }
+    let shown = mounts.iter().filter(|mount| is_system(&mount.mount_point));
+    let tops = shown.flat_map(|mount| nodes_of_mount(mount, roots, mounts));
+    for top in tops.chain(hidden_system_nodes(roots, mounts)) {
+        for node in down_from(&top, Loops::Follow, roots, mounts) {
+            if !found.contains(&node) {
+                found.push(node);
             }
         }
     }
     found
+}
+
+/// The devices of the system directories as the file systems themselves answer: after chroot(2) no table shows them.
+fn hidden_system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+    if !roots.is_live() {
+        return Vec::new();
+    }
+    let places = SYSTEM.into_iter().chain(["/boot", "/boot/efi"]).map(Path::new).filter(|place| place.is_dir());
+    let mounted = places.filter_map(|place| mounts::mount_at(&place.canonicalize().ok()?, roots, mounts));
+    mounted.flat_map(|mount| nodes_of_mount(&mount, roots, mounts)).collect()
 }
 
 #[cfg(test)]

@@ -40,6 +40,15 @@ pub struct FreeSpace {
 }
 
 impl FreeSpace {
+    /// Bytes that an ordinary user may still write there, as the file system itself answers.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn at(folder: &Path) -> io::Result<Bytes> {
+        let stat = rustix::fs::statvfs(folder)?;
+        Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+    }
+
     /// How much of free space is taken: at most `limit`, where one is given. A fiftieth, and 32 MiB at least, stays free.
     pub fn usable(free: Bytes, limit: Option<Bytes>) -> Bytes {
         let usable = free.0.saturating_sub((free.0 / 50).max(32 << 20)).min(limit.map_or(u64::MAX, |limit| limit.0));
@@ -52,15 +61,14 @@ impl FreeSpace {
     /// # Errors
     /// When the folder cannot be written to, or there is next to no free space.
     pub fn take(folder: &Path, limit: Option<Bytes>) -> io::Result<FreeSpace> {
-        let stat = rustix::fs::statvfs(folder)?;
-        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+        let free = FreeSpace::at(folder)?;
         if let Some(limit) = limit.filter(|limit| limit.0 < BLOCK.into()) {
             let text = format!("{limit} are less than the {} that are written at once", Bytes(BLOCK.into()));
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let size = FreeSpace::usable(Bytes(free), limit).0;
+        let size = FreeSpace::usable(free, limit).0;
         if size == 0 {
-            let text = format!("{} has only {} free: remove something", folder.display(), Bytes(free));
+            let text = format!("{} has only {} free: remove something", folder.display(), free);
             return Err(io::Error::new(io::ErrorKind::StorageFull, text));
         }
         let is_fat = rustix::fs::statfs(folder)?.f_type as i64 == FAT;

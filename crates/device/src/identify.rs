@@ -29,7 +29,9 @@ pub fn identify(path: &Path, roots: &Roots) -> Identity {
 pub fn recognise(path: &Path, roots: &Roots) -> Identity {
     let mounts = mounts::mounts(roots);
     let kind = kind_of(path, roots);
-    let mount = (kind != TargetKind::BlockDevice).then(|| mounts::mount_of(&real_path(path, roots), &mounts)).flatten();
+    let on_mount = || mounts::mount_at(&real_path(path, roots), roots, &mounts);
+    let mount = (kind != TargetKind::BlockDevice).then(on_mount).flatten();
+    let mount = mount.as_ref();
     let tops = match mount {
         Some(mount) => chain::nodes_of_mount(mount, roots, &mounts),
         None => Node::by_path(path, roots).into_iter().collect(),
@@ -229,6 +231,25 @@ mod tests {
         let here = identify(&folder.path().join("absent"), &Roots::live());
         assert_eq!(here.kind, TargetKind::Absent);
         let filesystem = here.filesystem.unwrap();
-        assert!(filesystem.size.0 > 0 && folder.path().starts_with(&filesystem.mount_point), "{filesystem:?}");
+        let real = folder.path().canonicalize().unwrap();
+        assert!(filesystem.size.0 > 0 && real.starts_with(&filesystem.mount_point), "{filesystem:?}");
+    }
+
+    /// As after chroot(2), where the mount of the root is in no table.
+    #[test]
+    fn size_and_device_are_known_without_a_mount_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut roots = Roots::live();
+        let with_table = identify(folder.path(), &roots);
+        roots.proc = folder.path().join("no-proc");
+        let without = identify(folder.path(), &roots);
+        let filesystem = without.filesystem.unwrap();
+        assert!(filesystem.size.0 > 0, "{filesystem:?}");
+        let kname = |device: Fact<DeviceIdentity>| device.known().map(|device| device.kname.clone());
+        use std::os::unix::fs::MetadataExt;
+        let number = crate::roots::DevNum::from_raw(folder.path().metadata().unwrap().dev());
+        if number.major != 0 {
+            assert_eq!(kname(without.device), kname(with_table.device));
+        }
     }
 }

@@ -286,7 +286,7 @@ fn block_below(path: &Path) -> Option<u32> {
     } else {
         // A btrfs has a made-up number; its mount names the device.
         let mounts = mounts::mounts(&roots);
-        let mount = mounts::mount_of(&path.canonicalize().ok()?, &mounts)?;
+        let mount = mounts::mount_at(&path.canonicalize().ok()?, &roots, &mounts)?;
         roots.device_number(Path::new(&mount.source))?
     };
     let folder = roots.sysfs_of(number)?;

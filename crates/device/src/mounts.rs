@@ -53,6 +53,74 @@ pub(crate) fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount
     mounts.iter().filter(covers).max_by_key(|mount| mount.mount_point.components().count())
 }
 
+/// The mount that a path lies on: as the table has it, or as the file system itself answers where the table does not show
+/// it, as after chroot(2) and in some containers. What is absent lies where its nearest existing parent is.
+pub(crate) fn mount_at(path: &Path, roots: &Roots, mounts: &[Mount]) -> Option<Mount> {
+    let shown = mount_of(path, mounts);
+    if !roots.is_live() {
+        return shown.cloned();
+    }
+    let Some((existing, own)) = path.ancestors().find_map(|part| Some((part, device_of(part)?))) else {
+        return shown.cloned();
+    };
+    // A file of an overlay may have the number of its layer; only directories have that of the overlay.
+    let of_parent = existing.parent().and_then(device_of);
+    // The numbers of btrfs subvolumes are made up, and in no table.
+    let is_same = |mount: &Mount, number: DevNum| mount.number == number || mount.number.major + number.major == 0;
+    match shown {
+        Some(mount) if is_same(mount, own) || of_parent.is_some_and(|parent| is_same(mount, parent)) => {
+            Some(mount.clone())
+        }
+        _ => Some(hidden(existing, own, roots)),
+    }
+}
+
+/// What can be known of a mount that is in no table: `st_dev`, statfs(2), and another mount of the same file system.
+fn hidden(path: &Path, number: DevNum, roots: &Roots) -> Mount {
+    let same = path.ancestors().take_while(|part| device_of(part) == Some(number));
+    let mount_point = same.last().unwrap_or(path).to_owned();
+    let elsewhere = mounts_everywhere(roots).into_iter().find(|mount| mount.number == number);
+    if let Some(elsewhere) = elsewhere {
+        return Mount { mount_point, ..elsewhere };
+    }
+    let kname = roots.sysfs_of(number).and_then(|folder| Some(folder.file_name()?.to_str()?.replace('!', "/")));
+    let fs_type = fs_type(path, kname.as_deref(), roots);
+    let source = kname.map_or_else(|| fs_type.clone(), |kname| format!("/dev/{kname}"));
+    Mount { number, mount_point, fs_type, source, options: String::new() }
+}
+
+/// The type of a file system, by the number that statfs(2) gives and, where several share it, by their directories in
+/// `/sys/fs`. Source of the numbers: `linux/magic.h`.
+fn fs_type(path: &Path, kname: Option<&str>, roots: &Roots) -> String {
+    let Ok(stat) = rustix::fs::statfs(path) else { return "unknown".to_owned() };
+    let of_ext4 = || kname.is_some_and(|kname| roots.sys.join("fs/ext4").join(kname).is_dir());
+    match stat.f_type as u64 & 0xffff_ffff {
+        0xef53 if of_ext4() => "ext4",
+        0xef53 => "ext2",
+        0x4d44 => "vfat",
+        0x2011_bab0 => "exfat",
+        0xf2f5_2010 => "f2fs",
+        0x5846_5342 => "xfs",
+        0x9123_683e => "btrfs",
+        0x0102_1994 => "tmpfs",
+        0x8584_58f6 => "ramfs",
+        0x794c_7630 => "overlay",
+        0x2fc1_2fc1 => "zfs",
+        0x6969 => "nfs",
+        0x6573_5546 => "fuse",
+        0x7371_7368 => "squashfs",
+        0x0102_1997 => "9p",
+        other => return format!("unknown (0x{other:x})"),
+    }
+    .to_owned()
+}
+
+/// The `st_dev` of a path.
+fn device_of(path: &Path) -> Option<DevNum> {
+    use std::os::unix::fs::MetadataExt;
+    Some(DevNum::from_raw(path.metadata().ok()?.dev()))
+}
+
 /// What is swapped to: device nodes and files.
 pub(crate) fn swaps(roots: &Roots) -> Vec<PathBuf> {
     let table = table(&roots.proc.join("swaps"));
@@ -137,6 +205,35 @@ mod tests {
     fn a_read_only_mount_is_shown_read_only() {
         assert_eq!(parse_table(TABLE)[2].options, "ro,relatime,fmask=0022");
         assert_eq!(parse_table(TABLE)[2].option("fmask"), Some("0022"));
+    }
+
+    /// As after chroot(2): the root of this process is in no table, and only mounts below it are.
+    #[test]
+    fn a_mount_that_no_table_shows_is_known_by_its_device_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut roots = Roots::live();
+        roots.proc = folder.path().join("proc");
+        std::fs::create_dir_all(roots.proc.join("self")).unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let (absent, own) = (real.join("absent/file"), device_of(&real).unwrap());
+        let elsewhere = DevNum { major: own.major + 1, minor: 0 };
+        for table in [String::new(), format!("20 1 {elsewhere} / / rw - cramfs /dev/other rw\n")] {
+            std::fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
+            let mount = mount_at(&absent, &roots, &mounts(&roots)).unwrap();
+            assert_eq!(mount.number, own);
+            assert!(real.starts_with(&mount.mount_point) && mount.fs_type != "cramfs", "{mount:?}");
+            let shown = mounts(&Roots::live());
+            if let Some(shown) = mount_of(&real, &shown).filter(|shown| shown.number == own) {
+                let one = [mount.fs_type.as_str(), shown.fs_type.as_str()];
+                assert!(one[0] == one[1] || one == ["ext2", "ext3"] || one[0].starts_with("unknown"), "{one:?}");
+            }
+        }
+        // Another mount of the same file system tells the rest.
+        let table = format!("20 1 {own} / /elsewhere ro - somefs /dev/some ro,here\n");
+        std::fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
+        let mount = mount_at(&absent, &roots, &mounts(&roots)).unwrap();
+        assert_eq!((mount.fs_type.as_str(), mount.source.as_str()), ("somefs", "/dev/some"));
+        assert!(real.starts_with(&mount.mount_point), "{mount:?}");
     }
 
     proptest::proptest! {

@@ -218,7 +218,8 @@ fn folder(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     let identity = hakaru_device::identify(&args.path, &Roots::live());
     if args.dry_run {
-        let free = identity.filesystem.as_ref().map_or(Bytes(0), |filesystem| filesystem.free);
+        let free = FreeSpace::at(&args.path)
+            .with_context(|| format!("the free space of {} cannot be read", args.path.display()))?;
         let taken = FreeSpace::usable(free, args.size);
         let text = format!("Would fill {taken} of {free} of free space with files that have no name, read them back, ");
         let text = format!("{text}and give the space back.");
