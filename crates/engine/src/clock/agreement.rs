@@ -59,7 +59,8 @@ fn reads(cpu: u32, last: &Mutex<u64>) -> ClockReads {
     let mut seen = ClockReads { cpu, reads: 0, first: 0, backwards: 0 };
     for _ in 0..READS {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = clock::counter();
+        // The lock puts the readings in order only if the counter is not read before the lock is had.
+        let now = clock::ordered_counter();
         if seen.reads == 0 {
             seen.first = now;
         }
