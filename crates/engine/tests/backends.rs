@@ -174,19 +174,36 @@ fn cool(path: &Path) {
 fn what_would_wait_is_an_error_where_that_is_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
-    std::fs::write(&path, vec![1; 64 << 10]).unwrap();
     for engine in [IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring] {
         let mut job = on_file(&path, engine, Access::only(Op::Read, true), 4096, 64 << 10);
         job.engine.nowait = true;
         job.errors.continue_on.read = true;
-        cool(&path);
-        let worker = run(job);
-        let (read, errors) = (&worker.ops.read, &worker.errors);
-        // A file system in memory never waits; another has none of it at first, and may read ahead meanwhile.
-        assert_eq!((read.issued, read.ios + errors.total), (16, 16), "{engine:?}");
-        assert!(errors.first.iter().all(|e| e.errno == 11), "{engine:?}: {:?}", errors.first);
-        let on_disk = rustix::fs::statfs(dir.path()).unwrap().f_type as u64 != 0x0102_1994;
-        assert_eq!(errors.total > 0, on_disk, "{engine:?}: {errors:?}");
+        let counted = |job: &Job| {
+            let worker = run(job.clone());
+            let errors = worker.errors;
+            assert_eq!((worker.ops.read.issued, worker.ops.read.ios + errors.total), (16, 16), "{engine:?}");
+            errors
+        };
+        // What was just written is in the page cache, and cannot be dropped from it before it is on the disk.
+        std::fs::write(&path, vec![1; 64 << 10]).unwrap();
+        job.files.invalidate = false;
+        let errors = counted(&job);
+        if errors.total == 16 && errors.first.iter().all(|e| e.errno == 95) {
+            eprintln!("SKIPPED: {engine:?}: this file system does not offer nowait");
+            continue;
+        }
+        assert_eq!(errors.total, 0, "{engine:?}: {errors:?}");
+        // A file system in memory never waits; on another what is cold waits, unless the disk was faster than the look.
+        let mut waited = false;
+        for _ in 0..8 {
+            cool(&path);
+            let errors = counted(&job);
+            assert!(errors.first.iter().all(|e| e.errno == 11), "{engine:?}: {:?}", errors.first);
+            waited |= errors.total > 0;
+        }
+        if !waited {
+            eprintln!("SKIPPED: {engine:?}: nothing waits on this file system");
+        }
     }
 }
 
@@ -369,8 +386,12 @@ fn switches_are_counted_as_fio_counts_them() {
             "nowait" => job.engine.nowait = true,
             _ => {}
         }
-        cool(&path);
-        counts_agree(&format!("--ioengine={} --rw=randread --size=64k --{switch}=1", engine.name()), job);
+        // How much of a cold file is read before one read would wait depends on what the cache still holds: both read
+        // what they have just written or read.
+        job.files.invalidate = false;
+        std::fs::write(&path, vec![1; 64 << 10]).unwrap();
+        let arguments = format!("--ioengine={} --rw=randread --size=64k --pre_read=1 --{switch}=1", engine.name());
+        counts_agree(&arguments, job);
     }
 }
 
