@@ -16,7 +16,7 @@ fn erase(home: &Home) -> String {
 }
 
 fn stored(home: &Home) -> Vec<Verification> {
-    hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap().verifications(99).unwrap()
+    hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap().verifications(99).unwrap().records
 }
 
 fn verify(home: &Home, args: &[&str]) -> Output {
@@ -253,8 +253,15 @@ fn ended_early_it_keeps_what_was_found_and_leaves_nothing() {
         let mut command = hakaru(&home);
         command.args(["verify", "--size=4GiB"]).arg(&work).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        support::wait_until(|| support::descriptors_of(child.id()).iter().any(|name| name.contains("(deleted)")));
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        // Some of it has been written, however busy the host is.
+        let written = |entry: std::io::Result<std::fs::DirEntry>| {
+            let path = entry.unwrap().path();
+            let nameless = std::fs::read_link(&path).is_ok_and(|name| name.to_string_lossy().contains("(deleted)"));
+            nameless
+                && path.metadata().is_ok_and(|file| std::os::unix::fs::MetadataExt::blocks(&file) * 512 >= 64 << 20)
+        };
+        let files = || std::fs::read_dir(format!("/proc/{}/fd", child.id()));
+        support::wait_until(|| files().is_ok_and(|mut files| files.any(written)));
         rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
         let out = child.wait_with_output().unwrap();
         assert_eq!(home.left_behind(), 0, "{signal:?}");
