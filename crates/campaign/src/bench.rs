@@ -284,6 +284,11 @@ pub fn run(
             .and_then(|()| run_once(once, store.as_deref_mut(), &mut AsObserver(watcher)).map_err(BenchError::from));
         let ran = match ran {
             Ok(ran) => ran,
+            // What could not be stored was measured all the same, and is all there is of it here.
+            Err(BenchError::Once(OnceError::Store { source, record, kept })) => {
+                records.push((*record).clone());
+                return Ok(Measured { records, error: Some(OnceError::Store { source, record, kept }.into()) });
+            }
             Err(error) if records.is_empty() => return Err(error),
             // What was measured before is shown all the same.
             Err(error) => return Ok(Measured { records, error: Some(error) }),

@@ -14,4 +14,4 @@ pub mod scratch;
 mod spooling;
 pub mod suite;
 
-pub use once::{Once, OnceError, Ran, Series, inspect_all, new_id, now_unix_ms, run_once, run_point};
+pub use once::{Kept, Once, OnceError, Ran, Series, inspect_all, new_id, now_unix_ms, run_once, run_point};

@@ -12,9 +12,11 @@ use hakaru_model::record::{FORMAT, Origin, Outcome, Overhead, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_store::{AppendError, Store};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Which repeat of what a run is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,34 +65,95 @@ pub enum OnceError {
     /// Nothing was measured.
     #[error(transparent)]
     Run(RunError),
-    /// The record could not be stored. It is not lost: it comes along, and lies beside the database where that is possible.
-    #[error("measured, but the record could not be stored: {source}{}", beside(.spooled))]
+    /// The record could not be stored. It is not lost: it comes along, and lies where `kept` says.
+    #[error("measured, but the record could not be stored: {source}{}", where_kept(.kept))]
     Store {
         /// Why not.
         source: AppendError,
         /// What was measured.
         record: Box<RunRecord>,
-        /// Whether it is kept beside the database.
-        spooled: bool,
+        /// Where the whole record lies instead.
+        kept: Kept,
     },
 }
 
-fn beside(spooled: &bool) -> &'static str {
-    if *spooled {
-        ". It is kept beside the database, and `hakaru recover` stores it once that can be written again"
-    } else {
-        ""
+/// Where a record lies that the database did not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// In its spool, beside the database.
+    Spool,
+    /// In a file of its own, among the temporary ones.
+    File(PathBuf),
+    /// Nowhere: only whoever has it at hand can still show it.
+    Nowhere,
+}
+
+impl Kept {
+    /// Keeps a whole record: in its spool or, where that cannot be written either, as on a file system that is full, in a
+    /// temporary file.
+    fn keep(record: &RunRecord, spool: Option<Spooling>, temporary: &Path) -> Kept {
+        if spool.is_some_and(|spool| spool.leave(record)) {
+            return Kept::Spool;
+        }
+        let path = temporary.join(format!("hakaru-{}.jsonl", record.id));
+        match write_new(&path, record) {
+            Ok(()) => Kept::File(path),
+            Err(_) => Kept::Nowhere,
+        }
+    }
+}
+
+fn write_new(path: &Path, record: &RunRecord) -> io::Result<()> {
+    let text = hakaru_store::export(record).map_err(io::Error::other)?;
+    let mut file = File::create_new(path)?;
+    let written = file.write_all(format!("{text}\n").as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a record is none.
+        let _ = std::fs::remove_file(path);
+    }
+    written
+}
+
+fn where_kept(kept: &Kept) -> String {
+    match kept {
+        Kept::Spool => {
+            ". It is kept beside the database, and `hakaru recover` stores it once that can be written again".to_owned()
+        }
+        Kept::File(path) => {
+            let path = path.display();
+            format!(
+                ". It is kept in {path}: store it with `hakaru import {path}` once the database can be written again"
+            )
+        }
+        Kept::Nowhere => String::new(),
     }
 }
 
 /// An id that sorts by time (UUID version 7, RFC 9562).
 pub fn new_id() -> String {
-    uuid::Uuid::now_v7().to_string()
+    id_at(SystemTime::now())
+}
+
+fn id_at(now: SystemTime) -> String {
+    let id = match now.duration_since(UNIX_EPOCH) {
+        Ok(_) => uuid::Uuid::now_v7(),
+        // A board without a battery may begin before 1970, where ids of this kind do not reach.
+        Err(_) => uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0)),
+    };
+    id.to_string()
 }
 
 /// Milliseconds since 1970 UTC.
 pub fn now_unix_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as i64)
+    unix_ms(SystemTime::now())
+}
+
+fn unix_ms(time: SystemTime) -> i64 {
+    let whole = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => whole(since),
+        Err(before) => -whole(before.duration()),
+    }
 }
 
 /// Looks at every path of a scenario.
@@ -161,8 +224,8 @@ pub fn run_point(
     if let Some(store) = store
         && let Err(source) = store.append(&record)
     {
-        let spooled = spool.is_some_and(|spool| spool.leave(&record));
-        return Err(OnceError::Store { source, record: Box::new(record), spooled });
+        let kept = Kept::keep(&record, spool, &std::env::temp_dir());
+        return Err(OnceError::Store { source, record: Box::new(record), kept });
     }
     spool.into_iter().for_each(Spooling::remove);
     Ok(Ran { record, error })
@@ -198,4 +261,21 @@ fn with_circumstances(mut caveats: Vec<Caveat>, known: &[Caveat], identity: &Ide
 /// Whether a run ended because somebody stopped it.
 pub(crate) fn was_interrupted(ran: &Ran) -> bool {
     ran.record.outcome == Outcome::Interrupted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_gives_ids_and_times() {
+        let before = UNIX_EPOCH - Duration::from_millis(1500);
+        let ids = [id_at(before), id_at(before), id_at(SystemTime::now())];
+        assert!(ids.iter().all(|id| uuid::Uuid::parse_str(id).is_ok_and(|id| id.get_version_num() == 7)), "{ids:?}");
+        assert!(ids[0] != ids[1] && ids[1] < ids[2], "{ids:?}");
+        assert_eq!(
+            (unix_ms(before), unix_ms(UNIX_EPOCH), unix_ms(UNIX_EPOCH + Duration::from_secs(2))),
+            (-1500, 0, 2000)
+        );
+    }
 }

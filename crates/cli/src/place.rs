@@ -3,7 +3,7 @@
 use crate::exit::Named;
 use anyhow::Result;
 use hakaru_model::integrity::Verification;
-use hakaru_store::{CutShort, FindError, Journal, OpenError, Store};
+use hakaru_store::{CutShort, FindError, Journal, OpenError, Readable, Store};
 use std::path::{Path, PathBuf};
 
 /// Where the named database is, or the user's own.
@@ -64,7 +64,7 @@ fn was_cut_short(store: &Store, spool: &Path) -> bool {
 /// The verification of that name, where no run has it; `latest` names one only where there is no run.
 pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verification>> {
     let run_is_there = match name {
-        "latest" => store.latest()?.is_some(),
+        "latest" => store.count()? > 0,
         name => !matches!(store.run(name), Err(FindError::NotFound { .. })),
     };
     if run_is_there {
@@ -76,6 +76,20 @@ pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verificat
     match store.verification(name) {
         Err(FindError::NotFound { .. }) => Ok(None),
         found => Ok(Some(found?)),
+    }
+}
+
+/// The same, with the one that cannot be read.
+pub(crate) fn readable_verification(store: &Store, name: &str) -> Result<Option<Readable<Verification>>> {
+    match verification(store, name) {
+        Ok(found) => Ok(found.map(|found| Readable { records: vec![found], unreadable: Vec::new() })),
+        Err(error) => match error.downcast::<FindError>() {
+            Ok(error) if error.is_unreadable() => {
+                Ok(Some(Readable { records: Vec::new(), unreadable: vec![(name.to_owned(), error)] }))
+            }
+            Ok(error) => Err(error.into()),
+            Err(error) => Err(error),
+        },
     }
 }
 

@@ -110,7 +110,7 @@ fn readable<T>(found: impl Iterator<Item = Result<T, FindError>>, notes: &mut BT
     for one in found {
         match one {
             Ok(one) => all.push(one),
-            Err(error @ FindError::Unreadable(_)) => unreadable.push(error),
+            Err(error) if error.is_unreadable() => unreadable.push(error),
             Err(error) => return Err(error.into()),
         }
     }

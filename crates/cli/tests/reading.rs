@@ -164,3 +164,64 @@ fn what_would_be_done_is_told_to_programs_as_well() {
         (Some("empty the caches of the host"), Some(0))
     );
 }
+
+/// Overwrites a part of what is stored under an id, in the file of the database.
+fn damage(home: &Home, id: &str) {
+    let path = home.path().join("hakaru.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let begins = format!("\"id\":\"{id}\",\"series\":");
+    let at = bytes.windows(begins.len()).position(|part| part == begins.as_bytes());
+    let at = at.expect("the record stands in the file as text") + begins.len() - 9;
+    bytes[at..at + 9].copy_from_slice(b"\"serious\"");
+    std::fs::write(&path, bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_record_is_named_and_hides_no_other() {
+    let home = Home::new();
+    for speed in [134, 120, 101] {
+        let text = format!("268435456 bytes (268 MB, 256 MiB) copied, 2 s, {speed} MB/s\n")
+            .replace("2 s", &format!("{speed} s"));
+        std::fs::write(home.work().join("dd.txt"), text).unwrap();
+        assert_eq!(code(&home, &["import", "--label=card", "dd.txt"]), Some(0));
+    }
+    let all = text(&run(&home, &["export"]).stdout);
+    let ids: Vec<String> = support::records(&home).into_iter().map(|record| record.id).collect();
+    let [damaged, whole, first] = &ids[..] else { panic!("three runs are stored, not {ids:?}") };
+    damage(&home, damaged);
+    let out = run(&home, &["export"]);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("cannot read run {damaged}, so it is skipped")), "{said}");
+    let kept: Vec<&str> = all.lines().filter(|line| !line.contains(damaged.as_str())).collect();
+    assert_eq!((text(&out.stdout).lines().collect::<Vec<_>>(), kept.len()), (kept, 2));
+    let named = run(&home, &["export", whole, damaged, first]);
+    assert_eq!((named.status.code(), text(&named.stdout).lines().count()), (Some(1), 2));
+    assert_eq!(run(&home, &["export", whole]).status.code(), Some(0));
+    // What is alone damaged is an error; the rest of its series is shown.
+    assert_eq!(code(&home, &["show", damaged]), Some(1));
+    let shown = run(&home, &["show", "--series", "--json", first]);
+    let all: Vec<serde_json::Value> = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!((shown.status.code(), all.len()), (Some(1), 2), "{}", text(&shown.stderr));
+    let page = run(&home, &["report", "--format=csv", first]);
+    assert!(page.status.code() == Some(1) && text(&page.stdout).lines().count() > 1, "{}", text(&page.stderr));
+    assert_eq!(code(&home, &["list"]), Some(0));
+}
+
+#[test]
+fn a_damaged_record_hides_no_other_of_its_campaign() {
+    let home = Home::new();
+    let prices = hakaru_model::price::PriceList::plain("card", hakaru_model::units::Bytes(1 << 30));
+    std::fs::write(home.work().join("card.json"), serde_json::to_string(&prices).unwrap()).unwrap();
+    let toml = "name = \"c\"\nrepeats = 3\n[[card]]\nsimulate = \"card.json\"\n[[workload]]\nsuite = [\"seq-read\"]\npace = \"quick\"\n";
+    std::fs::write(home.work().join("c.toml"), toml).unwrap();
+    let ran = run(&home, &["campaign", "run", "c.toml", "--quiet"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let damaged = support::records(&home)[1].id.clone();
+    damage(&home, &damaged);
+    let out = run(&home, &["campaign", "report", "c.toml", "--output=-", "--format=terminal"]);
+    let (shown, said) = (text(&out.stdout), text(&out.stderr));
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("cannot read run {damaged}, so it is skipped")), "{said}");
+    assert!(shown.contains("seq-read") && shown.contains(&format!("run {damaged} is left out")), "{shown}");
+}

@@ -103,6 +103,9 @@ pub struct CampaignSummary {
     pub planned: Option<u64>,
     /// Runs that did not come to their end and do not count: what they were, and why.
     pub failed: Vec<FailedRun>,
+    /// Runs whose records cannot be read, and do not count: what they were, and why.
+    #[serde(default)]
+    pub unreadable: Vec<FailedRun>,
     /// Runs of the same points that were measured in another way and do not count.
     pub other_definition: u64,
     /// What its design cannot prove.

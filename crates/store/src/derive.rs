@@ -109,45 +109,31 @@ fn insert_point(connection: &Connection, record: &RunRecord) -> rusqlite::Result
 }
 
 impl Store {
-    /// Empties the derived tables and fills them from the records, all or nothing; returns how many records there are.
+    /// Empties the derived tables and fills them from the records, all or nothing; returns how many records are in them.
+    /// A record that cannot be read is in none of them, and stays where it is: see [`Store::unlisted`].
     ///
     /// # Errors
-    /// [`FindError`] when a record cannot be read; the tables are then as they were.
+    /// [`FindError`] when the database cannot be read or written; the tables are then as they were.
     pub fn rebuild(&mut self) -> Result<u64, FindError> {
         const ACTION: &str = "rebuild the derived tables";
-        let failed = || {
-            let path = self.path().to_owned();
-            move |source| crate::StoreError { action: ACTION, path, source }
+        let path = self.path().to_owned();
+        let mut rebuilt = || -> rusqlite::Result<u64> {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let count = refill(&transaction)?;
+            transaction.commit()?;
+            Ok(count)
         };
-        let (a, b, c) = (failed(), failed(), failed());
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(a)?;
-        let count = refill(&transaction).map_err(|error| match error {
-            Refill::Sqlite(source) => FindError::Store(b(source)),
-            Refill::Record(error) => FindError::Unreadable(error),
-        })?;
-        transaction.commit().map_err(c)?;
-        Ok(count)
+        rebuilt().map_err(|source| FindError::Store(crate::StoreError { action: ACTION, path, source }))
     }
 }
 
-enum Refill {
-    Sqlite(rusqlite::Error),
-    Record(crate::ImportError),
-}
-
-impl From<rusqlite::Error> for Refill {
-    fn from(error: rusqlite::Error) -> Refill {
-        Refill::Sqlite(error)
-    }
-}
-
-fn refill(connection: &Connection) -> Result<u64, Refill> {
+fn refill(connection: &Connection) -> rusqlite::Result<u64> {
     connection.execute_batch("DELETE FROM point; DELETE FROM phase; DELETE FROM run;")?;
     let mut records = connection.prepare("SELECT body FROM record ORDER BY seq")?;
     let mut rows = records.query([])?;
     let mut count = 0;
     while let Some(row) = rows.next()? {
-        let record = import(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?).map_err(Refill::Record)?;
+        let Ok(record) = import(&crate::find::text(row.get_ref(0)?)) else { continue };
         insert(connection, &record)?;
         count += 1;
     }

@@ -64,6 +64,40 @@ pub enum FindError {
     Store(#[from] StoreError),
 }
 
+impl FindError {
+    /// Whether the record is there and this build cannot read it, which is no reason to leave out any other.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, FindError::Unreadable(_) | FindError::Newer { .. } | FindError::Damaged { .. })
+    }
+}
+
+/// Records, and those that could not be read.
+#[derive(Debug, Default)]
+pub struct Readable<T> {
+    /// Those that could.
+    pub records: Vec<T>,
+    /// Ids of the others, each with why.
+    pub unreadable: Vec<(String, FindError)>,
+}
+
+impl<T> Readable<T> {
+    /// Sorts what was found; one record that cannot be read hides no other.
+    ///
+    /// # Errors
+    /// The first error that is not of one record alone.
+    pub fn collect(found: impl IntoIterator<Item = (String, Result<T, FindError>)>) -> Result<Readable<T>, FindError> {
+        let (mut records, mut unreadable) = (Vec::new(), Vec::new());
+        for (id, one) in found {
+            match one {
+                Ok(record) => records.push(record),
+                Err(error) if error.is_unreadable() => unreadable.push((id, error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Readable { records, unreadable })
+    }
+}
+
 /// Which column an id is looked for in.
 #[derive(Clone, Copy)]
 enum Key {
@@ -103,6 +137,15 @@ impl Store {
     /// # Errors
     /// [`FindError`]: none, several, or a record that this build cannot read.
     pub fn series(&self, id_or_prefix: &str) -> Result<Vec<RunRecord>, FindError> {
+        let Readable { records, unreadable } = self.readable_series(id_or_prefix)?;
+        unreadable.into_iter().next().map_or(Ok(records), |(_, error)| Err(error))
+    }
+
+    /// The same, with those that can be read and those that cannot.
+    ///
+    /// # Errors
+    /// [`FindError`]: none, or several.
+    pub fn readable_series(&self, id_or_prefix: &str) -> Result<Readable<RunRecord>, FindError> {
         let series = match self.resolve(Key::Series, id_or_prefix)? {
             Some(series) => series,
             None => match self.resolve(Key::Run, id_or_prefix)? {
@@ -111,7 +154,28 @@ impl Store {
             },
         };
         let bodies = self.bodies(&series).map_err(self.failed("read a series"))?;
-        bodies.iter().map(|body| Ok(import(body)?)).collect()
+        Readable::collect(bodies.into_iter().map(|(id, body)| (id, import(&body).map_err(FindError::from))))
+    }
+
+    /// The series that a run belongs to, of which the id or a unique beginning is given, without reading its record.
+    ///
+    /// # Errors
+    /// [`FindError`]: none, or several.
+    pub fn series_id(&self, id_or_prefix: &str) -> Result<String, FindError> {
+        let id = self.resolve(Key::Run, id_or_prefix)?.ok_or_else(|| self.not_found("run", id_or_prefix))?;
+        Ok(self.series_of(&id).map_err(self.failed("read a series"))?)
+    }
+
+    /// Ids of records that are in no list, because they could not be read as the lists were made.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn unlisted(&self) -> Result<Vec<String>, StoreError> {
+        let select = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT id FROM record WHERE id NOT IN (SELECT id FROM run) ORDER BY seq";
+            self.connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
+        };
+        select().map_err(self.failed("list the records"))
     }
 
     /// The run that began last; `None` in an empty database.
@@ -181,16 +245,30 @@ impl Store {
     }
 
     fn body(&self, id: &str) -> rusqlite::Result<String> {
-        self.connection.prepare_cached("SELECT body FROM record WHERE id = ?1")?.query_row([id], |row| row.get(0))
+        self.connection
+            .prepare_cached("SELECT body FROM record WHERE id = ?1")?
+            .query_row([id], |row| Ok(text(row.get_ref(0)?)))
     }
 
     fn series_of(&self, run: &str) -> rusqlite::Result<String> {
         self.connection.query_row("SELECT series FROM run WHERE id = ?1", [run], |row| row.get(0))
     }
 
-    fn bodies(&self, series: &str) -> rusqlite::Result<Vec<String>> {
-        let sql =
-            "SELECT body FROM run JOIN record USING (id) WHERE series = ?1 ORDER BY repeat, started_unix_ms, run.id";
-        self.connection.prepare_cached(sql)?.query_map([series], |row| row.get(0))?.collect()
+    /// Each with its id.
+    fn bodies(&self, series: &str) -> rusqlite::Result<Vec<(String, String)>> {
+        let sql = "SELECT run.id, body FROM run JOIN record USING (id) WHERE series = ?1 ORDER BY repeat, started_unix_ms, run.id";
+        self.connection
+            .prepare_cached(sql)?
+            .query_map([series], |row| Ok((row.get(0)?, text(row.get_ref(1)?))))?
+            .collect()
+    }
+}
+
+/// A stored body as text. One that is damaged may be of any type, and is then no record: not an error of the database.
+pub(crate) fn text(value: rusqlite::types::ValueRef<'_>) -> String {
+    use rusqlite::types::ValueRef;
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => String::new(),
     }
 }

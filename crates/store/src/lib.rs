@@ -23,7 +23,7 @@ mod verified;
 
 pub use append::{AppendError, Appended};
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
-pub use find::FindError;
+pub use find::{FindError, Readable};
 pub use open::{Journal, OpenError, Store, default_path};
 pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};

@@ -1,7 +1,8 @@
 //! Verifications: appended, listed and found again like runs, and like them never changed.
 
 use crate::append::{Appended, check_id};
-use crate::{AppendError, ExportError, FindError, Store};
+use crate::find::text;
+use crate::{AppendError, ExportError, FindError, Readable, Store};
 use hakaru_model::facts::Fact;
 use hakaru_model::integrity::{FORMAT, Scope, Verification};
 use rusqlite::{OptionalExtension, params};
@@ -120,22 +121,26 @@ impl Store {
     /// # Errors
     /// [`FindError`] when it cannot be read.
     pub fn latest_verification(&self) -> Result<Option<Verification>, FindError> {
-        Ok(self.verifications(1)?.pop())
+        let newest = self.newest_verifications(1).map_err(self.failed("list the verifications"))?;
+        newest.first().map(|(id, body)| parse(id, body)).transpose()
     }
 
-    /// So many verifications at most, the newest first.
+    /// So many verifications at most, the newest first; those that cannot be read by themselves.
     ///
     /// # Errors
-    /// [`FindError`] when one cannot be read.
-    pub fn verifications(&self, limit: u32) -> Result<Vec<Verification>, FindError> {
+    /// [`FindError`] when the database cannot be read.
+    pub fn verifications(&self, limit: u32) -> Result<Readable<Verification>, FindError> {
         let newest = self.newest_verifications(limit).map_err(self.failed("list the verifications"))?;
-        newest.iter().map(|(id, body)| parse(id, body)).collect()
+        Readable::collect(newest.into_iter().map(|(id, body)| {
+            let parsed = parse(&id, &body);
+            (id, parsed)
+        }))
     }
 
     fn newest_verifications(&self, limit: u32) -> rusqlite::Result<Vec<(String, String)>> {
         let sql = "SELECT id, body FROM verification ORDER BY seq DESC LIMIT ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
-        statement.query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        statement.query_map([limit], |row| Ok((row.get(0)?, text(row.get_ref(1)?))))?.collect()
     }
 
     fn verifications_from(&self, prefix: &str) -> rusqlite::Result<Vec<(String, String)>> {
@@ -143,7 +148,7 @@ impl Store {
         let mut statement = self.connection.prepare_cached(sql)?;
         // Ids are ASCII, so that everything that begins with the prefix sorts below the prefix and this character.
         let rows = statement.query_map(params![prefix, format!("{prefix}\u{10FFFF}")], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+            Ok((row.get::<_, String>(0)?, text(row.get_ref(1)?)))
         })?;
         rows.collect()
     }

@@ -61,7 +61,7 @@ fn databases_of_schema_1_are_read_as_they_lie() {
     std::fs::copy(fixtures().join("schema-1.db"), &copy).unwrap();
     let before = std::fs::read(&copy).unwrap();
     let store = Store::read(&copy).unwrap();
-    assert_eq!((store.count().unwrap(), store.verifications(9).unwrap().len()), (3, 0));
+    assert_eq!((store.count().unwrap(), store.verifications(9).unwrap().records.len()), (3, 0));
     assert_eq!(store.series(&record(1).id).unwrap().len(), 2);
     drop(store);
     assert!(std::fs::read(&copy).unwrap() == before, "reading brought the file to the newest schema");

@@ -8,7 +8,7 @@ use hakaru_model::record::{FORMAT, Origin, Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::{AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import};
 use proptest::prelude::*;
-use support::{record, repeat_of};
+use support::{id, record, repeat_of};
 
 fn empty() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
@@ -354,5 +354,38 @@ proptest! {
     fn any_text_is_a_record_or_an_error(text in any::<String>()) {
         let _ = import(&text);
         let _ = import(&format!("{{\"format\":1,\"id\":{text:?}}}"));
+    }
+}
+
+/// Changes what is stored behind the store's back.
+fn tamper(path: &std::path::Path, sql: &str) {
+    let sql = format!("DROP TRIGGER IF EXISTS record_is_never_updated; {sql}");
+    rusqlite::Connection::open(path).unwrap().execute_batch(&sql).unwrap();
+}
+
+#[test]
+fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
+    for damage in ["'{\"format\":1}'", "'no json'", "CAST(x'ff7bfe' AS TEXT)", "''"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        let mut store = Store::open(&path).unwrap();
+        for n in [1, 2, 3] {
+            store.append(&RunRecord { series: id(1), ..record(n) }).unwrap();
+        }
+        drop(store);
+        tamper(&path, &format!("UPDATE record SET body = {damage} WHERE id = '{}'", id(2)));
+        let mut store = Store::open(&path).unwrap();
+        let error = store.run(&id(2)).unwrap_err();
+        assert!(error.is_unreadable(), "{damage}: {error}");
+        let found = store.readable_series(&id(1)).unwrap();
+        assert_eq!((found.records.len(), found.unreadable.len()), (2, 1), "{damage}");
+        assert_eq!(found.unreadable[0].0, id(2));
+        assert!(store.unlisted().unwrap().is_empty());
+        // Deriving the lists anew, as a newer schema does, passes it over and leaves it where it is.
+        assert_eq!(store.rebuild().unwrap(), 2);
+        assert_eq!(store.unlisted().unwrap(), [id(2)]);
+        drop(store);
+        tamper(&path, &format!("UPDATE record SET body = '{}' WHERE id = '{}'", export(&record(2)).unwrap(), id(2)));
+        assert_eq!(Store::open(&path).unwrap().rebuild().unwrap(), 3);
     }
 }

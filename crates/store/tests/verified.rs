@@ -56,7 +56,7 @@ fn what_is_appended_is_found_and_stays() {
         store.append_verification(&verification(n)).unwrap();
     }
     assert_eq!(store.latest_verification().unwrap(), Some(verification(3)));
-    assert_eq!(store.verifications(2).unwrap(), [verification(3), verification(2)]);
+    assert_eq!(store.verifications(2).unwrap().records, [verification(3), verification(2)]);
     assert_eq!(store.verification(&id(2)).unwrap(), verification(2));
     assert!(matches!(store.verification(&id(2)[..8]), Err(FindError::Ambiguous { count: 3, .. })));
     assert!(matches!(store.verification(""), Err(FindError::NotFound { .. })));
@@ -66,7 +66,7 @@ fn what_is_appended_is_found_and_stays() {
     assert!(matches!(store.append_verification(&other), Err(AppendError::Conflict { .. })));
     assert!(store.append_verification(&Verification { id: "a b".to_owned(), ..verification(4) }).is_err());
     drop(store);
-    assert_eq!(Store::open(&path).unwrap().verifications(9).unwrap().len(), 3);
+    assert_eq!(Store::open(&path).unwrap().verifications(9).unwrap().records.len(), 3);
 }
 
 #[test]
@@ -95,4 +95,21 @@ fn databases_of_schema_3_are_opened() {
     assert_eq!(store.latest_verification().unwrap(), Some(verification(1)));
     assert_eq!(store.count().unwrap(), 1);
     store.append_verification(&verification(2)).unwrap();
+}
+
+#[test]
+fn a_damaged_verification_hides_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.db");
+    let mut store = Store::open(&path).unwrap();
+    for n in [1, 2, 3] {
+        store.append_verification(&verification(n)).unwrap();
+    }
+    let damage = format!("UPDATE verification SET body = CAST(x'ff7bfe' AS TEXT) WHERE id = '{}'", id(3));
+    let sql = format!("DROP TRIGGER verification_is_never_updated; {damage}");
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    let found = store.verifications(9).unwrap();
+    assert_eq!(found.records, [verification(2), verification(1)]);
+    assert!(found.unreadable.len() == 1 && found.unreadable[0].0 == id(3), "{:?}", found.unreadable);
+    assert!(store.latest_verification().unwrap_err().is_unreadable());
 }

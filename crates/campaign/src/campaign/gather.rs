@@ -11,7 +11,7 @@ use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSumma
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{BusLimit, Claim, Summary};
 use hakaru_model::record::{Outcome, RunRecord};
-use hakaru_store::{FindError, OutcomeKind, PointRow, Store};
+use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Failed runs that are named one by one.
@@ -51,7 +51,8 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
     let several = points.hosts() > 1;
     let (mut cards, mut circumstances) = (Vec::new(), Circumstances::default());
     for ((host, key), cells) in points.of_cards(campaign) {
-        let measured = measured(campaign, store, (&host, &key), cells, several, &mut circumstances)?;
+        let measured =
+            measured(campaign, store, (&host, &key), cells, several, &mut circumstances, &mut summary.unreadable)?;
         summary.runs += measured.layers.iter().map(|(_, summary, _)| summary.runs.len() as u64).sum::<u64>();
         cards.push(measured);
     }
@@ -59,6 +60,9 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
     for (card, layer) in more.iter().flat_map(|card| card.layers.iter().map(move |layer| (card, &layer.1))) {
         circumstances.note(&card.name, &layer.target, &layer.environment);
     }
+    let left_out = summary.unreadable.iter();
+    let left_out = left_out.map(|run| format!("run {} is left out ({}): {}", run.run, run.point, run.because));
+    summary.notes.extend(left_out.collect::<Vec<_>>());
     cards.extend(more);
     conclude(campaign, &mut summary, cards);
     summary.weaknesses.extend(circumstances.changes());
@@ -114,6 +118,7 @@ fn measured(
     cells: Cells,
     several_hosts: bool,
     circumstances: &mut Circumstances,
+    unreadable: &mut Vec<FailedRun>,
 ) -> Result<Measured, FindError> {
     let label = label_of(&cells);
     let card = campaign.cards.iter().find(|card| card.label == label);
@@ -124,7 +129,16 @@ fn measured(
         let mut prepared = Vec::new();
         for workload in &campaign.workloads {
             let Some(rows) = cells.get(&(layer.name.clone(), workload.name.clone())) else { continue };
-            let records = in_time(rows).map(|row| store.run(&row.run)).collect::<Result<Vec<RunRecord>, _>>()?;
+            let found = in_time(rows).map(|row| (row.run.clone(), store.run(&row.run)));
+            let Readable { records, unreadable: left_out } = Readable::collect(found)?;
+            let point = |id: &str| rows.values().find(|row| row.run == id).map(point_words).unwrap_or_default();
+            unreadable.extend(left_out.into_iter().map(|(run, error)| {
+                let (point, because) = (point(&run), error.to_string());
+                FailedRun { run, point, because }
+            }));
+            if records.is_empty() {
+                continue;
+            }
             note_preparation(&mut prepared, &records);
             for record in records.iter().filter(|record| !record.caveats.contains(&Caveat::Simulated)) {
                 circumstances.note(name, &record.target, &record.environment);
@@ -168,18 +182,30 @@ fn note_preparation(prepared: &mut Vec<Prepared>, records: &[RunRecord]) {
     }
 }
 
-fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<(), FindError> {
+/// What a run was of, in words.
+fn point_words(row: &PointRow) -> String {
     let name = if row.label.is_empty() { &row.card } else { &row.label };
+    format!("{name}, {}, {}, repeat {}", row.layer, row.workload, row.repeat + 1)
+}
+
+fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<(), FindError> {
+    let (run, point) = (row.run.clone(), point_words(row));
     let because = match row.outcome {
-        OutcomeKind::Failed if summary.failed.len() < NAMED_FAILURES => match store.run(&row.run)?.outcome {
-            Outcome::Failed { error } => error,
-            other => format!("{other:?}"),
+        OutcomeKind::Failed if summary.failed.len() < NAMED_FAILURES => match store.run(&row.run) {
+            Ok(record) => match record.outcome {
+                Outcome::Failed { error } => error,
+                other => format!("{other:?}"),
+            },
+            Err(error) if error.is_unreadable() => {
+                summary.unreadable.push(FailedRun { run, point, because: error.to_string() });
+                return Ok(());
+            }
+            Err(error) => return Err(error),
         },
         OutcomeKind::Interrupted => "it was stopped".to_owned(),
         _ => "it failed".to_owned(),
     };
-    let point = format!("{name}, {}, {}, repeat {}", row.layer, row.workload, row.repeat + 1);
-    summary.failed.push(FailedRun { run: row.run.clone(), point, because });
+    summary.failed.push(FailedRun { run, point, because });
     Ok(())
 }
 

@@ -260,7 +260,11 @@ impl Journal {
         if stored.rates.is_none() {
             let mut rates = BTreeMap::new();
             for run in &stored.runs {
-                add_rates(&mut rates, &store.run(run)?);
+                match store.run(run) {
+                    Ok(record) => add_rates(&mut rates, &record),
+                    Err(error) if error.is_unreadable() => {}
+                    Err(error) => return Err(error),
+                }
             }
             stored.rates = Some(rates);
         }

@@ -228,7 +228,12 @@ impl Runner<'_> {
     /// What was done to the whole card before, so that it is not done again.
     fn done_to_whole_card(&mut self, key: &str) -> Result<Vec<Prepared>, CampaignError> {
         let Some(run) = self.journal.a_run_of(key) else { return Ok(Vec::new()) };
-        let prepared = self.store.run(run)?.campaign.map(|point| point.prepared).unwrap_or_default();
+        let record = match self.store.run(run) {
+            // A record that cannot be read says nothing of what was done; that keeps no other point from being measured.
+            Err(error) if error.is_unreadable() => return Ok(Vec::new()),
+            found => found?,
+        };
+        let prepared = record.campaign.map(|point| point.prepared).unwrap_or_default();
         Ok(told_before(prepared.into_iter().filter(stage::of_whole_card).collect()))
     }
 

@@ -1,6 +1,7 @@
 //! `hakaru export`: stored records and verifications as lines of JSON, for another store or another program.
 
 use super::print;
+use super::unreadable::Unreadable;
 use crate::exit::{Exit, Named};
 use crate::place;
 use anyhow::Result;
@@ -23,10 +24,12 @@ pub(crate) struct Args {
 /// Writes them, one a line.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
+    let mut unreadable = Unreadable::default();
     let (names, mut verifications) = match args.runs.as_slice() {
         [] => {
             let runs = store.runs(&Filter::default())?.into_iter().rev().map(|row| row.id);
-            (runs.collect(), store.verifications(u32::MAX)?)
+            let verifications = store.verifications(u32::MAX)?;
+            (runs.collect(), unreadable.skip("verification", verifications))
         }
         named => (named.to_vec(), Vec::new()),
     };
@@ -34,16 +37,22 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let mut seen = std::collections::BTreeSet::new();
     for name in &names {
         if !args.runs.is_empty()
-            && let Some(verification) = place::verification(&store, name)?
+            && let Some(found) = place::readable_verification(&store, name)?
         {
-            verifications.insert(0, verification);
+            verifications.splice(0..0, unreadable.skip("verification", found));
             continue;
         }
-        for record in super::report::find(&store, name, args.series)? {
+        for record in unreadable.skip("run", super::report::readable(&store, name, args.series)?) {
             if seen.insert(record.id.clone()) {
                 text += &hakaru_store::export(&record)?;
                 text.push('\n');
             }
+        }
+    }
+    if args.runs.is_empty() {
+        for id in store.unlisted()? {
+            let because = anyhow::anyhow!("the lists of the database could not be made of it");
+            unreadable.name("run", &id, because);
         }
     }
     // The oldest first, as the runs.
@@ -58,5 +67,5 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
             .named(|| format!("cannot write the records to {}; name another file with --output", path.display()))?,
         None => print(&text)?,
     }
-    Ok(Exit::Ok)
+    Ok(unreadable.exit())
 }

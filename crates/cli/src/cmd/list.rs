@@ -1,5 +1,6 @@
 //! `hakaru list`: what is in the store.
 
+use super::unreadable::Unreadable;
 use super::{print, terminal_width};
 use crate::exit::Exit;
 use crate::place;
@@ -32,7 +33,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         print(&rows.iter().map(|row| json(row).to_string() + "\n").collect::<String>())?;
         return Ok(Exit::Ok);
     }
-    let verified = verifications(&store, args)?;
+    let mut unreadable = Unreadable::default();
+    let verified = verifications(&store, args, &mut unreadable)?;
     if rows.is_empty() && verified.is_empty() {
         // A choice that nothing answers to is not a database that holds nothing.
         let any = !store.runs(&Filter { limit: Some(1), ..Filter::default() })?.is_empty();
@@ -40,17 +42,17 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
             true => "None of the stored runs was asked for: `hakaru list` shows the latest of all.\n",
             false => "No runs are stored yet: `hakaru bench` makes one.\n",
         })?;
-        return Ok(Exit::Ok);
+        return Ok(unreadable.exit());
     }
     if rows.is_empty() {
-        return print(&verified).map(|()| Exit::Ok);
+        return print(&verified).map(|()| unreadable.exit());
     }
     let mut text = runs(&rows, terminal_width());
     if !verified.is_empty() {
         text += &format!("\n{verified}");
     }
     print(&text)?;
-    Ok(Exit::Ok)
+    Ok(unreadable.exit())
 }
 
 /// A line a run, under a head; where the terminal has no room for the longest, two lines a run.
@@ -83,7 +85,7 @@ fn runs(rows: &[RunRow], width: Option<usize>) -> String {
 }
 
 /// Verifications, a line each; nothing when there are none.
-fn verifications(store: &Store, args: &Args) -> Result<String> {
+fn verifications(store: &Store, args: &Args, unreadable: &mut Unreadable) -> Result<String> {
     let target = |v: &Verification| match &v.scope {
         Scope::FreeSpace { folder } => format!("free space at {}", folder.display()),
         _ => v.target.display_name(),
@@ -91,7 +93,7 @@ fn verifications(store: &Store, args: &Args) -> Result<String> {
     let named = |v: &Verification| {
         args.target.as_ref().is_none_or(|text| target(v).to_lowercase().contains(&text.to_lowercase()))
     };
-    let found = store.verifications(u32::MAX)?;
+    let found = unreadable.skip("verification", store.verifications(u32::MAX)?);
     let line = |v: &Verification| {
         let outcome = match (v.verdict.has_defects(), v.completed) {
             (true, _) => "defects",

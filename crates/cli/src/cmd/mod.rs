@@ -16,6 +16,7 @@ pub(crate) mod recover;
 pub(crate) mod report;
 pub(crate) mod shelf;
 pub(crate) mod show;
+pub(crate) mod unreadable;
 pub(crate) mod verify;
 
 use hakaru_model::advice::{Findings, UseRule};

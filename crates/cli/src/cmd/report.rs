@@ -1,5 +1,6 @@
 //! `hakaru report`: pages from the store alone.
 
+use super::unreadable::{self, Unreadable};
 use super::{print, width};
 use crate::exit::{Exit, Named, not_there};
 use crate::place;
@@ -10,7 +11,7 @@ use hakaru_model::advice::Findings;
 use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
-use hakaru_store::Store;
+use hakaru_store::{Filter, Readable, Store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -93,19 +94,29 @@ const CHART_WIDTH: u32 = 720;
 
 /// The run of that name, or the whole series it belongs to.
 pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
-    let one = if name == "latest" {
-        store.latest()?.ok_or_else(|| not_there("no runs are stored yet: `hakaru bench` makes one"))?
-    } else {
-        store.run(name)?
-    };
-    if series { Ok(store.series(&one.series)?) } else { Ok(vec![one]) }
+    Unreadable::default().skip_some("run", readable(store, name, series)?)
 }
 
-fn summaries(store: &Store, names: &[String]) -> Result<Vec<Summary>> {
+/// The same, with what cannot be read of it.
+pub(crate) fn readable(store: &Store, name: &str, series: bool) -> Result<Readable<RunRecord>> {
+    let id = match name {
+        "latest" => {
+            let newest = store.runs(&Filter { limit: Some(1), ..Filter::default() })?.into_iter().next();
+            newest.ok_or_else(|| not_there("no runs are stored yet: `hakaru bench` makes one"))?.id
+        }
+        name => name.to_owned(),
+    };
+    match series {
+        true => Ok(store.readable_series(&store.series_id(&id)?)?),
+        false => Ok(unreadable::one(&id, store.run(&id))?),
+    }
+}
+
+fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Result<Vec<Summary>> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for name in names {
-        let records = find(store, name, true)?;
+        let records = unreadable.skip_some("run", readable(store, name, true)?)?;
         if records.first().is_some_and(|first| seen.insert(first.series.clone())) {
             all.push(hakaru_analysis::summarize(&records));
         }
@@ -121,7 +132,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     {
         return of_verification(args, &store, &verification);
     }
-    let summaries = summaries(&store, &args.runs)?;
+    let mut unreadable = Unreadable::default();
+    let summaries = summaries(&store, &args.runs, &mut unreadable)?;
     let (shelf, rules) = (super::shelf::load(&store), crate::rules::load(args.rules.as_deref())?);
     let findings: Vec<Findings> = summaries.iter().map(|summary| super::findings_by(summary, &shelf, &rules)).collect();
     if let Some(folder) = &args.charts {
@@ -140,12 +152,12 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     };
     if place::is_stdout(args.output.as_deref()) || args.output.is_none() && form != Form::Html {
         print(&text)?;
-        return Ok(Exit::Ok);
+        return Ok(unreadable.exit());
     }
     let Some(first) = summaries.first() else { bail!("no runs were named") };
     let path = place::write_report(&store, args.output.as_deref(), &first.series, &text)?;
     print(&format!("{}\n", path.display()))?;
-    Ok(Exit::Ok)
+    Ok(unreadable.exit())
 }
 
 /// The page of a verification, with its speed map; the same as Markdown; or the map as rows.

@@ -1,5 +1,6 @@
 //! `hakaru show`: one stored run, a series, or a verification.
 
+use super::unreadable::Unreadable;
 use super::{print, width};
 use crate::exit::Exit;
 use crate::place;
@@ -35,23 +36,24 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         })?;
         return Ok(Exit::Ok);
     }
-    let records = super::report::find(&store, &args.run, args.series)?;
+    let mut unreadable = Unreadable::default();
+    let records = unreadable.skip_some("run", super::report::readable(&store, &args.run, args.series)?)?;
     if args.json {
         let text = match &records[..] {
             [only] if !args.series => serde_json::to_string_pretty(only)?,
             all => serde_json::to_string_pretty(all)?,
         };
         print(&(text + "\n"))?;
-        return Ok(Exit::Ok);
+        return Ok(unreadable.exit());
     }
     if args.format.is_some() {
         records.iter().try_for_each(|record| print(&line_by_line(&as_fio(record))))?;
-        return Ok(Exit::Ok);
+        return Ok(unreadable.exit());
     }
     let summary = hakaru_analysis::summarize(&records);
     let findings = super::findings(&summary, &super::shelf::load(&store));
     print(&hakaru_report::terminal_with(&summary, &findings, width(), true))?;
-    Ok(Exit::Ok)
+    Ok(unreadable.exit())
 }
 
 /// A record as fio would print it.

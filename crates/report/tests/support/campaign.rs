@@ -76,6 +76,7 @@ pub(crate) fn campaign() -> CampaignSummary {
         runs: 60,
         planned: Some(64),
         failed: vec![FailedRun { run: "x1".into(), point: "sandisk, raw".into(), because: "it was stopped".into() }],
+        unreadable: Vec::new(),
         other_definition: 2,
         weaknesses: vec![
             Weakness::Unfinished { runs: 60, planned: 64 },

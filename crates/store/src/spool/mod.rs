@@ -21,7 +21,7 @@ use crate::{ExportError, Store, export};
 use hakaru_model::record::{Interval, PhaseRecord, RunRecord};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -127,10 +127,21 @@ fn begin(folder: &Path, path: &Path, first: &str) -> std::io::Result<File> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&unborn)?;
     file.lock()?;
     file.write_all(format!("{first}\n").as_bytes())?;
+    reserve(&file);
     file.sync_all()?;
     std::fs::rename(&unborn, path)?;
     File::open(folder)?.sync_all()?;
     Ok(file)
+}
+
+/// Space that a spool takes as it begins and gives back as it is removed, so that a file system that fills up meanwhile
+/// does not cost the record. Most records are smaller.
+const RESERVE: u64 = 1 << 20;
+
+/// Where a file system has no such reservation, or less room than that, the spool does without.
+fn reserve(file: &File) {
+    let length = file.metadata().map_or(0, |file| file.len());
+    let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, length, RESERVE);
 }
 
 /// Writes what it is told until nobody can tell it anything more.
@@ -138,7 +149,8 @@ fn write_all(mut file: File, orders: &Receiver<Order>) {
     let mut works = true;
     for order in orders {
         match order {
-            // Where one line could not be written, the next would not be read: what is there is all that is kept.
+            // After a line that could not be written the others make no sense any more, but for the whole record.
+            Order::Write(line @ Line::Ended(_)) => works = add(&mut file, &line).is_ok(),
             Order::Write(line) if works => works = add(&mut file, &line).is_ok(),
             Order::Write(_) => {}
             Order::Settle(answer) => {
@@ -148,11 +160,17 @@ fn write_all(mut file: File, orders: &Receiver<Order>) {
     }
 }
 
+/// Adds a line whole, or leaves the file as it was.
 fn add(file: &mut File, line: &Line) -> std::io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
-    file.write_all(&text)?;
-    file.sync_data()
+    let before = file.stream_position()?;
+    let written = file.write_all(&text).and_then(|()| file.sync_data());
+    if written.is_err() {
+        file.set_len(before)?;
+        file.seek(SeekFrom::Start(before))?;
+    }
+    written
 }
 
 impl Spool {

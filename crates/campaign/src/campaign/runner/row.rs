@@ -114,7 +114,11 @@ impl Runner<'_> {
     pub(super) fn exchanged_below(&self, card: usize, key: &str) -> Result<Option<String>, CampaignError> {
         let Card { label, seat: Seat::Folder(folder), .. } = &self.campaign.cards[card] else { return Ok(None) };
         let Some(run) = self.journal.a_run_of(key) else { return Ok(None) };
-        let (before, now) = (self.store.run(run)?.target, hakaru_device::recognise(folder, &self.roots));
+        let before = match self.store.run(run) {
+            Err(error) if error.is_unreadable() => return Ok(None),
+            found => found?.target,
+        };
+        let now = hakaru_device::recognise(folder, &self.roots);
         Ok(another_device(&before, &now).map(|(before, now)| {
             let folder = folder.display();
             format!(

@@ -2,15 +2,16 @@
 
 use super::load;
 use crate::cmd::report::{Form, write_charts};
+use crate::cmd::unreadable::Unreadable;
 use crate::cmd::{print, width};
 use crate::exit::{Exit, Named, not_there};
 use crate::place;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use hakaru_analysis::campaign;
 use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::published::{self, Published};
 use hakaru_campaign::campaign::spec::Campaign;
-use hakaru_model::campaign::CampaignSummary;
+use hakaru_model::campaign::{CampaignSummary, FailedRun};
 use hakaru_store::Store;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -53,6 +54,10 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let summary = found(args, &campaign, &store)?;
+    let mut unreadable = Unreadable::default();
+    for FailedRun { run, point, because } in &summary.unreadable {
+        unreadable.name("run", run, anyhow!("{because}").context(point.clone()));
+    }
     if summary.cards.is_empty() {
         bail!("{}", nothing_to_report(&summary, args));
     }
@@ -64,12 +69,12 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         let page = hakaru_report::campaign_html(&summary);
         let path = place::write_report(&store, None, &format!("campaign-{}", campaign.id), &page)?;
         print(&format!("\nReport: {}\n", path.display()))?;
-        return Ok(Exit::Ok);
+        return Ok(unreadable.exit());
     }
     let charts = args.charts.as_deref().map(|folder| seen_from(folder, args.output.as_deref()));
     let file = args.output.as_deref().filter(|path| !place::is_stdout(Some(path)));
     let page = match Form::of(args.format, args.output.as_deref()) {
-        Form::Parquet => return parquet(&summary, file),
+        Form::Parquet => return parquet(&summary, file).map(|()| unreadable.exit()),
         Form::Terminal => hakaru_report::campaign_terminal(&summary, width()),
         Form::Markdown => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
         Form::Csv => hakaru_report::campaign_csv(&summary),
@@ -82,7 +87,7 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
             print(&format!("{}\n", path.display()))?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(unreadable.exit())
 }
 
 /// Why there is nothing to report, and what to do.
@@ -105,7 +110,7 @@ fn nothing_to_report(summary: &CampaignSummary, args: &Args) -> String {
 }
 
 /// Writes the table of all figures, which is nothing that a terminal could show.
-fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<Exit> {
+fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
     let table = hakaru_report::campaign_parquet(summary);
     match file {
         Some(path) => {
@@ -117,7 +122,7 @@ fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<Exit> {
         }
         None => std::io::stdout().lock().write_all(&table).context("cannot write the table to standard output")?,
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// What was found, held against what is wanted and judged by the rules that are wanted.

@@ -27,8 +27,12 @@ pub(super) fn joined(store: &Store, rows: &[RunRow], records: Vec<RunRecord>) ->
             for row in
                 rows.iter().filter(|row| (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series)
             {
+                let first = match store.run(&row.id) {
+                    Err(error) if error.is_unreadable() => continue,
+                    found => found?,
+                };
                 let runs = rows.iter().filter(|other| other.series == row.series).map(|other| other.repeat + 1).max();
-                series.push((key.0.clone(), store.run(&row.id)?.scenario, row.series.clone(), runs.unwrap_or(1)));
+                series.push((key.0.clone(), first.scenario, row.series.clone(), runs.unwrap_or(1)));
             }
         }
         let same =

@@ -104,7 +104,10 @@ impl Stored<'_> {
             if self.taken.contains(&row.id) {
                 continue;
             }
-            let stored = self.store.run(&row.id)?;
+            let stored = match self.store.run(&row.id) {
+                Err(error) if error.is_unreadable() => continue,
+                found => found?,
+            };
             if self.labelled && stored.target.label != made.record.target.label {
                 continue;
             }
