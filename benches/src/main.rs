@@ -57,9 +57,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "pwrite" | "pwrite-direct" => pwrite(&mut meter, file, name.ends_with("direct"), 4096, true)?,
         "pread-1m" => pread(&mut meter, file, false, 1 << 20, false)?,
         "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, false)?,
-        "uring" | "uring-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH, 1)?,
-        "uring16" | "uring16-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH, 16)?,
-        "uring1" | "uring1-direct" => uring(&mut meter, file, name.ends_with("direct"), 1, 1)?,
+        "uring-32" | "uring-32-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH)?,
+        "uring-128" | "uring-128-direct" => uring(&mut meter, file, name.ends_with("direct"), 128)?,
+        "uring-1" | "uring-1-direct" => uring(&mut meter, file, name.ends_with("direct"), 1)?,
         "uring-nop" => nop(&mut meter)?,
         "libaio" | "libaio-direct" => libaio(&mut meter, file, name.ends_with("direct"))?,
         _ => return Err(format!("unknown loop `{name}`").into()),
@@ -175,7 +175,8 @@ fn recorded(meter: &mut Meter) -> Outcome {
 }
 
 /// Waits for at least `batch` completions each time.
-fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize, batch: usize) -> Outcome {
+/// Submits what is free, takes what is done, and waits for one I/O only where nothing is: as the engine does.
+fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
     let (fd, size) = open(file, direct, false)?;
     let offsets = offsets(size, 4096, true);
     let options = RingOptions { fixed_buffers: true, fixed_files: true, ..RingOptions::default() };
@@ -189,8 +190,13 @@ fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize, batch: usize
                 ring.prepare(slot, 0, false, offsets[issued % OFFSETS], 4096);
                 issued += 1;
             }
-            ring.submit(batch)?;
-            count += ring.reap(depth, |done| free.push(done.slot)) as u64;
+            ring.submit(0)?;
+            let mut done = ring.reap(depth, |done| free.push(done.slot));
+            while done == 0 {
+                ring.submit(1)?;
+                done = ring.reap(depth, |done| free.push(done.slot));
+            }
+            count += done as u64;
         }
     }
     meter.end();

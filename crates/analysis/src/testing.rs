@@ -58,7 +58,7 @@ impl Fake {
         let bytes = (self.iops * self.block as f64 / 2.0) as u64;
         worker.intervals = (1..=2 * self.seconds).map(|i| interval(i * tick.0, tick, self.op, bytes)).collect();
         let (name, elapsed) = (self.name.to_owned(), worker.runtime);
-        PhaseRecord { name, started_unix_ms: 0, elapsed, workers: vec![worker], disks: Vec::new() }
+        PhaseRecord { name, started_unix_ms: 0, elapsed, workers: vec![worker], ..PhaseRecord::default() }
     }
 }
 

@@ -2,73 +2,139 @@
 //!
 //! Source of the fields: the kernel's `Documentation/block/stat.rst`.
 
+use crate::host::own_io;
 use hakaru_model::facts::DiskStats;
-use hakaru_model::plan::FilePlan;
-use hakaru_model::units::Nanos;
-use rustix::fd::AsFd;
+use hakaru_model::measured::MeasuredTraffic;
+use hakaru_model::plan::{FilePlan, WorkerPlan};
+use hakaru_model::units::{Bytes, Nanos};
 use rustix::fs::{FileType, major, minor};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Readings taken as a phase began.
 #[derive(Debug)]
 pub(crate) struct DiskWatch {
-    start: Vec<(String, [u64; FIELDS])>,
+    start: Vec<(String, Counts)>,
     begun: Instant,
 }
 
 const FIELDS: usize = 17;
+
+type Counts = [u64; FIELDS];
 const MS: u64 = 1_000_000;
 
 impl DiskWatch {
     /// Reads the counters of every disk below these files, each once.
     pub(crate) fn begin(files: &[FilePlan]) -> DiskWatch {
-        let mut names: Vec<String> = files.iter().filter_map(|f| disk_below(&f.path)).collect();
-        names.sort();
-        names.dedup();
-        let start = names.into_iter().filter_map(|name| read(&name).map(|counts| (name, counts))).collect();
-        DiskWatch { start, begun: Instant::now() }
+        let read = |name: String| read(&name).map(|counts| (name, counts));
+        DiskWatch { start: disks_below(files).into_iter().filter_map(read).collect(), begun: Instant::now() }
     }
 
     /// What the disks did since.
     pub(crate) fn end(self) -> Vec<DiskStats> {
-        let elapsed = Nanos(self.begun.elapsed().as_nanos() as u64);
-        let since = |(name, before): (String, [u64; FIELDS])| {
+        let elapsed = self.begun.elapsed();
+        let since = |(name, before): (String, Counts)| {
             let now = read(&name)?;
-            // One that went and came again counts from the beginning: what it did since cannot be told.
-            if now.iter().zip(&before).take(8).any(|(now, before)| now < before) {
-                return None;
-            }
-            let d = |i: usize| now[i].saturating_sub(before[i]);
-            Some(DiskStats {
-                read_ios: d(0),
-                read_merges: d(1),
-                read_sectors: d(2),
-                read_ticks: Nanos(d(3) * MS),
-                write_ios: d(4),
-                write_merges: d(5),
-                write_sectors: d(6),
-                write_ticks: Nanos(d(7) * MS),
-                discard_ios: d(11),
-                flush_ios: d(15),
-                busy: Nanos(d(9) * MS),
-                queued: Nanos(d(10) * MS),
-                elapsed,
-                name,
-            })
+            difference(name, &before, &now, elapsed)
         };
         self.start.into_iter().filter_map(since).collect()
     }
 }
 
-/// Whether a file is a disk that lies in memory: a virtual one on no other disk, file or host.
-pub(crate) fn is_in_memory(file: impl AsFd) -> bool {
-    let stat = rustix::fs::fstat(file).ok();
-    let stat = stat.filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
-    let Some(node) = stat.and_then(|stat| node_of(stat.st_rdev)) else { return false };
-    // Such as the disk itself, the file of a loop device, and the client of a network disk.
-    let below = ["device", "loop", "pid", "partition"].iter().any(|name| node.join(name).exists());
-    !below && std::fs::read_dir(node.join("slaves")).is_ok_and(|mut disks| disks.next().is_none())
+/// Names of the disks below these files, each once.
+fn disks_below(files: &[FilePlan]) -> Vec<String> {
+    let mut names: Vec<String> = files.iter().filter_map(|f| disk_below(&f.path)).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What a disk did between two readings. `None` for one that went and came again: it counts from the beginning, and what
+/// it did since is not known.
+fn difference(name: String, before: &Counts, now: &Counts, elapsed: Duration) -> Option<DiskStats> {
+    if now.iter().zip(before).take(8).any(|(now, before)| now < before) {
+        return None;
+    }
+    let d = |i: usize| now[i].saturating_sub(before[i]);
+    Some(DiskStats {
+        read_ios: d(0),
+        read_merges: d(1),
+        read_sectors: d(2),
+        read_ticks: Nanos(d(3) * MS),
+        write_ios: d(4),
+        write_merges: d(5),
+        write_sectors: d(6),
+        write_ticks: Nanos(d(7) * MS),
+        discard_ios: d(11),
+        flush_ios: d(15),
+        busy: Nanos(d(9) * MS),
+        queued: Nanos(d(10) * MS),
+        elapsed: Nanos(elapsed.as_nanos() as u64),
+        name,
+    })
+}
+
+/// The counters over the measured part of a phase: read by the workers themselves, at the moment their ramp ends and at
+/// the moment their measurement ends.
+///
+/// Workers that end their ramps at different moments have no common one: then nothing is read, and the counters of the
+/// whole phase stand beside the bytes of the ramps.
+#[derive(Debug)]
+pub(crate) struct DiskWindow {
+    names: Vec<String>,
+    first: Mutex<Option<Reading>>,
+    last: Mutex<Option<Reading>>,
+}
+
+#[derive(Debug)]
+struct Reading {
+    counts: Vec<Option<Counts>>,
+    /// Bytes this process had read, and sent to be written.
+    own: Option<(u64, u64)>,
+    at: Instant,
+}
+
+impl DiskWindow {
+    pub(crate) fn new(files: &[FilePlan], workers: &[WorkerPlan]) -> DiskWindow {
+        let common = workers.len() == 1 || workers.iter().all(|worker| worker.ramp_time.0 == 0);
+        let names = if common { disks_below(files) } else { Vec::new() };
+        DiskWindow { names, first: Mutex::default(), last: Mutex::default() }
+    }
+
+    /// A worker begins to measure; the first one counts.
+    pub(crate) fn open(&self) {
+        if !self.names.is_empty() {
+            self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.read());
+        }
+    }
+
+    /// A worker ends its measurement; the last one counts.
+    pub(crate) fn close(&self) {
+        if !self.names.is_empty() {
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.read());
+        }
+    }
+
+    fn read(&self) -> Reading {
+        let counts = self.names.iter().map(|name| read(name)).collect();
+        Reading { counts, own: own_io(), at: Instant::now() }
+    }
+
+    /// What the disks did between the two. `None` where nothing was read.
+    pub(crate) fn traffic(&self) -> Option<MeasuredTraffic> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let elapsed = last.at.saturating_duration_since(first.at);
+        let pairs = self.names.iter().zip(first.counts).zip(last.counts);
+        let disks = pairs.filter_map(|((name, before), now)| difference(name.clone(), &before?, &now?, elapsed));
+        let own = first.own.zip(last.own).map(|(a, b)| (b.0.saturating_sub(a.0), b.1.saturating_sub(a.1)));
+        Some(MeasuredTraffic {
+            disks: disks.collect(),
+            own_read: own.map(|(read, _)| Bytes(read)),
+            own_written: own.map(|(_, written)| Bytes(written)),
+        })
+    }
 }
 
 /// The folder of a block device in sysfs.
@@ -92,13 +158,13 @@ fn disk_below(path: &Path) -> Option<String> {
     Some(disk.file_name()?.to_str()?.to_owned())
 }
 
-fn read(name: &str) -> Option<[u64; FIELDS]> {
+fn read(name: &str) -> Option<Counts> {
     let text = std::fs::read_to_string(format!("/sys/class/block/{name}/stat")).ok()?;
     Some(parse(&text))
 }
 
 /// Older kernels have fewer fields: the rest stays zero.
-fn parse(text: &str) -> [u64; FIELDS] {
+fn parse(text: &str) -> Counts {
     let mut counts = [0; FIELDS];
     for (count, word) in counts.iter_mut().zip(text.split_whitespace()) {
         *count = word.parse().unwrap_or(0);
@@ -115,15 +181,6 @@ mod tests {
         let counts = parse("  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
         assert_eq!((counts[0], counts[2], counts[6], counts[9], counts[15]), (1, 3, 7, 10, 16));
         assert_eq!(parse("4 junk")[..2], [4, 0]);
-    }
-
-    #[test]
-    fn a_file_is_no_disk_in_memory() {
-        let is = |path: &str| std::fs::File::open(path).map(is_in_memory).ok();
-        assert_eq!(is("/proc/self/stat"), Some(false));
-        assert_eq!(is("/dev/null"), Some(false));
-        // What cannot be opened, or is not there, says nothing.
-        assert_ne!(is("/dev/zram0"), Some(false));
     }
 
     #[test]

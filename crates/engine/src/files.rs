@@ -39,10 +39,11 @@ impl Drop for Sweeper<'_> {
 }
 
 /// Makes one file as large as the plan says. `progress` hears how far it is written, from where that begins on, and answers
-/// whether to go on.
-pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), RunError> {
+/// whether to go on. What is written or reserved is flushed, so that nothing of it is left for the measured time. Returns
+/// whether there was anything to do.
+pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<bool, RunError> {
     let (write, reserve) = match file.lay_out {
-        LayOut::Ready => return Ok(()),
+        LayOut::Ready => return Ok(false),
         LayOut::Fill => (true, Fallocate::None),
         LayOut::Reserve(how) => (false, how),
         LayOut::Write(how) => (true, how),
@@ -51,7 +52,7 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
     // An earlier phase may have made it: what is there in full is left alone.
     let present = rustix::fs::stat(&file.path).map_or(0, |stat| stat.st_size as u64);
     if present >= size && size > 0 {
-        return Ok(());
+        return Ok(false);
     }
     let failed = |at: u64, errno: Errno| RunError::LayOut { path: file.path.clone(), at, size, errno };
     if let Some(parent) = file.path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) {
@@ -74,9 +75,12 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
             Err((_, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) if fills => {}
             answer => answer.map_err(|(at, errno)| failed(at, errno))?,
         }
+    }
+    // A file system that cannot leave holes writes zeroes into what is only reserved.
+    if write || reserve != Fallocate::None {
         rustix::fs::fsync(&fd).map_err(|errno| failed(size, errno))?;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {

@@ -12,6 +12,7 @@ mod content;
 mod disks;
 mod error;
 mod files;
+mod host;
 mod idle;
 mod iolog;
 mod overhead;

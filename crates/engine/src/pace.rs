@@ -79,7 +79,8 @@ impl Pacer {
         self.ios = self.ios.saturating_add(1);
         let at = self.next[request.op];
         self.next[request.op] += self.gap(request.op, request.len, &ticks);
-        Due { at, open_loop: self.open_loop }
+        // What has no rate of its own is intended for no moment.
+        Due { at, open_loop: self.open_loop && self.rate.is_limited(request.op) }
     }
 
     /// The pause that is due before the next I/O.

@@ -8,6 +8,7 @@ use crate::clock::{ClockChoice, ClockMark};
 use crate::disks::DiskWatch;
 use crate::error::RunError;
 use crate::files::{self, Sweeper};
+use crate::host::PauseWatch;
 use crate::iolog::LogChunk;
 use crate::shared::{Message, Shared};
 use crate::sim::card::SimCard;
@@ -17,9 +18,10 @@ use crate::steady::SteadyWatch;
 use crate::worker::Surroundings;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, PerOp};
+use hakaru_model::measured::{HostPauses, LaidOut, PauseKind};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan, WorkerPlan};
 use hakaru_model::record::{Interval, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::units::Bytes;
+use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -33,6 +35,12 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// A clock that is further off than this, in millionths, is told of: no storage is measured as exactly.
 const DRIFT_PPM: f64 = 500.0;
+
+/// Processor time that a phase lost is worth a caveat from this on …
+const LONG_WAIT: Nanos = Nanos::from_millis(100);
+/// … and from these shares of the measured time on, in percent.
+const WAITED_PERCENT: u64 = 10;
+const STOLEN_PERCENT: u64 = 5;
 
 /// Whether the run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,15 +249,16 @@ impl Conductor<'_> {
 
     fn phase(&mut self, index: usize, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
         let mut sweeper = Sweeper { files: &phase.files, begun: false };
-        self.lay_out(phase, observer)?;
+        let laid_out = self.lay_out(phase, observer)?;
         let fitted = fill::fitted(phase);
         let phase = fitted.as_ref().unwrap_or(phase);
         let world = self.world_for(phase);
         let disks = DiskWatch::begin(&phase.files);
         let started_unix_ms = (self.options.wall_clock)();
         let head = PhaseHead { index, started_unix_ms };
-        let (workers, error) = self.work(phase, head, world.clone(), observer);
-        let disks = disks.end();
+        let shared = Shared::new(&phase.workers, &phase.files);
+        let (workers, host_pauses, error) = self.work(phase, head, &shared, world.clone(), observer);
+        let (disks, traffic) = (disks.end(), shared.disks.traffic());
         sweeper.begun = !workers.is_empty();
         if workers.is_empty() {
             return error.map_or(Ok(()), Err);
@@ -257,7 +266,10 @@ impl Conductor<'_> {
         let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
         let simulated = world.is_some();
         let started_unix_ms = if simulated { 0 } else { started_unix_ms };
-        let record = PhaseRecord { name: phase.name.clone(), started_unix_ms, elapsed, workers, disks };
+        // Virtual time knows nothing of what the host does meanwhile.
+        let host_pauses = host_pauses.filter(|_| !simulated);
+        let name = phase.name.clone();
+        let record = PhaseRecord { name, started_unix_ms, elapsed, workers, disks, traffic, laid_out, host_pauses };
         self.judge(phase, &record);
         observer.phase_ends(&record);
         self.phases.push(record);
@@ -277,6 +289,7 @@ impl Conductor<'_> {
             let first = format!("{} at byte {}: {errno}", first.action, first.offset.0);
             self.note(Caveat::DeviceErrors { phase: name(), count, first });
         }
+        self.judge_host(record);
         let touches_files = !phase.files.is_empty();
         if touches_files && record.disks.is_empty() {
             let because = "no block device with counters lies below (memory, network or an overlay)".to_owned();
@@ -284,7 +297,36 @@ impl Conductor<'_> {
         }
     }
 
-    fn lay_out(&mut self, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
+    /// Caveats that follow from what the host did meanwhile.
+    fn judge_host(&mut self, record: &PhaseRecord) {
+        let phase = || record.name.clone();
+        let measured = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
+        let none = HostPauses::default();
+        let found = record.host_pauses.as_ref().unwrap_or(&none);
+        for kind in [PauseKind::Stopped, PauseKind::Suspended] {
+            let lengths = || found.pauses.iter().filter(|pause| pause.kind == kind).map(|pause| pause.length);
+            let Some(longest) = lengths().max() else { continue };
+            let (times, total) = (lengths().count() as u32, found.total(kind));
+            self.note(Caveat::Paused { phase: phase(), kind, times, total, longest });
+        }
+        let share = |time: Nanos, least: u64| time >= LONG_WAIT && time.0 > measured.0 / 100 * least;
+        if share(found.stolen, STOLEN_PERCENT) {
+            self.note(Caveat::StolenTime { phase: phase(), stolen: found.stolen, measured });
+        }
+        // More workers than processors wait for one another, which is their own doing.
+        let alone = std::thread::available_parallelism().is_ok_and(|n| record.workers.len() <= n.get());
+        let waited = record.workers.iter().filter_map(|w| w.cpu.waited).max().unwrap_or_default();
+        if alone && share(waited, WAITED_PERCENT) {
+            self.note(Caveat::Descheduled { phase: phase(), waited, measured });
+        }
+    }
+
+    /// Makes the files of a phase. Returns what that took, where there was anything to do.
+    fn lay_out(&mut self, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<Option<LaidOut>, RunError> {
+        if phase.files.iter().all(|file| file.lay_out == LayOut::Ready) {
+            return Ok(None);
+        }
+        let (disks, begun, before, mut worked) = (DiskWatch::begin(&phase.files), Instant::now(), self.laid_out, false);
         for (index, file) in phase.files.iter().enumerate().filter(|(_, f)| f.lay_out != LayOut::Ready) {
             let (mut last, mut before) = (Instant::now(), None);
             let mut go_on = observer.laying_out(&Layout { file, done: 0 }) == Flow::Continue;
@@ -296,6 +338,7 @@ impl Conductor<'_> {
                 }
                 go_on && !self.options.stop.load(Relaxed)
             });
+            worked |= matches!(result, Ok(true));
             if let Err(error) = result {
                 if !file.path.starts_with("/proc") && file.kind == hakaru_model::facts::TargetKind::Absent {
                     // Half a file is of no use to anybody, and was not there before.
@@ -304,7 +347,8 @@ impl Conductor<'_> {
                 return Err(error);
             }
         }
-        Ok(())
+        let (bytes, elapsed) = (Bytes(self.laid_out - before), Nanos(begun.elapsed().as_nanos() as u64));
+        Ok(worked.then(|| LaidOut { bytes, elapsed, disks: disks.end() }))
     }
 
     /// The simulated card of a phase, and the moment it begins.
@@ -324,10 +368,10 @@ impl Conductor<'_> {
         &mut self,
         phase: &PhasePlan,
         head: PhaseHead,
+        shared: &Shared,
         world: Option<(Arc<World>, u64)>,
         observer: &mut dyn Observer,
-    ) -> (Vec<WorkerRecord>, Option<RunError>) {
-        let shared = Shared::new(&phase.workers);
+    ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
         let names: Vec<Vec<String>> = phase.workers.iter().map(|w| region_names(phase, w)).collect();
         let _shown = shown::shown(phase);
         let starter = Starter {
@@ -340,11 +384,11 @@ impl Conductor<'_> {
         let found: Mutex<Vec<Caveat>> = Mutex::default();
         // Room for many seconds of ticks of every worker: one that has to wait for room would measure that.
         let (sender, receiver) = sync_channel(64 + 16 * phase.workers.len());
-        let (records, error) = std::thread::scope(|scope| {
+        let (records, host_pauses, error) = std::thread::scope(|scope| {
             let (mut failure, mut returns, mut threads) = (None, Vec::new(), Vec::new());
             for (index, plan) in phase.workers.iter().enumerate() {
                 let messages = sender.clone();
-                let (starter, shared, files, found) = (&starter, &shared, &names[index], &found);
+                let (starter, files, found) = (&starter, &names[index], &found);
                 let (give_back, chunks) = std::sync::mpsc::channel();
                 returns.push(give_back);
                 let seat = Seat { phase, index, plan, files, shared, chunks, wall_clock: self.options.wall_clock };
@@ -359,10 +403,11 @@ impl Conductor<'_> {
                 }
             }
             drop(sender);
-            let (shared, options) = (&shared, self.options);
+            let options = self.options;
             let steady = SteadyWatch::new(phase);
             let (begun, over) = (Instant::now(), &mut self.over);
-            let watch = Watch { phase, head, shared, receiver, returns, options, begun, steady, over };
+            let pauses = PauseWatch::begin();
+            let watch = Watch { phase, head, shared, receiver, returns, options, begun, steady, over, pauses };
             let answer = watch.until_done(failure, observer);
             // A panic was told by its guard already; one that nobody asks for would go on to the conductor.
             threads.into_iter().for_each(|thread| drop(thread.join()));
@@ -371,7 +416,7 @@ impl Conductor<'_> {
         for caveat in found.into_inner().unwrap_or_default() {
             self.note(caveat);
         }
-        (records, error)
+        (records, host_pauses, error)
     }
 }
 
@@ -392,7 +437,7 @@ impl Seat<'_> {
         let Seat { phase, index, plan, files, shared, chunks, wall_clock } = self;
         let mut caveats = Vec::new();
         let waits_for = waits_for(phase, plan);
-        let (check, record, reopener, zones) = (None, None, None, None);
+        let (check, record, reopener, zones, own_files) = (None, None, None, None, false);
         let around = Surroundings {
             index,
             plan,
@@ -406,6 +451,7 @@ impl Seat<'_> {
             record,
             reopener,
             zones,
+            own_files,
         };
         let guard = PanicGuard { job: &plan.name, messages };
         let _leaver = Leaver { shared, index };

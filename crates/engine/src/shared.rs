@@ -1,10 +1,11 @@
 //! What workers and the conductor of a run share: a stop flag, progress counters, and messages.
 
+use crate::disks::DiskWindow;
 use crate::iolog::LogChunk;
 use crate::worker::Flows;
 use crate::zones::Boards;
 use hakaru_model::job::rules::FileLock;
-use hakaru_model::plan::WorkerPlan;
+use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::record::{Interval, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, RwLock};
@@ -40,16 +41,19 @@ pub(crate) struct Shared {
     pub(crate) boards: Boards,
     /// Locks of the files of the phase, where a worker asks for them.
     pub(crate) locks: Box<[RwLock<()>]>,
+    /// Counters of the disks over the measured part.
+    pub(crate) disks: DiskWindow,
 }
 
 impl Shared {
-    pub(crate) fn new(workers: &[WorkerPlan]) -> Shared {
+    pub(crate) fn new(workers: &[WorkerPlan], files: &[FilePlan]) -> Shared {
         let progress = workers.iter().map(|_| Published::default()).collect();
         let done = DoneBoard { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
         let (stop, gate) = (AtomicBool::new(false), Gate::default());
         let groups = workers.iter().map(|worker| worker.group).collect();
         let (flows, boards, locks) = (Flows::new(workers), Boards::of(workers), locks(workers));
-        Shared { stop, progress, gate, groups, flows, done, boards, locks }
+        let disks = DiskWindow::new(files, workers);
+        Shared { stop, progress, gate, groups, flows, done, boards, locks, disks }
     }
 
     /// Ends workers: those of one group, or all.

@@ -63,7 +63,7 @@ pub(crate) fn run_worker<'a>(
     let plan = around.plan;
     if keeps_own_files(plan) {
         // Where the kernel cannot, they are shared with the others, which costs some 20 ns a call.
-        let _ = hakaru_sys::thread::keep_own_files();
+        around.own_files = hakaru_sys::thread::keep_own_files().is_ok();
     }
     beside::settle_in(plan)?;
     around.check = Checker::new(plan, around.files)?;
@@ -308,10 +308,10 @@ fn ring_options(plan: &WorkerPlan) -> RingOptions {
     }
 }
 
-/// A ring, or why there is none. Registration is tried where it was asked for, and in our own batched default.
+/// A ring, or why there is none. Buffers and files are registered where the job asks for that, and in the native default.
 fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<RingBackend, String>, RunError> {
     let depth = plan.queue.iodepth as usize;
-    let lean = plan.queue.batch_submit == 0 && !plan.engine.vectored;
+    let lean = plan.queue.batch_submit == 0 && !plan.engine.vectored && !plan.queue.separate_submit;
     let asked = RingOptions {
         fixed_buffers: plan.engine.fixedbufs || lean,
         fixed_files: plan.engine.registerfiles || lean,

@@ -24,6 +24,7 @@ use self::queue::InFlight;
 use self::ranges::Ranges;
 use self::renew::Renewal;
 use self::turn::FlowSeat;
+use self::writes::MARKED;
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use crate::content::Content;
@@ -34,7 +35,7 @@ use crate::recorder::Recorder;
 use crate::shared::{Message, Shared};
 use crate::tally::{Finished, Tally};
 use crate::verify::Checker;
-use hakaru_model::job::{Fill, Op};
+use hakaru_model::job::{Fill, Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{DepthRecord, ErrorRecord, IoError, StopReason, WorkerRecord};
 use hakaru_model::stream::{Request, RequestStream, StreamPlan};
@@ -88,6 +89,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) reopener: Option<Reopener<'a>>,
     /// Its place at the zones it keeps to, and its requests with whole zones.
     pub(crate) zones: Option<(crate::zones::Seat, StreamPlan)>,
+    /// Whether its thread has a table of open files of its own.
+    pub(crate) own_files: bool,
 }
 
 /// A worker at work.
@@ -111,6 +114,8 @@ pub(crate) struct Worker<'a, B, C> {
     stamp: u64,
     scramble: bool,
     refill: bool,
+    /// Whether buffers are marked before each I/O, whatever it does.
+    marks_all: bool,
     content: Content,
     record: Option<Recorder>,
     writes_since_fsync: u32,
@@ -122,6 +127,10 @@ pub(crate) struct Worker<'a, B, C> {
     measuring_since: u64,
     in_ramp: bool,
     usage_at_start: Usage,
+    /// Run-queue wait of its thread as measurement began.
+    waited_at_start: Option<u64>,
+    /// Bytes moved before that.
+    ramp_bytes: Option<PerOp<Bytes>>,
     /// Nanoseconds between looks up from I/O.
     glance: u64,
     next_event: u64,
@@ -144,7 +153,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Fills the buffers and makes everything ready, so that nothing has to be made later.
     pub(crate) fn new(mut around: Surroundings<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
         let plan = around.plan;
-        let used = hakaru_model::job::PerOp {
+        let used = PerOp {
             read: plan.stream.access.does(Op::Read) || plan.verify.is_some(),
             write: plan.stream.access.does(Op::Write),
             trim: plan.stream.access.does(Op::Trim),
@@ -175,6 +184,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                 && plan.buffers.scramble
                 && matches!(plan.buffers.fill, Fill::Random | Fill::Compressible(_)),
             refill: fills || plan.buffers.refill,
+            marks_all: false,
             content: Content::new(plan),
             record: around.record.take(),
             writes_since_fsync: 0,
@@ -185,6 +195,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             measuring_since: 0,
             in_ramp: plan.ramp_time.0 > 0,
             usage_at_start: Usage::default(),
+            waited_at_start: None,
+            ramp_bytes: None,
             glance: match plan.exit.ends {
                 Some(_) => QUICK_GLANCE,
                 None if C::VIRTUAL => VIRTUAL_GLANCE,
@@ -244,6 +256,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     fn begin(&mut self) {
+        if !self.in_ramp {
+            self.around.shared.disks.open();
+        }
         let now = self.clock.now();
         self.begun = now;
         self.around.shared.progress[self.around.index].begun.store(true, Relaxed);
@@ -265,6 +280,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
         self.measuring_since = now;
         self.usage_at_start = hakaru_sys::thread::usage();
+        self.waited_at_start = if C::VIRTUAL { None } else { crate::host::waited() };
         self.end = self.plan.runtime.map_or(u64::MAX, |time| now + self.clock.ticks(time.0));
         self.next_tick = now + self.clock.ticks(self.plan.measure.tick.0);
     }
@@ -293,6 +309,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if idle_between || !self.refill && self.plan.max_block <= WORTH_A_STAMP {
             self.tally.count_lat_as_clat();
         }
+        // What a read will overwrite may be marked too: a mix has no pattern, and a branch not taken costs more than a mark.
+        self.marks_all = PLAIN && !idle_between && !self.refill && self.plan.max_block <= MARKED;
         let mut last = self.clock.now();
         loop {
             let next = if PLAIN { self.stream.as_plain().and_then(Iterator::next) } else { self.stream.next() };
@@ -314,10 +332,12 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
                     Err(stop) => return stop,
                 }
             }
-            if last >= self.next_event
-                && let Some(stop) = self.event(last)
-            {
-                return stop;
+            if last >= self.next_event {
+                if let Some(stop) = self.event(last) {
+                    return stop;
+                }
+                // What was due took its time, which is none of the next I/O.
+                last = self.clock.now();
             }
         }
     }
@@ -420,14 +440,16 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
 
     /// Whatever is due: progress, a tick, the end of the lead-in, the end of the time.
     #[cold]
-    fn event(&mut self, now: u64) -> Option<StopReason> {
+    fn event(&mut self, mut now: u64) -> Option<StopReason> {
         self.publish();
         if let Some(stop) = self.told_to_stop() {
             return Some(stop);
         }
         if self.in_ramp && now >= self.end {
             self.in_ramp = false;
-            self.tally.restart();
+            self.end_ramp();
+            // Reading the counters of the disks takes longer than an I/O may: measurement begins behind it.
+            now = self.clock.now();
             self.refused = [0; 3];
             self.depth = DepthRecord { iodepth: self.depth.iodepth, ..DepthRecord::default() };
             self.start_measuring(now);
@@ -442,6 +464,15 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let stop = self.check_limits(now);
         self.look_again(now);
         stop
+    }
+
+    /// Forgets what the ramp counted, but for its bytes, and reads the counters of the disks.
+    fn end_ramp(&mut self) {
+        let totals = self.tally.totals();
+        let bytes = |op: Op| Bytes(totals[op].1);
+        self.ramp_bytes = Some(PerOp { read: bytes(Op::Read), write: bytes(Op::Write), trim: bytes(Op::Trim) });
+        self.tally.restart();
+        self.around.shared.disks.open();
     }
 
     /// Ends an interval. Ticks keep to a grid, so that the intervals of all workers can be laid on one another.

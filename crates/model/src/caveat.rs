@@ -1,5 +1,6 @@
 //! Whatever makes a number less worthy of trust: typed, stored in the record, printed beside the number.
 
+use crate::measured::{NoAmplification, PauseKind};
 use crate::units::{Bytes, BytesPerSec, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -260,9 +261,65 @@ pub enum Caveat {
         /// What they are: `cards`, `hosts`.
         what: String,
     },
+    /// The process was stopped or the host slept while it measured.
+    #[error(
+        "{phase}: {} for {total} in all ({times} time(s), the longest {longest}): the intervals it touches are left out of \
+         bandwidth, IOPS and verdicts",
+        paused(*.kind)
+    )]
+    Paused {
+        /// Phase.
+        phase: String,
+        /// What it was.
+        kind: PauseKind,
+        /// How often.
+        times: u32,
+        /// How long in all.
+        total: Nanos,
+        /// The longest.
+        longest: Nanos,
+    },
+    /// A worker was ready to run and had no processor.
+    #[error(
+        "{phase}: a worker waited {waited} of {measured} for a processor: the host was busy, and the figures are partly \
+         its own"
+    )]
+    Descheduled {
+        /// Phase.
+        phase: String,
+        /// Run-queue wait of the worker that waited longest.
+        waited: Nanos,
+        /// Measured time.
+        measured: Nanos,
+    },
+    /// The hypervisor gave processor time to others.
+    #[error("{phase}: the hypervisor took {stolen} of processor time (steal) in the {measured} measured")]
+    StolenTime {
+        /// Phase.
+        phase: String,
+        /// Steal time of all processors.
+        stolen: Nanos,
+        /// Measured time.
+        measured: Nanos,
+    },
+    /// I/O amplification is not shown.
+    #[error("{phase}: I/O amplification is not shown: {because}")]
+    NoAmplification {
+        /// Phase.
+        phase: String,
+        /// Why.
+        because: NoAmplification,
+    },
     /// The run measured a simulated card.
     #[error("simulated card: virtual time, not a measurement of this host")]
     Simulated,
+}
+
+fn paused(kind: PauseKind) -> &'static str {
+    match kind {
+        PauseKind::Stopped => "the process was stopped",
+        PauseKind::Suspended => "the host was suspended",
+    }
 }
 
 fn few_runs(runs: u32) -> String {

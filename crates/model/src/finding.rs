@@ -4,6 +4,7 @@ use crate::caveat::Caveat;
 use crate::facts::{Environment, Identity};
 pub use crate::figure::Figure;
 use crate::job::Op;
+use crate::measured::NoAmplification;
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +100,7 @@ pub struct PhaseSummary {
     pub bandwidth: Estimate,
     /// Completions per second, one value a run.
     pub iops: Estimate,
-    /// Completion latency.
+    /// Completion latency; of an open loop ([`PhaseDetail::open_loop`]) from the moment each I/O was intended for.
     pub latency: Option<LatencySummary>,
     /// Latency of `fsync` and the like.
     pub sync: Option<LatencySummary>,
@@ -205,6 +206,15 @@ pub struct PhaseDetail {
     pub sync_by_run: Vec<(Quantile, Estimate)>,
     /// Whether the runs repeat one another; `None` when there are too few to tell.
     pub stability: Option<Stability>,
+    /// Whether latency counts from the moment each I/O was intended for, whatever the device did (open loop).
+    #[serde(default)]
+    pub open_loop: bool,
+    /// Why there is no I/O amplification, where there could be one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_amplification: Option<NoAmplification>,
+    /// Most bytes that laying out the files of a run wrote, which are in no other figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub laid_out: Option<Bytes>,
     /// How well the runs know their mean, and whether they had settled; where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,

@@ -140,11 +140,22 @@ pub struct Queue {
     pub batch_complete_max: u32,
     /// Once full, the queue is emptied down to this depth before more is issued; 0 means no such mark.
     pub low_mark: u32,
+    /// Submits and waits in calls of their own, and registers only what the job asks for, as fio does. Otherwise an engine
+    /// that can do both in one call does, and registers buffers and files where it helps.
+    #[serde(default)]
+    pub separate_submit: bool,
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Queue { iodepth: 1, batch_submit: 0, batch_complete_min: 1, batch_complete_max: 0, low_mark: 0 }
+        Queue {
+            iodepth: 1,
+            batch_submit: 0,
+            batch_complete_min: 1,
+            batch_complete_max: 0,
+            low_mark: 0,
+            separate_submit: false,
+        }
     }
 }
 
@@ -237,7 +248,7 @@ pub struct Rate {
     pub bytes_per_s: PerOp<Option<u64>>,
     /// I/Os per second.
     pub iops: PerOp<Option<u64>>,
-    /// Arrivals as a Poisson process rather than evenly spaced.
+    /// Arrivals as a Poisson process rather than evenly spaced: the loop is open.
     pub poisson: bool,
     /// Pause after each `thinktime_blocks` I/Os.
     pub thinktime: Nanos,
@@ -255,6 +266,13 @@ pub struct Rate {
     /// Keeps to the rate after a pause; otherwise a job catches up.
     #[serde(default)]
     pub ignore_thinktime: bool,
+}
+
+impl Rate {
+    /// Whether an operation has a rate to keep to.
+    pub fn is_limited(&self, op: Op) -> bool {
+        self.bytes_per_s[op].or(self.iops[op]).is_some_and(|rate| rate > 0)
+    }
 }
 
 /// What happens when the device answers with an error.
@@ -407,6 +425,12 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether I/Os of an operation are intended for moments of their own, whatever the device does: then latency counts
+    /// from those moments.
+    pub fn is_open_loop(&self, op: Op) -> bool {
+        self.rate.is_limited(op) && (self.rate.poisson || self.rules.offload)
+    }
+
     /// A job with the defaults of the field: 4 KiB, one I/O in flight, `psync`.
     pub fn new(name: &str, target: Target, access: Access) -> Job {
         Job {

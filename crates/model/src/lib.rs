@@ -14,6 +14,7 @@ pub mod finding;
 pub mod histogram;
 pub mod integrity;
 pub mod job;
+pub mod measured;
 pub mod mismatch;
 pub mod plan;
 pub mod price;

@@ -7,6 +7,7 @@ use crate::caveat::Caveat;
 use crate::facts::{DiskStats, Environment, Identity};
 use crate::histogram::Histogram;
 use crate::job::{Op, PerOp, Scenario};
+use crate::measured::{EngineUse, HostPauses, LaidOut, MeasuredTraffic};
 use crate::mismatch::Mismatch;
 use crate::reported::Reported;
 use crate::units::{Bytes, Nanos};
@@ -95,7 +96,7 @@ pub struct Overhead {
 }
 
 /// One phase: workers that ran at the same time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRecord {
     /// Its name in the scenario.
     pub name: String,
@@ -105,8 +106,17 @@ pub struct PhaseRecord {
     pub elapsed: Nanos,
     /// One for each clone of each job.
     pub workers: Vec<WorkerRecord>,
-    /// Counters of the devices below, over the phase.
+    /// Counters of the devices below, over the phase, ramp included.
     pub disks: Vec<DiskStats>,
+    /// The same over the measured part only. `None` where workers end their ramps at different moments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<MeasuredTraffic>,
+    /// What laying out the files took, where there was anything to lay out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub laid_out: Option<LaidOut>,
+    /// What took processor time away from it, where anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_pauses: Option<HostPauses>,
 }
 
 /// What one worker measured.
@@ -132,6 +142,12 @@ pub struct WorkerRecord {
     pub depth: DepthRecord,
     /// Processor time and switches.
     pub cpu: CpuUsage,
+    /// Bytes moved in the ramp, which are in no other figure; `None` where there was no ramp.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_bytes: Option<PerOp<Bytes>>,
+    /// How the engine did the I/O, beyond what the job asks for; `None` in records of other programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineUse>,
     /// Bandwidth and IOPS over time, in order. Bounded: when there are too many, neighbours are joined.
     pub intervals: Vec<Interval>,
     /// What the device refused.
@@ -350,6 +366,9 @@ pub struct CpuUsage {
     pub majf: u64,
     /// Page faults without.
     pub minf: u64,
+    /// Time it was ready to run and had no processor (run-queue wait), where the kernel counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<Nanos>,
 }
 
 /// A stretch of time within a worker's run.

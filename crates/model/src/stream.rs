@@ -93,15 +93,34 @@ enum Kind {
     Front(Box<Front>),
 }
 
-/// One operation of one size in one region, each block once or one after another; see [`RequestStream::as_plain`].
+/// One size in one region: one operation, each block once or one after another, or several operations that share an order
+/// in which each block comes once. See [`RequestStream::as_plain`].
 #[derive(Clone, Debug)]
 pub struct PlainStream {
     op: Op,
+    mix: Option<Mix>,
     len: u32,
     region: Region,
     left: u64,
     endless: bool,
     order: PlainOrder,
+}
+
+/// Draws the operation of each request by shares in percent.
+#[derive(Clone, Debug)]
+struct Mix {
+    rng: Rng,
+    /// Share of reads, and of reads and writes.
+    bounds: [u64; 2],
+}
+
+impl Mix {
+    // A mix has no pattern that a processor could predict, so there is nothing to branch on.
+    #[inline(always)]
+    fn draw(&mut self) -> Op {
+        let die = self.rng.below(100);
+        Op::ALL[usize::from(die >= self.bounds[0]) + usize::from(die >= self.bounds[1])]
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -116,10 +135,21 @@ impl Iterator for PlainStream {
     // A call would hand the request over in memory, piece by piece, and the loop would have to wait to read it whole.
     #[inline(always)]
     fn next(&mut self) -> Option<Request> {
+        self.next_steered(|op| op)
+    }
+}
+
+impl PlainStream {
+    #[inline(always)]
+    fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
         if self.left == 0 {
             return None;
         }
         self.left -= 1;
+        let op = match &mut self.mix {
+            None => self.op,
+            Some(mix) => steer(mix.draw()),
+        };
         let Region { offset: start, len: room, .. } = self.region;
         let offset = match &mut self.order {
             PlainOrder::EachOnce { permutation, align } => start + permutation.draw() * *align,
@@ -130,7 +160,7 @@ impl Iterator for PlainStream {
                 at
             }
         };
-        Some(Request { op: self.op, region: 0, offset, len: self.len })
+        Some(Request { op, region: 0, offset, len: self.len })
     }
 }
 
@@ -143,23 +173,44 @@ impl StreamPlan {
             BlockSize::Fixed(bytes) => u32::try_from(bytes.0).ok(),
             _ => None,
         });
-        if let (Some(op), Some(len)) = (single_op, single_len)
-            && let Some(plain) = self.plain(op, len, self.align.max(1))
+        let mix = self.mix(&used);
+        if let Some(&first) = used.first()
+            && let Some(len) = single_len.or_else(|| mix.as_ref().and_then(|_| self.common_len(&used)))
+            && let Some(plain) = self.plain(first, mix, len, self.align.max(1))
         {
             return RequestStream(Kind::Plain(plain));
         }
         RequestStream(Kind::General(Box::new(GeneralStream::new(self, single_op, single_len))))
     }
 
+    /// How operations are drawn, where there are several.
+    fn mix(&self, used: &[Op]) -> Option<Mix> {
+        let shares = self.access.mix;
+        let bounds = [u64::from(shares.read), u64::from(shares.read) + u64::from(shares.write)];
+        let drawn = used.len() > 1 && !self.access.trim_before_write;
+        drawn.then(|| Mix { rng: Rng::fork(self.seed, 0), bounds })
+    }
+
+    /// The size of all I/Os, where these operations have one.
+    fn common_len(&self, used: &[Op]) -> Option<u32> {
+        let fixed = |op: &Op| match &self.block[*op] {
+            BlockSize::Fixed(bytes) => u32::try_from(bytes.0).ok(),
+            _ => None,
+        };
+        let len = fixed(used.first()?)?;
+        used.iter().all(|op| fixed(op) == Some(len)).then_some(len)
+    }
+
     /// The short way, for those jobs that can take it.
-    fn plain(&self, op: Op, len: u32, align: u64) -> Option<PlainStream> {
+    fn plain(&self, op: Op, mix: Option<Mix>, len: u32, align: u64) -> Option<PlainStream> {
         let [region] = self.regions[..] else { return None };
         if self.zones != Zones::None || self.percent_random.is_some() || self.course != Course::Forward {
             return None;
         }
         let Access { random, every_block_once, stride, run_length, ref distribution, .. } = self.access;
         let order = match (random, every_block_once, distribution) {
-            (false, ..) if stride == 0 => PlainOrder::Line { next: region.offset },
+            // Each operation goes on where it was itself.
+            (false, ..) if stride == 0 && mix.is_none() => PlainOrder::Line { next: region.offset },
             (true, true, Distribution::Uniform) if run_length == 1 => {
                 let slots = region.len.checked_sub(len.into()).map_or(1, |room| room / align + 1);
                 PlainOrder::EachOnce { permutation: Permutation::new(slots, Rng::fork(self.seed, 1)), align }
@@ -170,7 +221,7 @@ impl StreamPlan {
         let fits = region.len >= u64::from(len) && len > 0;
         let by_bytes = self.limit_bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(len.max(1))));
         let left = by_bytes.min(self.limit_ios.unwrap_or(u64::MAX));
-        fits.then_some(PlainStream { op, len, region, left, endless: self.limit_bytes.is_none(), order })
+        fits.then_some(PlainStream { op, mix, len, region, left, endless: self.limit_bytes.is_none(), order })
     }
 }
 
@@ -208,7 +259,7 @@ impl RequestStream {
     /// have rates of their own does what is due. Only jobs of several operations ask.
     pub fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
         match &mut self.0 {
-            Kind::Plain(plain) => plain.next(),
+            Kind::Plain(plain) => plain.next_steered(steer),
             Kind::General(general) => general.next_steered(steer),
             Kind::Front(front) => front.next(),
         }
@@ -449,6 +500,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_short_way_of_a_mix_gives_the_requests_of_the_long_one(
+            blocks in 1u64..500, read in 0u32..101, passes in 1u64..3, seed: u64,
+        ) {
+            let mut p = plan(Access::mixed(read, true), 512, 512 * blocks, Some(passes * 512 * blocks));
+            p.seed = seed;
+            let long = GeneralStream::new(&p, None, None);
+            let long: Vec<Request> = std::iter::successors(Some((long, None)), |(stream, _)| {
+                let mut stream = stream.clone();
+                let next = stream.next()?;
+                Some((stream, Some(next)))
+            }).filter_map(|(_, request)| request).collect();
+            prop_assert!(matches!(p.requests().0, Kind::Plain(_)) || !(1..100).contains(&read));
+            prop_assert_eq!(p.requests().collect::<Vec<_>>(), long);
+        }
+
         #[test]
         fn a_random_pass_covers_each_block_once(blocks in 1u64..3000, seed: u64) {
             let mut p = plan(Access::only(Op::Write, true), 512, 512 * blocks, Some(2 * 512 * blocks));

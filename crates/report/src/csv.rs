@@ -107,6 +107,9 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> 
     if let Some(amplification) = &phase.amplification {
         rows.push(("amplification".to_owned(), "1", estimate(amplification, 1.0)));
     }
+    if let Some(laid_out) = phase.detail.laid_out {
+        rows.push(("laid_out".to_owned(), "B", Row { value: laid_out.0.to_string(), ..Row::default() }));
+    }
     rows.push(("errors".to_owned(), "1", Row { value: phase.errors.to_string(), ..Row::default() }));
     rows
 }

@@ -206,6 +206,12 @@ pub(crate) fn notable_amplification(phase: &PhaseSummary) -> Option<String> {
     (off >= 0.05 && off > estimate.deviation.unwrap_or(0.0)).then(|| amplification(phase))?
 }
 
+/// What laying out its files wrote, where it did.
+pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
+    let bytes = phase.detail.laid_out.filter(|bytes| bytes.0 > 0)?;
+    Some(format!("laying out its files wrote {bytes} before it was measured"))
+}
+
 /// The caveats as text, each once: what concerns several phases names them in front.
 pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
     let phases: BTreeSet<&str> = summary.phases.iter().map(|phase| phase.phase.as_str()).collect();

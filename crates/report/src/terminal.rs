@@ -24,12 +24,16 @@ pub fn terminal_with(summary: &Summary, findings: &Findings, width: usize, color
     out.push_str(&format!("\n{}\n\n", ink.dim(&hanging("", &under.join(" · "), width))));
     out.push_str(&table(summary, width, ink));
     let spread = if summary.runs.len() == 1 { "of the one run" } else { "mean ± deviation over runs" };
-    let legend = format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.");
+    let open = summary.phases.iter().any(|phase| phase.detail.open_loop);
+    let from = if open { " Latency of an open loop counts from the intended start of each I/O." } else { "" };
+    let legend = format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.{from}");
     out.push_str(&ink.dim(&hanging("", &legend, width)));
     out.push('\n');
     let mut said = String::new();
     for phase in &summary.phases {
-        for words in [facts::sustained(phase), facts::notable_amplification(phase)].into_iter().flatten() {
+        for words in
+            [facts::sustained(phase), facts::notable_amplification(phase), facts::laid_out(phase)].into_iter().flatten()
+        {
             let name = format!("{}: ", naming::phase(summary, phase));
             said.push_str(&format!("{}\n", hanging("  ", &format!("{name}{words}"), width).trim_start()));
         }

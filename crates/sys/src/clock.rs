@@ -18,6 +18,12 @@ pub fn monotonic() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
+/// Nanoseconds of `CLOCK_BOOTTIME`, which also counts the time that the host sleeps.
+pub fn boottime() -> u64 {
+    let t = clock_gettime(ClockId::Boottime);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
 /// Whether this architecture has a counter that user space can read.
 pub const HAS_COUNTER: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 

@@ -1,7 +1,7 @@
 //! What files and devices need beyond safe system calls: dropping caches, discarding, and closing with an answer.
 
 use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use rustix::io::Errno;
 
 /// `_IO(0x12, 97)`: writes back and drops the page cache of a block device.
 const BLKFLSBUF: u32 = 0x1261;
@@ -68,18 +68,6 @@ pub fn set_lifetime(file: impl AsFd, hint: u64) -> Result<(), Errno> {
     if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// Whether the kernel can begin I/O on a file without waiting (`RWF_NOWAIT`). What it cannot begin so, a ring hands to
-/// threads of the kernel. Reads nothing of what has an end: the question is put behind it.
-///
-/// This is what the file says of itself. Before Linux 6.5 every block device says that it can; and a file system can that lies
-/// on a disk that cannot.
-pub fn can_begin_without_waiting(file: impl AsFd) -> bool {
-    const BEHIND_ANY_END: u64 = 1 << 62;
-    let mut byte = [0];
-    let mut vectors = [std::io::IoSliceMut::new(&mut byte)];
-    preadv2(file, &mut vectors, BEHIND_ANY_END, ReadWriteFlags::NOWAIT) != Err(Errno::OPNOTSUPP)
-}
-
 /// Closes a file and tells how that went.
 ///
 /// # Errors
@@ -100,15 +88,6 @@ pub(crate) fn last_errno() -> Errno {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn most_files_are_begun_without_waiting() {
-        let begins = |path: &str| can_begin_without_waiting(std::fs::File::open(path).unwrap());
-        // Memory needs no waiting for; a file of /proc has never heard of the question.
-        let (read, _write) = rustix::pipe::pipe().unwrap();
-        assert!(can_begin_without_waiting(read));
-        assert!(!begins("/proc/self/stat"));
-    }
 
     #[test]
     fn ranges_and_lifetimes_are_told_to_the_kernel() {

@@ -413,6 +413,11 @@ mod real {
             count
         }
 
+        /// What it was made with.
+        pub fn options(&self) -> RingOptions {
+            self.options
+        }
+
         /// I/Os handed over and not reaped.
         pub fn in_flight(&self) -> usize {
             self.in_flight

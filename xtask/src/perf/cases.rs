@@ -93,6 +93,25 @@ impl Maker<'_> {
         );
     }
 
+    /// A mix beside reads alone: what each I/O costs us besides, in a program that does nothing else.
+    fn null_mix(&mut self) {
+        let job = |rw: &str| words(&format!("--name=j --ioengine=null --rw={rw} --bs=4k --size=1g"));
+        self.contest(
+            "null, randrw 4k, one job",
+            None,
+            vec![
+                ("ours, randread", Contestant::Ours(job("randread"))),
+                ("ours, randrw", Contestant::Ours(job("randrw"))),
+                ("ours, randwrite", Contestant::Ours(job("randwrite"))),
+                ("fio, randrw", Contestant::Fio(job("randrw"))),
+            ],
+            vec![
+                least("IOPS, randrw / randread (1 / 1.3)", "ours, randrw", "ours, randread", 1.0 / 1.3),
+                least("IOPS, ours / fio", "ours, randrw", "fio, randrw", 4.0),
+            ],
+        );
+    }
+
     fn psync(&mut self, place: &str, path: &Path, direct: bool) {
         let (d, suffix) = if direct { (1, "-direct") } else { (0, "") };
         for (rw, bare) in [("randread", "pread"), ("randwrite", "pwrite")] {
@@ -147,39 +166,37 @@ impl Maker<'_> {
                 "--name=j --ioengine={engine} --rw=randread --bs=4k --size={size} --direct={d} --invalidate=0 --filename={file} {more}"
             )
         };
-        // Whatever is free goes in one call, and whatever is done comes back in one.
-        let batched = "--iodepth=32 --iodepth_batch=0 --iodepth_batch_complete_max=32";
-        let lean = |min: u32| {
+        // The same options for all: whatever is free goes in one call, each completion is taken as it comes.
+        let lean = |depth: u32| {
             format!(
-                "--iodepth=32 --iodepth_batch=32 --iodepth_batch_complete_min={min} --iodepth_batch_complete_max=32 --fixedbufs=1 --registerfiles=1"
+                "--iodepth={depth} --iodepth_batch={depth} --iodepth_batch_complete_min=1 --iodepth_batch_complete_max={depth} --fixedbufs=1 --registerfiles=1"
             )
         };
-        self.contest(
-            &format!("io_uring, randread 4k, depth 32, {place}"),
-            warm,
-            vec![
-                ("ours, batched", Contestant::Ours(words(&job("io_uring", batched)))),
-                ("bare, batched", Contestant::Bare(words(&format!("uring{suffix} {file}")))),
-                ("bare, batches of 16 or more", Contestant::Bare(words(&format!("uring16{suffix} {file}")))),
-                ("fio", Contestant::Fio(words(&job("io_uring", "--iodepth=32")))),
-                ("fio, fixed and batched", Contestant::Fio(words(&job("io_uring", &lean(1))))),
-                ("fio, fixed, batches of 16 or more", Contestant::Fio(words(&job("io_uring", &lean(16))))),
-            ],
-            vec![
-                least("IOPS, ours / bare", "ours, batched", "bare, batched", 0.95),
-                least("IOPS, ours / bare by 16", "ours, batched", "bare, batches of 16 or more", 0.95),
-                least("IOPS, ours / fio", "ours, batched", "fio", 1.8),
-                least("IOPS, ours / fio fixed and batched", "ours, batched", "fio, fixed and batched", 1.3),
-                // Nobody asked for this one; it is here because this fio, too, waits for half of its queue.
-                least("IOPS, ours / fio fixed, by 16", "ours, batched", "fio, fixed, batches of 16 or more", 1.0),
-            ],
-        );
+        let batched = "--iodepth=32 --iodepth_batch=0 --iodepth_batch_complete_max=32";
+        for depth in [32, 128] {
+            self.contest(
+                &format!("io_uring, randread 4k, depth {depth}, {place}"),
+                warm,
+                vec![
+                    ("ours, batched", Contestant::Ours(words(&job("io_uring", &lean(depth))))),
+                    ("bare, batched", Contestant::Bare(words(&format!("uring-{depth}{suffix} {file}")))),
+                    ("ours", Contestant::Ours(words(&job("io_uring", &format!("--iodepth={depth}"))))),
+                    ("fio", Contestant::Fio(words(&job("io_uring", &format!("--iodepth={depth}"))))),
+                    ("fio, batched", Contestant::Fio(words(&job("io_uring", &lean(depth))))),
+                ],
+                vec![
+                    least("IOPS, ours / bare", "ours, batched", "bare, batched", 0.95),
+                    least("IOPS, ours / fio, both batched", "ours, batched", "fio, batched", 2.0),
+                    least("IOPS, ours / fio, both by one", "ours", "fio", 2.0),
+                ],
+            );
+        }
         self.contest(
             &format!("io_uring, randread 4k, depth 1, {place}"),
             warm,
             vec![
-                ("ours", Contestant::Ours(words(&job("io_uring", "--iodepth=1 --iodepth_batch=0")))),
-                ("bare", Contestant::Bare(words(&format!("uring1{suffix} {file}")))),
+                ("ours", Contestant::Ours(words(&job("io_uring", "--iodepth=1")))),
+                ("bare", Contestant::Bare(words(&format!("uring-1{suffix} {file}")))),
                 ("fio", Contestant::Fio(words(&job("io_uring", "--iodepth=1")))),
             ],
             vec![least("IOPS, ours / fio", "ours", "fio", 1.1)],
@@ -210,11 +227,13 @@ impl Maker<'_> {
 pub(crate) fn contests(bench: &Bench) -> Vec<Contest> {
     let mut maker = Maker { bench, contests: Vec::new() };
     maker.null();
+    maker.null_mix();
     maker.psync("tmpfs", &bench.tmpfs, true);
     maker.psync("page cache", &bench.cached, false);
     maker.large();
-    // Small enough for the caches of a processor: the memory behind them is as slow for everybody.
-    maker.queued("page cache", &bench.small, contest::SMALL, false);
+    // Small enough for the caches of a processor, and larger than any: memory is as slow for everybody.
+    maker.queued("page cache, 16 MiB", &bench.small, contest::SMALL, false);
+    maker.queued("page cache, 1 GiB", &bench.large, contest::LARGE, false);
     if let Some(zram) = &bench.zram {
         maker.queued("zram", zram, contest::FILE, true);
     }

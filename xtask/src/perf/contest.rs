@@ -23,6 +23,8 @@ pub(crate) struct Bench {
     pub(crate) cached: PathBuf,
     /// The same, so small that it stays in the caches of a processor.
     pub(crate) small: PathBuf,
+    /// The same, larger than any of these caches.
+    pub(crate) large: PathBuf,
     /// A compressed memory disk.
     pub(crate) zram: Option<PathBuf>,
     /// The processor everything runs on.
@@ -34,6 +36,9 @@ pub(crate) const FILE: u64 = 256 << 20;
 
 /// Bytes of the small one.
 pub(crate) const SMALL: u64 = 16 << 20;
+
+/// Bytes of the large one.
+pub(crate) const LARGE: u64 = 1 << 30;
 
 impl Bench {
     /// Builds the programs and makes the files.
@@ -56,10 +61,12 @@ impl Bench {
             tmpfs: PathBuf::from("/dev/shm/hakaru-perf"),
             cached: release.join("hakaru-perf.data"),
             small: release.join("hakaru-perf-small.data"),
+            large: release.join("hakaru-perf-large.data"),
             zram: None,
             cpu: cpus - 1,
         };
-        for (file, size) in [(&bench.tmpfs, FILE), (&bench.cached, FILE), (&bench.small, SMALL)] {
+        for (file, size) in [(&bench.tmpfs, FILE), (&bench.cached, FILE), (&bench.small, SMALL), (&bench.large, LARGE)]
+        {
             let made = File::create(file).and_then(|out| fill(out, size));
             made.with_context(|| format!("cannot make {}", file.display()))?;
         }
@@ -75,7 +82,7 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        for file in [&self.tmpfs, &self.cached, &self.small] {
+        for file in [&self.tmpfs, &self.cached, &self.small, &self.large] {
             // What is gone already need not be removed.
             let _ = std::fs::remove_file(file);
         }

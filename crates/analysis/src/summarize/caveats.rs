@@ -28,8 +28,7 @@ pub const OVERHEAD_PERMILLE: u32 = 10;
 /// the processor takes to speed up again.
 pub const SLOW_GOVERNORS: [&str; 4] = ["powersave", "ondemand", "conservative", "schedutil"];
 
-/// Reads are told to have been answered elsewhere when the device read less than this share of them. The counters run over
-/// the lead-in too, whose bytes are estimated; that is good for some hundredths.
+/// Reads are said to have been answered elsewhere when the device read less than this share of them.
 pub const ALL_READ: f64 = 0.90;
 
 /// A drift is told from this change over the series on, as a share of the mean, and only when it is not chance.
@@ -87,7 +86,10 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
         | (Interrupted { phase: x, .. }, Interrupted { phase: y, .. })
         | (Overhead { phase: x, .. }, Overhead { phase: y, .. })
         | (ReadElsewhere { phase: x, .. }, ReadElsewhere { phase: y, .. })
+        | (Descheduled { phase: x, .. }, Descheduled { phase: y, .. })
+        | (StolenTime { phase: x, .. }, StolenTime { phase: y, .. })
         | (Cliff { phase: x, .. }, Cliff { phase: y, .. }) => x == y,
+        (Paused { phase: x, kind: a, .. }, Paused { phase: y, kind: b, .. }) => x == y && a == b,
         (HostBusy { .. }, HostBusy { .. })
         | (HostThrottled { .. }, HostThrottled { .. })
         | (FewRuns { .. }, FewRuns { .. })
@@ -103,6 +105,13 @@ fn worse(known: &Caveat, new: Caveat) -> Caveat {
         (Short { measured: x, .. }, new @ Short { measured: y, .. }) if y < *x => new,
         (Interrupted { measured: x, .. }, new @ Interrupted { measured: y, .. }) if y < *x => new,
         (Overhead { share_permille: x, .. }, new @ Overhead { share_permille: y, .. }) if y > *x => new,
+        (Paused { phase, kind, times, total, longest }, Paused { times: more, total: further, longest: other, .. }) => {
+            let (phase, kind, times) = (phase.clone(), *kind, times.saturating_add(more));
+            let total = Nanos(total.0.saturating_add(further.0));
+            Paused { phase, kind, times, total, longest: other.max(*longest) }
+        }
+        (Descheduled { waited: x, .. }, new @ Descheduled { waited: y, .. }) if y > *x => new,
+        (StolenTime { stolen: x, .. }, new @ StolenTime { stolen: y, .. }) if y > *x => new,
         (HostBusy { load_percent: x }, new @ HostBusy { load_percent: y }) if y > *x => new,
         (HostThrottled { flags: x }, HostThrottled { flags: y }) => HostThrottled { flags: x | y },
         (SmallFile { size: x }, new @ SmallFile { size: y }) if y < *x => new,
@@ -157,6 +166,9 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
         list.add(Caveat::Cliff { phase: name(), at: cliff.at, before: cliff.before, after: cliff.after });
     }
     read_elsewhere(phase, list);
+    if let Some(because) = phase.detail.no_amplification {
+        list.add(Caveat::NoAmplification { phase: name(), because });
+    }
     overhead(phase, summary, list);
     stability(phase, list);
 }

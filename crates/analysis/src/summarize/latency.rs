@@ -5,7 +5,7 @@ use crate::estimate::estimate;
 use hakaru_model::finding::{Estimate, LatencySummary};
 use hakaru_model::histogram::upper_edge;
 use hakaru_model::job::Op;
-use hakaru_model::record::{Latency, OpRecord, WorkerRecord};
+use hakaru_model::record::{Latency, WorkerRecord};
 use hakaru_model::reported::Percentile;
 use hakaru_model::units::{Nanos, Quantile};
 
@@ -50,7 +50,7 @@ type Picked<'a> = (&'a Latency, &'a [Percentile]);
 impl Latencies {
     pub(super) fn of(runs: &[&PhaseRun<'_>], op: Op) -> Latencies {
         Latencies::gather(runs, wanted(runs, op), |run| {
-            run.workers(op).map(|w| (usual(&w.ops[op]), pick_of(run, w, op))).collect()
+            run.workers(op).map(|w| (usual(run, w, op), pick_of(run, w, op))).collect()
         })
     }
 
@@ -128,9 +128,12 @@ impl Latencies {
     }
 }
 
-/// Completion latency; imports of programs that print only total latency have no other than that.
-fn usual(record: &OpRecord) -> &Latency {
-    if record.clat.stat.count > 0 { &record.clat } else { &record.lat }
+/// Completion latency; of an open loop that from the intended start, so that a device that falls behind cannot hide it
+/// ("coordinated omission"). Imports of programs that print only total latency have no other than that.
+fn usual<'a>(run: &PhaseRun<'a>, worker: &'a WorkerRecord, op: Op) -> &'a Latency {
+    let record = &worker.ops[op];
+    let intended = run.is_open_loop(worker, op) && record.lat.stat.count > 0;
+    if intended || record.clat.stat.count == 0 { &record.lat } else { &record.clat }
 }
 
 /// What another program printed of the latency that [`usual`] picks.

@@ -14,6 +14,7 @@ use crate::stats;
 use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
 use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint};
 use hakaru_model::job::Op;
+use hakaru_model::measured::{MeasuredTraffic, NoAmplification};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use phases::{PhaseRun, PhaseRuns};
@@ -78,7 +79,10 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     let iops = estimate(&rates.iter().map(|r| r.ios_per_s).collect::<Vec<_>>())?;
     let timelines: Vec<Vec<TimelinePoint>> =
         runs.iter().map(|run| timeline::timeline(run, op)).filter(|points| !points.is_empty()).collect();
-    let amplification: Vec<f64> = runs.iter().filter_map(|run| amplification(run, op)).collect();
+    let amplification: Result<Vec<Option<f64>>, NoAmplification> =
+        runs.iter().map(|run| amplification(run, op)).collect();
+    let no_amplification = amplification.as_ref().err().copied();
+    let amplification: Vec<f64> = amplification.unwrap_or_default().into_iter().flatten().collect();
     // Writes carry the `fsync`s; where a phase does not write, whatever it syncs goes with its first operation.
     let syncs =
         op == Op::Write || !runs.iter().any(|run| run.did(Op::Write)) && runs.iter().all(|run| run.first_op() == op);
@@ -102,6 +106,9 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
             latency_by_run: latencies.by_run(),
             sync_by_run: sync.by_run(),
             stability: stability(&bandwidth),
+            open_loop: runs.iter().any(|run| run.workers(op).any(|worker| run.is_open_loop(worker, op))),
+            no_amplification,
+            laid_out: runs.iter().filter_map(|run| run.laid_out()).max(),
             repeated: None,
             stated_runs: None,
         },
@@ -110,24 +117,67 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     })
 }
 
-/// Bytes the device moved per byte of the application, from the counters of the disk.
+/// In-flight bytes at the end of a ramp, as a share of those measured, above which the whole phase is counted instead.
+const EXACT: f64 = 0.002;
+
+/// Share of the bytes of the job above which the traffic of others makes the figure meaningless.
+const OTHERS: f64 = 0.1;
+
+/// Bytes the device moved per byte of the application, from the counters of the disk; `None` where nothing was counted.
 ///
-/// The counters run over the whole phase, the bytes over its measured part only: a lead-in is taken to be as fast as
-/// the rest. Of stacked devices the one at the bottom counts, each byte once.
-fn amplification(run: &PhaseRun<'_>, op: Op) -> Option<f64> {
+/// Counters and bytes are of one time: the measured part, or, where I/Os in flight at the end of the ramp would blur it or
+/// workers end their ramps at different moments, the whole phase with its ramps. Of stacked devices the one at the bottom
+/// counts, each byte once.
+fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplification> {
+    let measured = run.bytes(op);
+    if op == Op::Trim || measured == 0 {
+        return Ok(None);
+    }
+    let exact = |_: &&MeasuredTraffic| run.most_in_flight() as f64 <= EXACT * measured as f64;
+    let traffic = run.phase.traffic.as_ref().filter(exact);
+    if run.record.target.system_disk {
+        return on_system_disk(run, op, measured);
+    }
+    let (disks, asked) = match traffic {
+        Some(traffic) => (&traffic.disks, measured),
+        None if run.phase.disks.is_empty() => return Ok(None),
+        None => (&run.phase.disks, run.bytes_with_ramp(op).ok_or(NoAmplification::RampNotCounted)?),
+    };
+    let Some(moved) = moved(run, disks, op) else { return Ok(None) };
+    // Other programs may print no sectors.
+    let counted = moved > 0 || !matches!(run.record.origin, Origin::Imported { .. });
+    Ok(counted.then(|| moved as f64 / asked as f64))
+}
+
+/// The same on the disk that the system runs from: others use it too. The kernel counts what this program has read, so
+/// reads can be told apart; writes of others leave the figure out where they are many.
+fn on_system_disk(run: &PhaseRun<'_>, op: Op, measured: u64) -> Result<Option<f64>, NoAmplification> {
+    let Some(traffic) = &run.phase.traffic else {
+        return if run.phase.disks.is_empty() { Ok(None) } else { Err(NoAmplification::SystemDisk) };
+    };
+    let Some(moved) = moved(run, &traffic.disks, op) else { return Ok(None) };
+    let own = if op == Op::Read { traffic.own_read } else { traffic.own_written };
+    let own = own.ok_or(NoAmplification::SystemDisk)?.0;
+    if op == Op::Read {
+        return Ok(Some(own as f64 / measured as f64));
+    }
+    let others = moved.saturating_sub(own);
+    if others as f64 > OTHERS * measured as f64 {
+        return Err(NoAmplification::OtherUsers { others: Bytes(others), own: Bytes(own) });
+    }
+    Ok(Some(moved as f64 / measured as f64))
+}
+
+/// Bytes that the disk at the bottom moved.
+fn moved(run: &PhaseRun<'_>, disks: &[DiskStats], op: Op) -> Option<u64> {
     let kname = run.record.target.device.known().map(|device| device.kname.as_str());
     let sectors = |disk: &DiskStats| match op {
         Op::Read => disk.read_sectors,
         Op::Write => disk.write_sectors,
         Op::Trim => 0,
     };
-    let disks = &run.phase.disks;
     let bottom = disks.iter().find(|disk| Some(disk.name.as_str()) == kname);
-    let moved = bottom.or_else(|| disks.iter().max_by_key(|disk| sectors(disk))).map(sectors)? as f64 * 512.0;
-    let asked = run.bytes_with_ramp(op);
-    // Other programs may print no sectors.
-    let counted = moved > 0.0 || !matches!(run.record.origin, Origin::Imported { .. });
-    (counted && asked > 0.0 && op != Op::Trim).then(|| moved / asked)
+    bottom.or_else(|| disks.iter().max_by_key(|disk| sectors(disk))).map(|disk| sectors(disk).saturating_mul(512))
 }
 
 /// How even a write is, over the intervals of all runs. The cliff is that of the first run that has one.

@@ -1,9 +1,10 @@
 //! Which workers of which runs belong to one phase, and the rates they reached together.
 
-use hakaru_model::job::{Job, Op};
-use hakaru_model::record::{Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{Job, Op, PerOp};
+use hakaru_model::record::{Interval, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{OpReport, StatedRate, WorkerReport};
-use hakaru_model::units::Nanos;
+use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
 /// One phase over all runs that did it.
@@ -49,6 +50,7 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
         }
     }
     phases.iter_mut().for_each(leave_out_unfinished);
+    phases.iter_mut().for_each(leave_out_disturbed);
     phases
 }
 
@@ -66,6 +68,13 @@ fn leave_out_unfinished(phase: &mut PhaseRuns<'_>) {
     }
 }
 
+/// A run whose processor was taken away measured the host; it does not count where others were left alone.
+fn leave_out_disturbed(phase: &mut PhaseRuns<'_>) {
+    if phase.runs.iter().any(|run| !run.is_disturbed()) {
+        phase.left_out.extend(phase.runs.extract_if(.., |run| run.is_disturbed()));
+    }
+}
+
 /// Which operation an error belongs to: what is verified was read, and what is neither read nor trim, such as `fsync`,
 /// serves writing.
 fn op_of(action: &str) -> Op {
@@ -76,6 +85,54 @@ fn op_of(action: &str) -> Op {
 impl<'a> PhaseRun<'a> {
     fn is_finished(&self) -> bool {
         self.phase.workers.iter().all(|w| !matches!(w.stop, StopReason::Stopped | StopReason::Error))
+    }
+
+    /// Whether most of it is about the host: it had no processor, or a pause left no interval untouched.
+    fn is_disturbed(&self) -> bool {
+        let lost = |caveat: &Caveat| match caveat {
+            Caveat::Descheduled { phase, .. } | Caveat::StolenTime { phase, .. } => *phase == self.phase.name,
+            _ => false,
+        };
+        let whole = |w: &WorkerRecord| self.untouched(w).is_some_and(|(time, ..)| time == 0);
+        self.record.caveats.iter().any(lost) || self.phase.workers.iter().any(whole)
+    }
+
+    /// Whether a pause of the host lies in an interval of a worker.
+    pub(super) fn is_touched(&self, worker: &WorkerRecord, interval: &Interval) -> bool {
+        let Some(pauses) = &self.phase.host_pauses else { return false };
+        let (startdelay, ramp) = self.lead_in(worker);
+        let end = interval.at.0.saturating_add(startdelay.0).saturating_add(ramp.0);
+        pauses.touches(Nanos(end.saturating_sub(interval.length.0)), Nanos(end))
+    }
+
+    /// Time of the intervals that no pause of the host touches, and what was done in them by operation. `None` where
+    /// there was no pause, or no intervals are known.
+    fn untouched(&self, worker: &WorkerRecord) -> Option<(u64, PerOp<(u64, u64)>)> {
+        let paused = self.phase.host_pauses.as_ref().is_some_and(|found| !found.pauses.is_empty());
+        (paused && !worker.intervals.is_empty()).then_some(())?;
+        let (mut time, mut done) = (0_u64, PerOp::<(u64, u64)>::default());
+        for interval in worker.intervals.iter().filter(|interval| !self.is_touched(worker, interval)) {
+            time = time.saturating_add(interval.length.0);
+            for op in Op::ALL {
+                done[op].0 = done[op].0.saturating_add(interval.ops[op].bytes);
+                done[op].1 = done[op].1.saturating_add(interval.ops[op].ios);
+            }
+        }
+        Some((time, done))
+    }
+
+    /// Bytes, I/Os and time that the rates of a worker are made of.
+    fn amounts(&self, worker: &WorkerRecord, op: Op) -> (u64, u64, u64) {
+        match self.untouched(worker) {
+            Some((time, done)) if time > 0 => (done[op].0, done[op].1, time),
+            _ => (worker.ops[op].bytes, worker.ops[op].ios, worker.runtime.0),
+        }
+    }
+
+    /// Whether I/Os of a worker were intended for moments of their own. Other programs count latency in their own way.
+    pub(super) fn is_open_loop(&self, worker: &WorkerRecord, op: Op) -> bool {
+        let measured = matches!(self.record.origin, Origin::Measured { .. });
+        measured && self.job(worker).is_some_and(|job| job.is_open_loop(op))
     }
 
     /// Workers that did the operation. Of an imported result it may be known only how many bytes it moved, or how fast.
@@ -147,14 +204,35 @@ impl<'a> PhaseRun<'a> {
         self.job(worker).map_or((Nanos(0), Nanos(0)), |job| (job.timing.startdelay, job.timing.ramp_time))
     }
 
-    /// Bytes of the whole phase: those measured, and as many for each second of the lead-in.
-    pub(super) fn bytes_with_ramp(&self, op: Op) -> f64 {
+    /// Bytes of the whole phase, those of the ramps included. `None` where a worker had a ramp and they were not recorded.
+    pub(super) fn bytes_with_ramp(&self, op: Op) -> Option<u64> {
         let of = |w: &WorkerRecord| {
-            let ramp = self.lead_in(w).1.0 as f64;
-            let stretch = if w.runtime.0 > 0 { 1.0 + ramp / w.runtime.0 as f64 } else { 1.0 };
-            w.ops[op].bytes as f64 * stretch
+            let ramp = match &w.ramp_bytes {
+                Some(bytes) => bytes[op].0,
+                None if self.lead_in(w).1.0 > 0 => return None,
+                None => 0,
+            };
+            Some(w.ops[op].bytes.saturating_add(ramp))
         };
-        self.workers(op).map(of).sum()
+        self.phase.workers.iter().try_fold(0_u64, |sum, w| Some(sum.saturating_add(of(w)?)))
+    }
+
+    /// Most bytes in flight at one moment, and so on either side of the end of a ramp. A synchronous engine has none there.
+    pub(super) fn most_in_flight(&self) -> u64 {
+        let of = |w: &WorkerRecord| {
+            let Some(job) = self.job(w).filter(|job| !job.ioengine.is_synchronous() && job.timing.ramp_time.0 > 0)
+            else {
+                return 0;
+            };
+            let block = Op::ALL.into_iter().map(|op| job.block[op].max().0).max().unwrap_or(0);
+            block.saturating_mul(u64::from(job.queue.iodepth))
+        };
+        self.phase.workers.iter().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// Most bytes that laying out wrote.
+    pub(super) fn laid_out(&self) -> Option<Bytes> {
+        self.phase.laid_out.as_ref().map(|laid_out| laid_out.bytes)
     }
 
     /// Rates of the phase. The workers of a reporting group add up over the longest of their times, as fio has it;
@@ -163,9 +241,10 @@ impl<'a> PhaseRun<'a> {
         let mut groups: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for worker in self.workers(op) {
             let group = groups.entry(self.job(worker).map_or(worker.job, |job| job.group)).or_default();
-            group.0 = group.0.saturating_add(worker.ops[op].bytes);
-            group.1 = group.1.saturating_add(worker.ops[op].ios);
-            group.2 = group.2.max(worker.runtime.0);
+            let (bytes, ios, time) = self.amounts(worker, op);
+            group.0 = group.0.saturating_add(bytes);
+            group.1 = group.1.saturating_add(ios);
+            group.2 = group.2.max(time);
         }
         let per_s = |amount: u64, time: u64| amount as f64 * 1e9 / time as f64;
         let rates = groups

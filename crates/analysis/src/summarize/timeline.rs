@@ -3,7 +3,7 @@
 use super::phases::PhaseRun;
 use hakaru_model::finding::TimelinePoint;
 use hakaru_model::job::Op;
-use hakaru_model::record::Interval;
+use hakaru_model::record::{Interval, WorkerRecord};
 use hakaru_model::units::BytesPerSec;
 
 /// The most cells a grid may have: what a bad record claims must not cost memory.
@@ -22,14 +22,19 @@ pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
     let first = workers.iter().map(|w| delay(w)).fold(f64::MAX, f64::min);
     match workers.as_slice() {
         [] => Vec::new(),
-        [one] => one.intervals.iter().filter_map(|interval| point(interval, op)).collect(),
+        [one] => kept(run, one).filter_map(|interval| point(interval, op)).collect(),
         many => {
             let pieces: Vec<Piece> =
-                many.iter().flat_map(|w| w.intervals.iter().map(move |i| Piece::of(i, op, delay(w) - first))).collect();
+                many.iter().flat_map(|w| kept(run, w).map(move |i| Piece::of(i, op, delay(w) - first))).collect();
             let coarsest = many.iter().map(|w| usual_length(&w.intervals)).fold(0.0, f64::max);
             on_grid(&pieces, coarsest)
         }
     }
+}
+
+/// Intervals of a worker that no pause of the host touches: the others say nothing of the device.
+fn kept<'a>(run: &'a PhaseRun<'_>, worker: &'a WorkerRecord) -> impl Iterator<Item = &'a Interval> {
+    worker.intervals.iter().filter(move |interval| !run.is_touched(worker, interval))
 }
 
 fn point(interval: &Interval, op: Op) -> Option<TimelinePoint> {

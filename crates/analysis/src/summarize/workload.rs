@@ -81,6 +81,12 @@ fn describe_job(job: &Job, op: Op) -> String {
     }];
     parts.push(block(&job.block[op]));
     parts.push(format!("queue depth {}", depth(job)));
+    if job.queue.batch_complete_min > 1 && depth(job) > 1 {
+        parts.push(format!("waits for {} completions together", job.queue.batch_complete_min.min(depth(job))));
+    }
+    if job.is_open_loop(op) {
+        parts.push("open loop".to_owned());
+    }
     if job.numjobs > 1 {
         parts.push(format!("{} workers", job.numjobs));
     }

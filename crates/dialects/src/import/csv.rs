@@ -307,7 +307,7 @@ fn run(row: Row) -> ImportedRun {
         started_unix_ms: 0,
         elapsed: Nanos(0),
         workers: vec![worker],
-        disks: Vec::new(),
+        ..PhaseRecord::default()
     };
     ImportedRun {
         format: Format::Csv,

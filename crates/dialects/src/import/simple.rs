@@ -48,7 +48,7 @@ impl Measured {
             started_unix_ms: 0,
             elapsed: runtime,
             workers: vec![worker],
-            disks: Vec::new(),
+            ..PhaseRecord::default()
         };
         (phase, Phase { name: name.clone(), jobs: vec![job] })
     }

@@ -187,7 +187,7 @@ fn phase(workers: &[(u64, u64)], elapsed_ms: u64) -> PhaseRecord {
         started_unix_ms: 0,
         elapsed: Nanos::from_millis(elapsed_ms),
         workers: workers.iter().map(worker).collect(),
-        disks: Vec::new(),
+        ..PhaseRecord::default()
     }
 }
 

@@ -97,7 +97,7 @@ impl Run {
                 started_unix_ms: 0,
                 elapsed: Nanos(0),
                 workers,
-                disks: Vec::new(),
+                ..PhaseRecord::default()
             });
             let (jobs, extras) = reports.into_iter().map(|r| (r.job, r.extras)).unzip();
             run.scenario.phases.push(Phase { name: "phase".to_owned(), jobs });
@@ -238,6 +238,7 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
             ctx: deal(numbers.ctx, parts, index),
             majf: deal(numbers.majf, parts, index),
             minf: deal(numbers.minf, parts, index),
+            ..CpuUsage::default()
         },
         stop: if numbers.errno == 0 { StopReason::Done } else { StopReason::Error },
         errors,

@@ -16,6 +16,7 @@ pub(crate) mod stdio;
 pub(crate) mod uring;
 pub(crate) mod vsync;
 
+use hakaru_model::measured::EngineUse;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
 use hakaru_sys::file::RangeCall;
@@ -62,9 +63,9 @@ pub(crate) trait Backend {
     /// I/Os that can be in flight, however deep the queue was asked to be.
     const MOST_IN_FLIGHT: usize = usize::MAX;
 
-    /// Whether all I/O is copying in memory that threads of the kernel do, and completions can be waited for a time.
-    fn is_done_by_threads(&self) -> bool {
-        false
+    /// What it does beyond what the job asks for.
+    fn engine_use(&self) -> EngineUse {
+        EngineUse::default()
     }
 
     /// The buffer of a slot that is free, for the content of a write.
@@ -85,11 +86,6 @@ pub(crate) trait Backend {
     /// were taken, or the error of the first one that cannot be.
     fn submit(&mut self, _wait_for: usize) -> Result<usize, Errno> {
         Ok(0)
-    }
-
-    /// The same, but waits for no longer than a time. Asked only where that is so (`is_done_by_threads`).
-    fn submit_for(&mut self, wait_for: usize, _time: Duration) -> Result<usize, Errno> {
-        self.submit(wait_for)
     }
 
     /// Takes back the I/O that `submit` refused. Returns its slot.

@@ -2,12 +2,11 @@
 
 use super::files::sync_file;
 use super::{Backend, Landing, SyncKind};
-use crate::disks::is_in_memory;
 use hakaru_model::job::Op;
+use hakaru_model::measured::EngineUse;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
-use hakaru_sys::file::can_begin_without_waiting;
-use hakaru_sys::ring::Ring;
+use hakaru_sys::ring::{Ring, RingOptions};
 use rustix::fd::OwnedFd;
 use std::time::Duration;
 
@@ -39,9 +38,9 @@ impl Backend for RingBackend {
     const QUEUED: bool = true;
     const SUBMIT_WAITS: bool = true;
 
-    fn is_done_by_threads(&self) -> bool {
-        let by_threads = |file: &OwnedFd| !can_begin_without_waiting(file) && is_in_memory(file);
-        self.ring.can_wait_for_a_time() && self.ring.files().iter().all(by_threads)
+    fn engine_use(&self) -> EngineUse {
+        let RingOptions { fixed_buffers, fixed_files, .. } = self.ring.options();
+        EngineUse { registered_buffers: fixed_buffers, registered_files: fixed_files, ..EngineUse::default() }
     }
 
     #[inline]
@@ -74,10 +73,6 @@ impl Backend for RingBackend {
     #[inline]
     fn submit(&mut self, wait_for: usize) -> Result<usize, Errno> {
         self.ring.submit(wait_for.saturating_sub(self.done.len()))
-    }
-
-    fn submit_for(&mut self, wait_for: usize, time: Duration) -> Result<usize, Errno> {
-        self.wait(wait_for.saturating_sub(self.done.len()), Some(time))
     }
 
     fn withdraw(&mut self) -> Option<u32> {

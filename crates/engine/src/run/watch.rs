@@ -2,11 +2,13 @@
 
 use super::{Flow, LOOK, Observer, PhaseHead, Progress, RunOptions, Stage};
 use crate::error::RunError;
+use crate::host::PauseWatch;
 use crate::iolog::LogChunk;
 use crate::shared::{Message, Published, Shared};
 use crate::steady::SteadyWatch;
 use hakaru_model::job::rules::ExitScope;
 use hakaru_model::job::{Op, PerOp};
+use hakaru_model::measured::HostPauses;
 use hakaru_model::plan::{PhasePlan, WorkerPlan};
 use hakaru_model::record::{Interval, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
@@ -27,6 +29,7 @@ pub(super) struct Watch<'a> {
     pub(super) steady: SteadyWatch,
     /// Set when a job ends the whole run.
     pub(super) over: &'a mut bool,
+    pub(super) pauses: PauseWatch,
 }
 
 impl Watch<'_> {
@@ -80,7 +83,7 @@ impl Watch<'_> {
         let workers: Vec<WorkerRecord> = workers.into_iter().cloned().collect();
         let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
         let (name, started_unix_ms) = (self.phase.name.clone(), self.head.started_unix_ms);
-        let record = PhaseRecord { name, started_unix_ms, elapsed, workers, disks: Vec::new() };
+        let record = PhaseRecord { name, started_unix_ms, elapsed, workers, ..PhaseRecord::default() };
         observer.so_far(self.head.index, &record);
         told.iter_mut().for_each(|told| *told = None);
     }
@@ -89,7 +92,7 @@ impl Watch<'_> {
         mut self,
         mut failure: Option<RunError>,
         observer: &mut dyn Observer,
-    ) -> (Vec<WorkerRecord>, Option<RunError>) {
+    ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
         let total = self.phase.workers.len();
         let mut records: Vec<Option<WorkerRecord>> = vec![None; total];
         let mut told: Vec<Option<WorkerRecord>> = vec![None; total];
@@ -100,11 +103,15 @@ impl Watch<'_> {
             self.shared.gate.decide(false);
         }
         loop {
-            match self.receiver.recv_timeout(LOOK.saturating_sub(meter.since_look())) {
+            let (asked, since) = (LOOK.saturating_sub(meter.since_look()), Instant::now());
+            let message = self.receiver.recv_timeout(asked);
+            self.pauses.waited_for(asked, since);
+            match message {
                 Ok(Message::Ready) => {
                     ready += 1;
                     if ready == total && failure.is_none() {
                         self.begun = Instant::now();
+                        self.pauses = PauseWatch::begin();
                         self.shared.gate.decide(true);
                     }
                 }
@@ -145,6 +152,7 @@ impl Watch<'_> {
                 self.ask(&records);
             }
             if meter.since_look() >= LOOK {
+                self.pauses.look();
                 let progress = meter.look(self.phase, self.shared, self.begun, self.stages(&records));
                 if observer.progress(self.phase, &progress) == Flow::Stop {
                     self.shared.stop.store(true, Relaxed);
@@ -152,7 +160,8 @@ impl Watch<'_> {
             }
         }
         let stopped = ready < total && failure.is_none();
-        (records.into_iter().flatten().collect(), failure.or(stopped.then_some(RunError::StoppedEarly)))
+        let error = failure.or(stopped.then_some(RunError::StoppedEarly));
+        (records.into_iter().flatten().collect(), self.pauses.end(), error)
     }
 }
 

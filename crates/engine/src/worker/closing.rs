@@ -5,6 +5,7 @@ use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use crate::tally::Tally;
 use hakaru_model::job::Op;
+use hakaru_model::measured::EngineUse;
 use hakaru_model::record::{CpuUsage, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use hakaru_sys::Errno;
@@ -16,7 +17,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn close(&mut self, last: u64, stop: StopReason) -> WorkerRecord {
         if self.in_ramp {
             // Stopped before measurement began: what came in the lead-in is no result.
-            self.tally.restart();
+            self.end_ramp();
             self.measuring_since = last;
         }
         // A write is not over before it is flushed, so the last flush belongs to the measured time; writing down what was
@@ -25,6 +26,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         self.save_state(synced);
         self.end_record(synced);
         let used = hakaru_sys::thread::usage();
+        self.around.shared.disks.close();
         let (end, stop) = self.finish_files(synced, stop);
         let measured = Nanos(self.clock.nanos(end - self.measuring_since));
         // A piece of an interval is kept, but is no sample, even where it is all there is: fio counts none either.
@@ -114,6 +116,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             ctx: since(used.switches, usage_at_start.switches),
             majf: since(used.major_faults, usage_at_start.major_faults),
             minf: since(used.minor_faults, usage_at_start.minor_faults),
+            waited: self.waited_at_start.zip(crate::host::waited()).map(|(from, to)| Nanos(to.saturating_sub(from))),
         };
         WorkerRecord {
             name: plan.name.clone(),
@@ -127,6 +130,13 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             sync,
             depth,
             cpu: if C::VIRTUAL { CpuUsage::default() } else { cpu },
+            ramp_bytes: self.ramp_bytes,
+            engine: Some(EngineUse {
+                submits_and_waits: B::SUBMIT_WAITS && !plan.queue.separate_submit,
+                thread: true,
+                own_file_table: around.own_files,
+                ..self.backend.engine_use()
+            }),
             intervals,
             errors,
             stop,

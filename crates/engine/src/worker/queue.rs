@@ -6,7 +6,7 @@ use super::{Flight, Worker};
 use crate::backend::{Backend, Landing};
 use crate::clock::Clock;
 use crate::tally::{Finished, Tally};
-use hakaru_model::job::{Op, Queue};
+use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
 use hakaru_model::stream::{Request, StreamPlan};
 use hakaru_sys::Errno;
@@ -15,13 +15,6 @@ use std::time::Duration;
 
 /// How long a paced queue waits for completions before it looks whether the next request is due.
 const PATIENCE: Duration = Duration::from_micros(200);
-
-/// Time an I/O below which completions come faster than they can be worth a call each.
-const QUICK: Duration = Duration::from_micros(10);
-
-/// How long those who have come are kept waiting for others. The kernel looks at its clock as often by itself: a shorter time
-/// would want a timer of its own for each batch, which costs a tenth of the rate.
-const KEPT_WAITING: Duration = Duration::from_millis(5);
 
 /// The I/Os of a queue, by slot.
 #[derive(Debug)]
@@ -34,10 +27,6 @@ pub(super) struct InFlight {
     pub(super) wanted: usize,
     /// Slots beyond that.
     pub(super) parked: Vec<u32>,
-    /// How many completions are waited for together while they come quickly; 0 where that is never so.
-    crowd: usize,
-    /// Whether the last ones did.
-    quick: bool,
     /// Prepared and not yet handed over.
     pub(super) fresh: Vec<u32>,
     /// Whether the backend had no room for some of those that were handed over.
@@ -62,8 +51,6 @@ impl InFlight {
             usable: depth,
             wanted: depth,
             parked: Vec::new(),
-            crowd: 0,
-            quick: false,
             free: (0..depth as u32).rev().collect(),
             fresh: room(),
             unsent: false,
@@ -176,29 +163,15 @@ impl<C: Clock> Landing for Landed<'_, C> {
     }
 }
 
-/// Half of the completions that one call may bring, of a queue that nobody said more of than how deep it is: 0 of others.
-fn half_of_a_call(queue: &Queue, depth: usize) -> usize {
-    let most = if queue.batch_complete_max == 0 { depth } else { depth.min(queue.batch_complete_max as usize) };
-    if queue.batch_submit > 0 || queue.low_mark > 0 { 0 } else { most / 2 }
-}
-
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// An empty queue, as deep as the plan says and the backend allows.
     pub(super) fn queue(&self) -> InFlight {
         InFlight::new((self.plan.queue.iodepth as usize).min(B::MOST_IN_FLIGHT))
     }
 
-    /// How many completions to wait for together where the I/O is copying by threads of the kernel: each that wakes us keeps
-    /// them from the next one. Where a device may be waited for too, its latency would become that of others.
-    fn crowd(&self, depth: usize) -> usize {
-        let half = half_of_a_call(&self.plan.queue, depth);
-        if half > 1 && self.backend.is_done_by_threads() { half } else { 0 }
-    }
-
     /// Keeps the queue as full as the plan says.
     pub(super) fn drive_queue(&mut self) -> StopReason {
         let mut q = self.queue();
-        q.crowd = self.crowd(q.usable);
         let mut now = self.clock.now();
         loop {
             self.refill(&mut q, now);
@@ -207,19 +180,16 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             }
             let wait_for = self.how_many_to_wait_for(&q);
             self.hand_over(&mut q, wait_for);
-            let last = now;
             now = match self.collect(&mut q, wait_for) {
                 Ok(now) => now,
                 Err(stop) => return stop,
             };
-            if q.crowd > 0 && wait_for > 0 {
-                let took = Duration::from_nanos(self.clock.nanos(now.saturating_sub(last)));
-                q.quick = took < QUICK * self.landed as u32;
-            }
-            if now >= self.next_event
-                && let Some(reason) = self.event_of_queue(&mut q, now)
-            {
-                q.stop.get_or_insert(reason);
+            if now >= self.next_event {
+                if let Some(reason) = self.event_of_queue(&mut q, now) {
+                    q.stop.get_or_insert(reason);
+                }
+                // What was due took its time, which is none of the next I/Os.
+                now = self.clock.now();
             }
         }
     }
@@ -373,11 +343,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Gives what is prepared to the backend, and stamps it as issued.
     #[inline(always)]
     pub(super) fn hand_over(&mut self, q: &mut InFlight, wait_for: usize) {
-        let combined = B::SUBMIT_WAITS && wait_for > 0;
+        let combined = B::SUBMIT_WAITS && wait_for > 0 && !self.plan.queue.separate_submit;
         if q.fresh.is_empty() && !combined && !q.unsent {
             return;
         }
-        // A call that also waits returns when I/Os are done: then they were issued as it began.
+        // A call that also waits returns when I/Os are done: they are stamped as issued when it begins.
         let before = if combined { self.clock.now() } else { 0 };
         self.submit_all(q, if combined { wait_for } else { 0 });
         let issued = if combined { before } else { self.clock.now() };
@@ -396,13 +366,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     fn submit_all(&mut self, q: &mut InFlight, wait_for: usize) {
         q.unsent = false;
         loop {
-            let crowd = if q.quick { q.crowd.min(q.usable / 2).min(q.count()) } else { 0 };
-            let answer = if crowd > wait_for && wait_for > 0 {
-                self.backend.submit_for(crowd, KEPT_WAITING)
-            } else {
-                self.backend.submit(wait_for)
-            };
-            match answer {
+            match self.backend.submit(wait_for) {
                 Ok(0) => return,
                 Ok(taken) => {
                     count_batch(&mut self.depth.submit, taken);
@@ -428,22 +392,6 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                     None => return,
                 },
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_crowd_is_half_of_what_a_call_brings_where_nobody_said_otherwise() {
-        let ours = Queue { iodepth: 32, ..Queue::default() };
-        assert_eq!(half_of_a_call(&ours, 32), 16);
-        assert_eq!(half_of_a_call(&Queue { batch_complete_max: 8, ..ours.clone() }, 32), 4);
-        assert_eq!(half_of_a_call(&ours, 1), 0);
-        for said in [Queue { batch_submit: 32, ..ours.clone() }, Queue { low_mark: 24, ..ours }] {
-            assert_eq!(half_of_a_call(&said, 32), 0, "{said:?}");
         }
     }
 }

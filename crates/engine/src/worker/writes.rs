@@ -7,16 +7,16 @@ use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 
 /// Bytes of a write that get a mark of their own.
-const MARKED: u32 = 4096;
+pub(super) const MARKED: u32 = 4096;
 
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Fills the buffer of a write. Returns the moments of creation and submission.
     #[inline(always)]
     pub(super) fn make_ready(&mut self, request: &Request, last: u64) -> (u64, u64) {
-        if request.op == Op::Write {
+        if self.marks_all || request.op == Op::Write {
             self.fill_write(0, request);
         }
-        let takes_time = self.refill || request.op == Op::Write && request.len > WORTH_A_STAMP;
+        let takes_time = self.refill || request.len > WORTH_A_STAMP && request.op == Op::Write;
         (last, if takes_time { self.clock.now() } else { last })
     }
 

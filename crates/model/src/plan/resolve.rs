@@ -7,7 +7,7 @@ use super::{Facts, FilePlan, LayOut, LeftOut, PhasePlan, PlanError, VerifyPlan, 
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
-use crate::job::{Extent, IoEngine, Job, Op, PerOp, Phase, Queue, SizeSpec, Target};
+use crate::job::{Extent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
 use crate::rng::Rng;
 use crate::stream::{Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
@@ -148,7 +148,7 @@ impl Resolver {
             verify: VerifyPlan::of(job, seed),
             exit: job.rules.exit,
             time_close: job.rules.files.time_close,
-            measure: job.measure.clone(),
+            measure: measure(job),
             cpus_allowed: match job.cpus_allowed.len() {
                 n if n > 0 && job.rules.split_cpus => vec![job.cpus_allowed[self.workers as usize % n]],
                 _ => job.cpus_allowed.clone(),
@@ -469,4 +469,15 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
     }
     files.push(file);
     files.len() as u32 - 1
+}
+
+/// What a job records. Of an open loop total latency is the one that counts, so its percentiles are kept too.
+fn measure(job: &Job) -> Measure {
+    let open = Op::ALL.into_iter().any(|op| job.access.does(op) && job.is_open_loop(op));
+    let keeps = job.measure.lat || job.measure.clat;
+    Measure {
+        lat: job.measure.lat || open && keeps,
+        lat_histogram: job.measure.lat_histogram || open && keeps,
+        ..job.measure.clone()
+    }
 }

@@ -144,7 +144,8 @@ impl Spooled {
             Line::Phase { name, started_unix_ms, workers } => {
                 let workers = workers.into_iter().map(worker).collect();
                 let (elapsed, disks) = (Nanos(0), Vec::new());
-                self.open = Some(PhaseRecord { name, started_unix_ms, elapsed, workers, disks });
+                self.open =
+                    Some(PhaseRecord { name, started_unix_ms, elapsed, workers, disks, ..PhaseRecord::default() });
             }
             Line::SoFar(intervals) => {
                 for (index, interval) in intervals {

@@ -87,6 +87,7 @@ fn phase_record(n: u64) -> PhaseRecord {
         elapsed: Nanos::from_secs(61),
         workers: vec![worker],
         disks: vec![disk],
+        ..PhaseRecord::default()
     }
 }
 

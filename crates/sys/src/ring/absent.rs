@@ -66,6 +66,11 @@ impl Ring {
     }
 
     /// Cannot be called.
+    pub fn options(&self) -> RingOptions {
+        match *self {}
+    }
+
+    /// Cannot be called.
     pub fn can_wait_for_a_time(&self) -> bool {
         match *self {}
     }

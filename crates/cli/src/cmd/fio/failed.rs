@@ -21,7 +21,14 @@ pub(super) fn add_phases(plan: &Plan, phases: &mut Vec<PhaseRecord>) {
     for (index, phase) in plan.phases.iter().enumerate() {
         if phase.workers.is_empty() && index <= phases.len() {
             let (elapsed, workers, disks) = (Nanos(0), Vec::new(), Vec::new());
-            let empty = PhaseRecord { name: phase.name.clone(), started_unix_ms: 0, elapsed, workers, disks };
+            let empty = PhaseRecord {
+                name: phase.name.clone(),
+                started_unix_ms: 0,
+                elapsed,
+                workers,
+                disks,
+                ..PhaseRecord::default()
+            };
             phases.insert(index, empty);
         }
     }

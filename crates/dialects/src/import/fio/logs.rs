@@ -126,7 +126,7 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         started_unix_ms: begun.unwrap_or(0),
         elapsed: Nanos(0),
         workers: Vec::new(),
-        disks: Vec::new(),
+        ..PhaseRecord::default()
     };
     let mut scenario =
         Scenario { name: base.clone(), seed: 0, phases: vec![Phase { name: base.clone(), jobs: Vec::new() }] };

@@ -127,7 +127,7 @@ pub(super) fn phases(
             started_unix_ms,
             elapsed: Nanos(0),
             workers: Vec::new(),
-            disks: Vec::new(),
+            ..PhaseRecord::default()
         });
     }
     let reports = blocks.iter().filter(|block| block.name == "report");

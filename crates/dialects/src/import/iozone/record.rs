@@ -38,7 +38,7 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
         asked.push(Phase { name: name.clone(), jobs: vec![job(&name, cell, &head)] });
         let (worker, more) = worker(&name, cell, report);
         let elapsed = worker.runtime;
-        phases.push(PhaseRecord { elapsed, name, started_unix_ms: 0, workers: vec![worker], disks: Vec::new() });
+        phases.push(PhaseRecord { elapsed, name, started_unix_ms: 0, workers: vec![worker], ..PhaseRecord::default() });
         workers.push(more);
     }
     let version = if head.version.is_empty() { String::new() } else { format!(" {}", head.version) };

@@ -1,0 +1,138 @@
+//! What the host does to a run: run-queue wait, steal time, stops and sleeps.
+//!
+//! Source of the fields: the kernel's `Documentation/scheduler/sched-stats.rst` and `Documentation/filesystems/proc.rst`.
+
+use hakaru_model::measured::{HostPauses, Pause, PauseKind};
+use hakaru_model::units::Nanos;
+use hakaru_sys::clock;
+use std::time::{Duration, Instant};
+
+/// A wait that takes this much longer than it was asked to was a stop of the process.
+const STOPPED: Duration = Duration::from_millis(500);
+
+/// Sleep of the host from this on is a pause: the two clocks are not read at one moment.
+const SUSPENDED: Duration = Duration::from_millis(10);
+
+/// Pauses that are kept at most.
+const MOST_PAUSES: usize = 1000;
+
+/// Nanoseconds that the calling thread was ready to run and had no processor. `None` where the kernel does not count them.
+pub(crate) fn waited() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Bytes that this process had read from storage and sent towards it. `None` where the kernel does not count them.
+pub(crate) fn own_io() -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string("/proc/self/io").ok()?;
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some((field("read_bytes:")?, field("write_bytes:")?))
+}
+
+/// Nanoseconds that the hypervisor took from all processors since the host was started.
+fn stolen() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks: u64 = text.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    Some(ticks.saturating_mul(1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)))
+}
+
+/// Nanoseconds by which the clock that goes on in a sleep of the host is ahead of the one that does not.
+fn asleep() -> u64 {
+    clock::boottime().saturating_sub(clock::monotonic())
+}
+
+/// Looks for pauses from the thread that waits for the workers: when that thread is late by far, they were stopped too.
+#[derive(Debug)]
+pub(crate) struct PauseWatch {
+    begun: Instant,
+    pauses: Vec<Pause>,
+    asleep: u64,
+    waited: Option<u64>,
+    stolen: Option<u64>,
+}
+
+impl PauseWatch {
+    /// The workers begin.
+    pub(crate) fn begin() -> PauseWatch {
+        let (asleep, waited, stolen) = (asleep(), waited(), stolen());
+        PauseWatch { begun: Instant::now(), pauses: Vec::new(), asleep, waited, stolen }
+    }
+
+    /// A wait that was to last no longer than `asked` is over.
+    pub(crate) fn waited_for(&mut self, asked: Duration, since: Instant) {
+        let late = since.elapsed().saturating_sub(asked);
+        if late >= STOPPED {
+            // A busy host lets a thread wait for a processor: that is no stop, and the workers count their own.
+            let now = waited();
+            let queued = now.zip(self.waited).map_or(0, |(now, before)| now.saturating_sub(before));
+            self.waited = now;
+            let stopped = late.saturating_sub(Duration::from_nanos(queued));
+            if stopped >= STOPPED {
+                self.note(stopped, PauseKind::Stopped);
+            }
+        }
+    }
+
+    /// Looks at the clocks, a few times a second.
+    pub(crate) fn look(&mut self) {
+        self.waited = waited();
+        let asleep = asleep();
+        let slept = Duration::from_nanos(asleep.saturating_sub(self.asleep));
+        if slept >= SUSPENDED {
+            // The clock that moments are told by stood still meanwhile.
+            self.note(slept, PauseKind::Suspended);
+        }
+        self.asleep = asleep;
+    }
+
+    /// A pause is over now.
+    fn note(&mut self, length: Duration, kind: PauseKind) {
+        if self.pauses.len() < MOST_PAUSES {
+            let nanos = |time: Duration| Nanos(time.as_nanos() as u64);
+            let since = match kind {
+                PauseKind::Stopped => self.begun.elapsed().saturating_sub(length),
+                PauseKind::Suspended => self.begun.elapsed(),
+            };
+            self.pauses.push(Pause { at: nanos(since), length: nanos(length), kind });
+        }
+    }
+
+    /// What was found. `None` where nothing was taken from the workers.
+    pub(crate) fn end(mut self) -> Option<HostPauses> {
+        self.look();
+        let stolen = stolen().zip(self.stolen).map_or(0, |(now, before)| now.saturating_sub(before));
+        let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        let found = HostPauses { pauses: self.pauses, stolen: Nanos(stolen), processors };
+        (!found.pauses.is_empty() || stolen > 0).then_some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_the_kernel_only_grow() {
+        for count in [waited, stolen] {
+            if let Some(first) = count() {
+                assert!(count().is_some_and(|second| second >= first));
+            }
+        }
+        if let Some((read, written)) = own_io() {
+            assert!(own_io().is_some_and(|(r, w)| r >= read && w >= written));
+        }
+    }
+
+    #[test]
+    fn a_late_wait_is_a_stop_and_a_punctual_one_is_none() {
+        let mut watch = PauseWatch::begin();
+        let now = Instant::now();
+        watch.waited_for(Duration::from_secs(3600), now);
+        assert_eq!(watch.pauses, []);
+        // What waiting for a processor explains is no stop: this thread has not waited so long since it began.
+        let long_ago = now.checked_sub(Duration::from_secs(3)).unwrap_or(now);
+        watch.waited_for(Duration::ZERO, long_ago);
+        let [pause] = watch.pauses[..] else { panic!("{:?}", watch.pauses) };
+        assert!(pause.kind == PauseKind::Stopped && pause.length > Nanos::from_millis(500), "{pause:?}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What a phase measured beside its I/Os: traffic of the disks, laying out, pauses of the host.
+
+use crate::facts::DiskStats;
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// Counters of the disks over the measured part of a phase only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredTraffic {
+    /// From the moment the ramp ends to the moment the measurement ends.
+    pub disks: Vec<DiskStats>,
+    /// Bytes that this program itself had read from storage over the same time, where the kernel counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_read: Option<Bytes>,
+    /// Bytes that this program itself sent towards storage over the same time, where the kernel counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_written: Option<Bytes>,
+}
+
+/// What laying out the files of a phase took, before anything was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LaidOut {
+    /// Bytes written into the files.
+    pub bytes: Bytes,
+    /// Time it took, with the flush at the end of each file.
+    pub elapsed: Nanos,
+    /// Counters of the disks over that time.
+    pub disks: Vec<DiskStats>,
+}
+
+/// Time in which the host let a phase do nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// When it began, counted from the start of the phase's workers.
+    pub at: Nanos,
+    /// How long it was.
+    pub length: Nanos,
+    /// What it was.
+    pub kind: PauseKind,
+}
+
+/// What kept a program from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseKind {
+    /// The process was stopped: SIGSTOP, a debugger, a frozen control group.
+    Stopped,
+    /// The host slept: `CLOCK_BOOTTIME` went on and `CLOCK_MONOTONIC` did not.
+    Suspended,
+}
+
+/// What took processor time away from a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPauses {
+    /// Times in which nothing ran, in order.
+    pub pauses: Vec<Pause>,
+    /// Time that the hypervisor took from all processors (steal time).
+    pub stolen: Nanos,
+    /// Processors of the host.
+    pub processors: u32,
+}
+
+impl HostPauses {
+    /// Sum of the pauses of one kind.
+    pub fn total(&self, kind: PauseKind) -> Nanos {
+        let of_kind = self.pauses.iter().filter(|pause| pause.kind == kind);
+        Nanos(of_kind.fold(0, |sum, pause| sum.saturating_add(pause.length.0)))
+    }
+
+    /// Whether any pause lies in a time, both counted from the start of the phase's workers.
+    pub fn touches(&self, from: Nanos, to: Nanos) -> bool {
+        self.pauses.iter().any(|pause| pause.at < to && from < Nanos(pause.at.0.saturating_add(pause.length.0.max(1))))
+    }
+}
+
+/// How an engine did the I/O of a worker, beyond what the job asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineUse {
+    /// Buffers were registered with the ring.
+    pub registered_buffers: bool,
+    /// Files were registered with the ring.
+    pub registered_files: bool,
+    /// One call submits and waits: I/Os are stamped as submitted when that call begins.
+    pub submits_and_waits: bool,
+    /// The worker is a thread of the program, not a process.
+    pub thread: bool,
+    /// The worker has a table of open files of its own.
+    pub own_file_table: bool,
+}
+
+/// Why no I/O amplification is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "reason")]
+pub enum NoAmplification {
+    /// The system runs from the disk, and others moved more than a tenth of what the job did.
+    #[error("the system runs from this disk, and others moved {others} beside the {own} of the job")]
+    OtherUsers {
+        /// Bytes that the disk moved and this program did not ask for.
+        others: Bytes,
+        /// Bytes of the job.
+        own: Bytes,
+    },
+    /// The system runs from the disk, and what this program did was not counted apart.
+    #[error("the system runs from this disk, and its own traffic was not counted apart")]
+    SystemDisk,
+    /// There was a ramp, and the counters include what it moved, which nobody counted.
+    #[error("the counters of the disk include the ramp, whose bytes were not recorded")]
+    RampNotCounted,
+}
