@@ -84,6 +84,30 @@ impl Node {
         Some(PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text)))
     }
 
+    /// The bytes of a file that a loop device, or a partition of one, shows; `None` for all else, and for a loop device
+    /// over another device.
+    pub(crate) fn file_extent(&self, roots: &Roots) -> Option<FileExtent> {
+        let disk = self.disk();
+        let path = disk.backing_file()?;
+        let attribute = |name: &str| roots::number::<u64>(&disk.folder.join("loop").join(name));
+        // The kernel knows the file even where its path is gone, or leads to another one from here.
+        let asked = || {
+            let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+            let device = rustix::fs::open(roots.dev.join(&disk.kname), flags, rustix::fs::Mode::empty()).ok()?;
+            hakaru_sys::block::loop_backing(&device).ok()
+        };
+        let (file, offset) = match roots.is_live().then(asked).flatten() {
+            Some(backing) if backing.raw_device != 0 => return None,
+            Some(backing) => (FileId::Number { device: backing.device, inode: backing.inode }, backing.offset),
+            None => (FileId::of(&path).unwrap_or(FileId::Path(path)), attribute("offset").unwrap_or(0)),
+        };
+        // sysfs counts in sectors of 512 bytes, whatever the device does.
+        let sectors = |name: &str| roots::number::<u64>(&self.folder.join(name)).unwrap_or(0).saturating_mul(512);
+        let within = if self.partition().is_some() { sectors("start") } else { 0 };
+        let start = offset.saturating_add(within);
+        Some(FileExtent { file, range: start..start.saturating_add(sectors("size")) })
+    }
+
     /// Whether there is no hardware of its own below it.
     pub(crate) fn is_virtual(&self) -> bool {
         self.folder.components().any(|part| part.as_os_str() == "virtual") && !self.kname.starts_with("nvme")
@@ -107,6 +131,39 @@ impl Node {
             Some(level) => format!("{name} ({level})"),
             None => format!("{name} (disk)"),
         }
+    }
+}
+
+/// A file, whatever it is called: hard links and other paths lead to the same one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileId {
+    Number {
+        device: u64,
+        inode: u64,
+    },
+    /// Where neither the kernel nor the file can be asked.
+    Path(PathBuf),
+}
+
+impl FileId {
+    /// That of the regular file at a path.
+    pub(crate) fn of(path: &Path) -> Option<FileId> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some(FileId::Number { device: metadata.dev(), inode: metadata.ino() })
+    }
+}
+
+/// Some bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileExtent {
+    pub(crate) file: FileId,
+    pub(crate) range: std::ops::Range<u64>,
+}
+
+impl FileExtent {
+    pub(crate) fn overlaps(&self, other: &FileExtent) -> bool {
+        self.file == other.file && self.range.start < other.range.end && other.range.start < self.range.end
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Source of the formats: proc(5), `/proc/pid/mountinfo` and `/proc/swaps`.
 
-use crate::roots::{DevNum, Roots};
+use crate::roots::{self, DevNum, Roots};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +45,41 @@ pub(crate) fn mounts_everywhere(roots: &Roots) -> Vec<Mount> {
         }
     }
     all
+}
+
+/// A mount that only processes in another mount namespace see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    pub(crate) mount: Mount,
+    /// One of these processes.
+    pub(crate) process: u32,
+}
+
+/// The mounts of all other mount namespaces whose tables may be read, as far as they are not among `known`: those of
+/// containers, sandboxes, and services with a private view. Each namespace is read once.
+pub(crate) fn mounts_elsewhere(roots: &Roots, known: &[Mount]) -> Vec<Elsewhere> {
+    let mut seen = vec![namespace(roots, "self"), namespace(roots, "1")];
+    let mut all: Vec<Elsewhere> = Vec::new();
+    let processes = roots::names(&roots.proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
+    for process in processes {
+        let own = namespace(roots, &process.to_string());
+        // Where the namespace of a process may not be looked up, its table is read for itself.
+        if own.is_some() && seen.contains(&own) {
+            continue;
+        }
+        seen.push(own);
+        for mount in parse_table(&table(&roots.proc.join(process.to_string()).join("mountinfo"))) {
+            if !known.contains(&mount) && !all.iter().any(|other| other.mount == mount) {
+                all.push(Elsewhere { mount, process });
+            }
+        }
+    }
+    all
+}
+
+/// The mount namespace of a process, as the kernel numbers it.
+fn namespace(roots: &Roots, process: &str) -> Option<PathBuf> {
+    std::fs::read_link(roots.proc.join(process).join("ns/mnt")).ok()
 }
 
 /// The mount that a path lies on: the last one over the longest part of it.

@@ -13,6 +13,32 @@ const BLKSECDISCARD: u32 = 0x127d;
 /// `_IOR(0x12, 128, u64)`: number of this appearance of a disk (Linux 5.15).
 const BLKGETDISKSEQ: rustix::ioctl::Opcode = rustix::ioctl::opcode::read::<u64>(0x12, 128);
 
+/// Reads the state of a loop device.
+const LOOP_GET_STATUS64: u32 = 0x4c05;
+
+/// Whether a block device at this path has lost its medium, or is gone altogether. The kernel then gives an open
+/// device the size zero, and refuses writes with ENOSPC, as if it were full.
+pub fn is_pulled(path: &std::path::Path) -> bool {
+    use rustix::fs::{FileType, Mode, OFlags};
+    let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
+    match opened {
+        Ok(file) => {
+            let is_block = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+            rustix::fs::fstat(&file).is_ok_and(is_block) && is_empty(&file)
+        }
+        Err(Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV) => true,
+        // Nodes of devices that are gone are removed.
+        Err(Errno::NOENT) => path.starts_with("/dev"),
+        Err(_) => false,
+    }
+}
+
+/// Whether an open block device has the size zero: it was pulled, or holds no medium.
+pub fn is_empty(device: impl AsFd) -> bool {
+    // Nothing here reads or writes at the position of the descriptor.
+    rustix::fs::seek(device, rustix::fs::SeekFrom::End(0)) == Ok(0)
+}
+
 /// Number that the kernel gave to this appearance of the disk: another card under the same name has another one.
 ///
 /// # Errors
@@ -35,6 +61,50 @@ pub fn secure_discard(device: impl AsFd, offset: u64, len: u64) -> Result<(), Er
     if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
+/// What is behind a loop device, as the kernel knows it: right even where the path it was set up with is gone, or leads to
+/// something else from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopBacking {
+    /// Device of the file system that the file is on, as `stat` tells it.
+    pub device: u64,
+    /// Number of the file on it.
+    pub inode: u64,
+    /// Number of the device behind it, where that is no file.
+    pub raw_device: u64,
+    /// First byte that is used.
+    pub offset: u64,
+    /// Bytes that are used at most; 0 means all.
+    pub size_limit: u64,
+}
+
+/// The file or device behind a loop device.
+///
+/// # Errors
+/// ENXIO when it is not set up, ENOTTY on what is no loop device.
+pub fn loop_backing(device: impl AsFd) -> Result<LoopBacking, Errno> {
+    let mut info = LoopInfo64 { numbers: [0; 5], flags: [0; 4], names: [0; 160], init: [0; 2] };
+    // SAFETY: the request writes a `struct loop_info64` (232 bytes, the layout of `LoopInfo64`) to the pointer, which
+    // outlives the call.
+    let answer = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), LOOP_GET_STATUS64 as _, &raw mut info) };
+    let [device, inode, raw_device, offset, size_limit] = info.numbers;
+    // The kernel encodes both numbers as it does for user space in `stat`.
+    let backing = LoopBacking { device, inode, raw_device, offset, size_limit };
+    if answer == 0 { Ok(backing) } else { Err(last_errno()) }
+}
+
+/// `struct loop_info64` of `linux/loop.h`.
+#[repr(C)]
+struct LoopInfo64 {
+    /// `lo_device`, `lo_inode`, `lo_rdevice`, `lo_offset`, `lo_sizelimit`.
+    numbers: [u64; 5],
+    /// `lo_number`, `lo_encrypt_type`, `lo_encrypt_key_size`, `lo_flags`.
+    flags: [u32; 4],
+    /// `lo_file_name`, `lo_crypt_name`, `lo_encrypt_key`.
+    names: [u8; 160],
+    /// `lo_init`.
+    init: [u64; 2],
+}
+
 /// Makes the kernel read the partition table again.
 ///
 /// # Errors
@@ -55,5 +125,8 @@ mod tests {
         assert!(disk_sequence(&file).is_err());
         assert!(secure_discard(&file, 0, 4096).is_err());
         assert!(reread_partitions(&file).is_err());
+        assert!(!is_pulled(std::path::Path::new("/")) && is_pulled(std::path::Path::new("/dev/no-such-disk")));
+        assert!(loop_backing(&file).is_err());
+        assert_eq!(size_of::<LoopInfo64>(), 232);
     }
 }

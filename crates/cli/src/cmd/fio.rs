@@ -304,17 +304,25 @@ pub(super) fn as_asked() -> RunOptions<'static> {
     }
 }
 
-/// Writing to a device that the system uses would destroy what is in use, so it is not done whoever asks.
+/// Writing to a device that the system uses would destroy what is in use, so it is not done whoever asks. The same goes
+/// for a file that a loop device in use is made of.
 pub(super) fn refuse_devices_in_use(plan: &Plan) -> anyhow::Result<()> {
     let roots = hakaru_device::Roots::live();
+    let mut asked = std::collections::BTreeSet::new();
     for phase in &plan.phases {
         for worker in phase.workers.iter().filter(|w| w.writes) {
             for region in &worker.stream.regions {
                 let Some(file) = phase.files.get(region.file as usize) else { continue };
-                if file.kind == hakaru_model::facts::TargetKind::BlockDevice {
-                    hakaru_device::guard::passive(&file.path, &roots)
-                        .map_err(|refusal| anyhow::anyhow!("{refusal}; {}", refusal.cure()))?;
+                if !asked.insert(&file.path) {
+                    continue;
                 }
+                use hakaru_model::facts::TargetKind;
+                let answer = match file.kind {
+                    TargetKind::BlockDevice => guard::writable(&file.path, &roots),
+                    TargetKind::File => guard::writable_file(&file.path, &roots),
+                    _ => Ok(()),
+                };
+                answer.map_err(|refusal| anyhow::anyhow!("{refusal}; {}", refusal.cure()))?;
             }
         }
     }

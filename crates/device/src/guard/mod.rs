@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 pub enum Confirmation {
     /// Its serial number, CID, world-wide name, or a name of it under `/dev/disk/by-id`: for scripts.
     Serial(String),
-    /// Its name, typed after its identity was shown: `mmcblk0` or `/dev/mmcblk0`.
+    /// Its name, typed after its identity was shown: `mmcblk0` or `/dev/mmcblk0`. Its identity will do as well.
     Typed(String),
 }
 
@@ -112,12 +112,13 @@ impl Candidate {
         self.is_meant(confirmation)?;
         let device = patiently(|| open_exclusively(&self.path))?;
         self.is_same(&device, roots)?;
+        let twins = claim_twins(&self.node, roots)?;
         // Nothing can claim the device any more: what was true when it was looked at is asked once again.
         let again = passive(&self.path, roots)?;
         if again.node != self.node || again.own != self.own {
             return Err(self.stale("it has another identity"));
         }
-        Ok(Erasable { device, found: self })
+        Ok(Erasable { device, found: self, _twins: twins })
     }
 
     fn is_meant(&self, confirmation: &Confirmation) -> Result<(), Refusal> {
@@ -139,7 +140,9 @@ impl Candidate {
                 let typed = typed.trim();
                 let names = |name: &str| typed == name || Path::new(typed) == Path::new("/dev").join(name);
                 let mapped = self.mapping().is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
-                let same = names(&self.node.kname) || mapped;
+                // What allows it in a script allows it here.
+                let is_id = !says_nothing(typed) && self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
+                let same = names(&self.node.kname) || mapped || is_id;
                 let mistyped = || Refusal::Mistyped { typed: typed.to_owned(), wanted: self.node.kname.clone() };
                 same.then_some(()).ok_or_else(mistyped)
             }
@@ -198,6 +201,8 @@ impl Candidate {
 pub struct Erasable {
     device: OwnedFd,
     found: Candidate,
+    /// Other loop devices over the same file, held so that nothing can mount them meanwhile.
+    _twins: Vec<OwnedFd>,
 }
 
 impl Erasable {
@@ -263,8 +268,8 @@ impl Erasable {
     /// What the system says.
     pub fn release(self) -> Result<Released, Refusal> {
         let keep = self.open_again(OFlags::RDONLY).map_err(|source| self.io(source))?;
-        let Erasable { device, found } = self;
-        drop(device);
+        let Erasable { device, found, _twins: twins } = self;
+        drop((device, twins));
         patiently(|| open_exclusively(&found.path)).map(drop)?;
         Ok(Released { keep, found })
     }
@@ -322,9 +327,13 @@ impl Released {
     /// # Errors
     /// A [`Refusal`] when something else has it, or it is not the same device any more.
     pub fn retake(self, roots: &Roots) -> Result<Erasable, Refusal> {
-        let device = patiently(|| open_exclusively(&self.found.path))?;
+        let device = patiently(|| open_exclusively(&self.found.path)).map_err(|refusal| {
+            let is_pulled = hakaru_sys::block::is_empty(&self.keep);
+            if is_pulled { self.found.stale("it was pulled") } else { refusal }
+        })?;
         self.found.is_same(&device, roots)?;
-        Ok(Erasable { device, found: self.found })
+        let twins = claim_twins(&self.found.node, roots)?;
+        Ok(Erasable { device, found: self.found, _twins: twins })
     }
 }
 
@@ -363,6 +372,47 @@ pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
     let below = ids_below(&node, &identity, roots);
     let size = size_of(&node);
     Ok(Candidate { path: path.to_owned(), node, sequence, size, identity, own, ids, below })
+}
+
+/// The checks of [`passive`], and whether anything keeps the device for itself that no table shows: a mount that was
+/// detached while in use, an external journal, a mapping of another host system. For writing to a device without erasing
+/// it; the claim is given back at once, so that several may write to it.
+///
+/// # Errors
+/// The [`Refusal`] that names the reason.
+pub fn writable(path: &Path, roots: &Roots) -> Result<(), Refusal> {
+    let candidate = passive(path, roots)?;
+    if roots.is_live() {
+        patiently(|| open_exclusively(path)).map(drop)?;
+        claim_twins(&candidate.node, roots)?;
+    }
+    Ok(())
+}
+
+/// Whether a file may be overwritten: not while a loop device that shows it is mounted or otherwise in use.
+///
+/// # Errors
+/// The [`Refusal`] that names the reason.
+pub fn writable_file(path: &Path, roots: &Roots) -> Result<(), Refusal> {
+    usage::file_not_in_use(path, roots, &mounts::mounts_everywhere(roots))
+}
+
+/// Claims the loop devices that show the same bytes of a file.
+fn claim_twins(node: &Node, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal> {
+    let twins = if roots.is_live() { usage::twins(node, roots) } else { Vec::new() };
+    // The claim of a partition is that of its disk, and the other partitions of that disk are other bytes.
+    let whole = |twin: &Node| twin.partition().is_some() || twin.partitions().is_empty();
+    let claim = |twin: &Node| {
+        let path = roots.dev.join(&twin.kname);
+        patiently(|| {
+            let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+            rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| match error {
+                Errno::BUSY => Refusal::Busy { path: path.clone() },
+                error => Refusal::Io { path: path.clone(), source: error.into() },
+            })
+        })
+    };
+    twins.iter().filter(|twin| whole(twin)).map(claim).collect()
 }
 
 fn size_of(node: &Node) -> Bytes {

@@ -49,6 +49,24 @@ pub enum Refusal {
         /// Where.
         at: PathBuf,
     },
+    /// It or a part of it is mounted where only other processes see it.
+    #[error("{what} is mounted at {at} in another mount namespace, that of process {process}")]
+    MountedElsewhere {
+        /// Kernel name of the part.
+        what: String,
+        /// Where, as those processes see it.
+        at: PathBuf,
+        /// One of them.
+        process: u32,
+    },
+    /// A file that holds its bytes is swapped to.
+    #[error("{file}, which {path} is made of, is in use as swap space")]
+    SwapFile {
+        /// The path.
+        path: PathBuf,
+        /// The file.
+        file: PathBuf,
+    },
     /// It or a part of it is swapped to.
     #[error("{what} is in use as swap space")]
     Swap {
@@ -161,6 +179,13 @@ impl Refusal {
                 "name another disk; to erase this one, start the machine from another".to_owned()
             }
             Refusal::Mounted { at, .. } => format!("unmount it first: umount {}", quoted(&at.display().to_string())),
+            Refusal::MountedElsewhere { at, process, .. } => format!(
+                "stop what uses it there, or unmount it there: nsenter --target {process} --mount umount {}",
+                quoted(&at.display().to_string())
+            ),
+            Refusal::SwapFile { file, .. } => {
+                format!("stop swapping to it first: swapoff {}", quoted(&file.display().to_string()))
+            }
             Refusal::Swap { what } => format!("stop swapping to it first: swapoff /dev/{what}"),
             Refusal::Held { undo, .. } => format!("take that apart first: {undo}"),
             Refusal::ReadOnly { .. } => {

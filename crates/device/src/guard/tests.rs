@@ -129,6 +129,44 @@ fn a_mount_that_only_process_one_sees_counts_too() {
     insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /srv/data: unmount it first: umount /srv/data");
 }
 
+/// A container with a mount of its own, and another process in the same namespace as this one.
+#[test]
+fn mounts_of_other_namespaces_count_too() {
+    let server = tree("server");
+    server.write("/proc/815/mountinfo", "20 1 254:16 / /data rw - ext4 /dev/vdb rw\n");
+    insta::assert_snapshot!(refused(&server, "/dev/vdb"), @"vdb is mounted at /data in another mount namespace, that of process 815: stop what uses it there, or unmount it there: nsenter --target 815 --mount umount /data");
+    for process in ["self", "815"] {
+        server.write(&format!("/proc/{process}/ns/x"), "");
+        std::os::unix::fs::symlink("mnt:[4026531841]", server.path(&format!("/proc/{process}/ns/mnt"))).unwrap();
+    }
+    assert!(refused(&server, "/dev/vdb").starts_with("free:"), "one and the same namespace is read once");
+}
+
+/// Loop devices over one file on made-up machines: by the path where the file cannot be asked, and by their ranges.
+#[test]
+fn loop_devices_over_the_same_bytes_are_the_same_storage() {
+    let server = tree("server");
+    let twin = |name: &str, minor: u32, offset: u64| {
+        let folder = format!("/sys/devices/virtual/block/{name}");
+        let files = [("dev", format!("7:{minor}")), ("size", "2048".to_owned())];
+        let files = files
+            .into_iter()
+            .chain([("loop/backing_file", "/srv/disk.img".to_owned()), ("loop/offset", offset.to_string())]);
+        for (file, text) in files {
+            server.write(&format!("{folder}/{file}"), &format!("{text}\n"));
+        }
+        let real = server.path(&folder).canonicalize().unwrap();
+        for link in [format!("/sys/dev/block/7:{minor}"), format!("/sys/class/block/{name}")] {
+            std::os::unix::fs::symlink(&real, server.path(&link)).unwrap();
+        }
+        server.write(&format!("/dev/{name}"), "");
+    };
+    twin("loop8", 8, 0);
+    twin("loop9", 9, 1 << 60);
+    insta::assert_snapshot!(refused(&server, "/dev/loop8"), @"loop0 is mounted at /mnt/image: unmount it first: umount /mnt/image");
+    assert!(refused(&server, "/dev/loop9").starts_with("free:"), "{}", refused(&server, "/dev/loop9"));
+}
+
 #[test]
 fn what_is_no_disk_is_refused() {
     let server = tree("server");
@@ -166,7 +204,10 @@ fn a_confirmation_must_name_this_very_device() {
     };
     let serial = |text: &str| says(Confirmation::Serial(text.to_owned()));
     let typed = |text: &str| says(Confirmation::Typed(text.to_owned()));
-    assert_eq!([serial("scratch-42"), serial(" SCRATCH-42\n"), typed("vdb"), typed("/dev/vdb")], ["meant"; 4]);
+    assert_eq!(
+        [serial("scratch-42"), serial(" SCRATCH-42\n"), typed("vdb"), typed("/dev/vdb"), typed("scratch-42\n")],
+        ["meant"; 5]
+    );
     insta::assert_snapshot!(serial("scratch-43"), @"`scratch-43` is not the identity of /dev/vdb, which is `scratch-42`: look again whether this is the device you mean; if it is, allow it with --erase=scratch-42");
     insta::assert_snapshot!(serial("0x00000000"), @"`0x00000000` is no identity: many devices have none, and show this instead: give its serial number, CID or a name from /dev/disk/by-id: --erase=scratch-42");
     insta::assert_snapshot!(serial(""), @"`` is no identity: many devices have none, and show this instead: give its serial number, CID or a name from /dev/disk/by-id: --erase=scratch-42");
@@ -253,6 +294,79 @@ fn a_loop_over_a_loop_holds_the_lower_one() {
     let refusal = refusal(&lower, &Confirmation::Serial(lower.id()));
     let Refusal::Held { undo, .. } = &refusal else { panic!("{refusal}") };
     assert_eq!(*undo, format!("losetup -d {}", upper.node.display()));
+}
+
+/// One file, and several loop devices over it: whoever names one of them names the storage of the others.
+#[test]
+fn a_file_behind_several_loop_devices_is_one_storage() {
+    let name = "a_file_behind_several_loop_devices";
+    let Some(device) = LoopDevice::new(name, 32, &[]) else { return };
+    if !LoopDevice::has_tool(name, "mkfs.ext4") {
+        return;
+    }
+    let beside = tempfile::Builder::new().tempdir_in(device.file().parent().unwrap()).unwrap();
+    let link = beside.path().join("hard-link");
+    std::fs::hard_link(device.file(), &link).unwrap();
+    let (first, second) = (["--sizelimit", "16777216"], ["--offset", "16777216"]);
+    let [Some(linked), Some(lower), Some(upper)] = [
+        LoopDevice::over(name, &link, &[]),
+        LoopDevice::over(name, device.file(), &first),
+        LoopDevice::over(name, &link, &second),
+    ] else {
+        return;
+    };
+    let id = || Confirmation::Typed("x".to_owned());
+    let typed = |device: &LoopDevice| Confirmation::Typed(device.node.display().to_string());
+    let roots = Roots::live();
+    assert!(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&upper.node).status().unwrap().success());
+    let folder = tempfile::tempdir().unwrap();
+    mount(&upper.node, folder.path(), c"ext4", MountFlags::empty(), None).unwrap();
+    let overlapping = [&device, &linked].map(|device| refusal(device, &id()));
+    let written = [&device, &linked].map(|device| writable(&device.node, &roots));
+    let file = writable_file(device.file(), &roots);
+    // The other half of the file is other storage.
+    let beside = check(&lower.node, &typed(&lower), &roots).map(drop);
+    unmount(folder.path(), UnmountFlags::empty()).unwrap();
+    for refusal in overlapping {
+        assert!(matches!(&refusal, Refusal::Mounted { what, .. } if upper.node.ends_with(what)), "{refusal}");
+    }
+    for written in written.into_iter().chain([file]) {
+        assert!(matches!(written, Err(Refusal::Mounted { .. })), "{written:?}");
+    }
+    beside.unwrap();
+    writable_file(device.file(), &roots).unwrap();
+    // What is held by one name is held by all.
+    let held = check(&upper.node, &typed(&upper), &roots).unwrap();
+    assert!(matches!(refusal(&device, &typed(&device)), Refusal::Busy { .. }));
+    let (held, during) =
+        held.while_released(|_| check(&device.node, &typed(&device), &roots).map(drop).is_ok(), &roots).unwrap();
+    assert!(during);
+    assert!(matches!(refusal(&linked, &typed(&linked)), Refusal::Busy { .. }));
+    drop(held);
+    check(&linked.node, &typed(&linked), &roots).unwrap();
+}
+
+/// A device that something has for itself, although no table tells: an external journal, or a mount that was detached
+/// while a file on it was open.
+#[test]
+fn what_no_table_shows_is_refused_for_writing_too() {
+    let name = "what_no_table_shows_is_refused";
+    let Some(device) = LoopDevice::new(name, 16, &[]) else { return };
+    if !LoopDevice::has_tool(name, "mkfs.ext4") {
+        return;
+    }
+    assert!(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&device.node).status().unwrap().success());
+    let (folder, roots) = (tempfile::tempdir().unwrap(), Roots::live());
+    mount(&device.node, folder.path(), c"ext4", MountFlags::empty(), None).unwrap();
+    let open = std::fs::File::create(folder.path().join("open")).unwrap();
+    unmount(folder.path(), UnmountFlags::DETACH).unwrap();
+    let detached = (passive(&device.node, &roots).map(drop), writable(&device.node, &roots));
+    drop(open);
+    assert!(matches!(detached, (Ok(()), Err(Refusal::Busy { .. }))), "{detached:?}");
+    let held = check(&device.node, &Confirmation::Serial(device.id()), &roots).unwrap();
+    assert!(matches!(writable(&device.node, &roots), Err(Refusal::Busy { .. })));
+    drop(held);
+    writable(&device.node, &roots).unwrap();
 }
 
 /// A mapping of device-mapper, removed when dropped.

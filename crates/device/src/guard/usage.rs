@@ -1,9 +1,9 @@
 //! Whether a device is in use, or needed by the running system, as far as the kernel's tables tell.
 
 use super::Refusal;
-use crate::chain::{self, Loops, Node};
+use crate::chain::{self, FileExtent, FileId, Loops, Node};
 use crate::inspect;
-use crate::mounts::{self, Mount};
+use crate::mounts::{self, Elsewhere, Mount};
 use crate::roots::{self, Roots};
 use hakaru_model::facts::TargetKind;
 use std::path::Path;
@@ -40,10 +40,11 @@ pub(super) fn not_of_the_system(path: &Path, node: &Node, roots: &Roots, mounts:
     }
 }
 
-/// The device itself and all that is the same storage under another name: its partitions, the disk of a partition, and
-/// the device behind a loop device.
+/// The device itself and all that is the same storage under another name: its partitions, the disk of a partition, the
+/// device behind a loop device, and other loop devices over the same bytes of a file.
 fn same_storage(node: &Node, roots: &Roots) -> Vec<Node> {
     let mut same = vec![node.clone()];
+    same.extend(twins(node, roots));
     same.extend(node.partitions());
     if node.partition().is_some() {
         same.push(node.disk());
@@ -54,6 +55,28 @@ fn same_storage(node: &Node, roots: &Roots) -> Vec<Node> {
         same.extend(same_storage(&behind, roots));
     }
     same
+}
+
+/// Other loop devices, and partitions of them, that show some of the bytes of a file that this loop device shows.
+pub(super) fn twins(node: &Node, roots: &Roots) -> Vec<Node> {
+    let Some(own) = node.file_extent(roots) else { return Vec::new() };
+    showing(&own, roots).into_iter().filter(|other| other.disk() != node.disk()).collect()
+}
+
+/// The loop devices, and partitions of them, that show some of these bytes.
+fn showing(extent: &FileExtent, roots: &Roots) -> Vec<Node> {
+    let nodes = chain::loops(roots).into_iter().flat_map(|disk| {
+        let partitions = disk.partitions();
+        std::iter::once(disk).chain(partitions)
+    });
+    nodes.filter(|other| other.file_extent(roots).is_some_and(|other| other.overlaps(extent))).collect()
+}
+
+/// Whether a file may be overwritten: not while a loop device that shows it is in use.
+pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+    let Some(file) = FileId::of(path) else { return Ok(()) };
+    let all = FileExtent { file, range: 0..u64::MAX };
+    showing(&all, roots).iter().try_for_each(|node| not_in_use(path, node, roots, mounts))
 }
 
 /// The logical partitions in an extended one: the kernel shows of it only the two sectors with the table that leads to them,
@@ -93,7 +116,17 @@ pub(super) fn not_in_use(path: &Path, node: &Node, roots: &Roots, mounts: &[Moun
             return Err(Refusal::Mounted { what: used.kname, at: mount.mount_point.clone() });
         }
     }
+    for Elsewhere { mount, process } in mounts::mounts_elsewhere(roots, mounts) {
+        let nodes = chain::nodes_of_mount(&mount, roots, mounts);
+        if let Some(used) = nodes.iter().find_map(ours) {
+            return Err(Refusal::MountedElsewhere { what: used.kname, at: mount.mount_point, process });
+        }
+    }
     let swaps = mounts::swaps(roots);
+    let files: Vec<FileId> = same.iter().filter_map(|node| Some(node.file_extent(roots)?.file)).collect();
+    if let Some(file) = swaps.iter().find(|swap| FileId::of(swap).is_some_and(|swap| files.contains(&swap))) {
+        return Err(Refusal::SwapFile { path: path.to_owned(), file: file.clone() });
+    }
     let swap_nodes = swaps.iter().filter_map(|swap| Node::by_path(&chain::in_dev(swap, roots), roots));
     if let Some(used) = swap_nodes.into_iter().find_map(|swap| ours(&swap)) {
         return Err(Refusal::Swap { what: used.kname });
