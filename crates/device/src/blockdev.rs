@@ -31,6 +31,15 @@ pub trait BlockDev {
     /// What the device answers.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
+    /// Writes again what is there, by way of the buffer: nothing changes, and whatever caches writes has to take it.
+    ///
+    /// # Errors
+    /// What the device answers; nothing was written where it cannot be read.
+    fn rewrite_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.read_at(offset, buffer)?;
+        self.write_at(offset, buffer)
+    }
+
     /// Waits until all that was written is on the medium, and forgets what the host has cached of it.
     ///
     /// # Errors
@@ -39,6 +48,16 @@ pub trait BlockDev {
 
     /// The time, from a start of its own.
     fn now(&self) -> Nanos;
+
+    /// Whether it was pulled, or is no longer connected. Asked after a failure.
+    fn is_pulled(&self) -> bool {
+        false
+    }
+
+    /// The same, for a failure after which nothing more is tried: gives the kernel time to notice.
+    fn turns_out_pulled(&self) -> bool {
+        self.is_pulled()
+    }
 
     /// Whether it may turn out smaller without being at fault, as free space does when others use it up meanwhile.
     fn may_shrink(&self) -> bool {
@@ -77,15 +96,25 @@ impl BlockDev for OpenDevice {
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(data, offset)
+        let answer = self.file.write_all_at(data, offset);
+        answer.map_err(|error| unless_pulled(self, error))
     }
 
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(buffer, offset)
+        let answer = self.file.read_exact_at(buffer, offset);
+        answer.map_err(|error| unless_pulled(self, error))
+    }
+
+    fn is_pulled(&self) -> bool {
+        hakaru_sys::block::is_empty(&self.file)
+    }
+
+    fn turns_out_pulled(&self) -> bool {
+        patiently(|| self.is_pulled())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.sync_all()?;
+        self.file.sync_all().map_err(|error| unless_pulled(self, error))?;
         match hakaru_sys::file::drop_device_cache(&self.file) {
             // Direct I/O leaves next to nothing in the cache anyway, so no right to drop it is no harm.
             Ok(()) | Err(Errno::ACCESS | Errno::PERM | Errno::NOTTY) => Ok(()),
@@ -98,10 +127,31 @@ impl BlockDev for OpenDevice {
     }
 }
 
+/// ENODEV in place of what the kernel answers for a device that was pulled: "no space left" for writes, the end of the
+/// file for reads.
+pub(crate) fn unless_pulled(device: &dyn BlockDev, error: io::Error) -> io::Error {
+    if device.is_pulled() { Errno::NODEV.into() } else { error }
+}
+
+/// By then the kernel has noticed that a card was pulled; until then I/Os fail with EIO.
+const NOTICED: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Asks until the kernel has had time to notice.
+pub(crate) fn patiently(is_pulled: impl Fn() -> bool) -> bool {
+    let until = std::time::Instant::now() + NOTICED;
+    while !is_pulled() {
+        if std::time::Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    true
+}
+
 /// How far a walk over a device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done: `writing`, `reading`, `discarding`.
+    /// What is being done: `writing`, `reading`, `writing again`, `reading again`, `emptying caches`, `discarding`.
     pub doing: &'static str,
     /// Bytes done of this walk.
     pub done: Bytes,

@@ -4,14 +4,15 @@
 //! count along these files, and not along the device. Only what is free is looked at, so a card whose false end lies
 //! in used space is not found out.
 
-use crate::blockdev::BlockDev;
+use crate::blockdev::{BlockDev, patiently, unless_pulled};
+use crate::roots::{self, DevNum, Roots};
 use hakaru_model::units::{Bytes, Nanos};
 use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -111,6 +112,16 @@ fn nameless(folder: &Path, index: u64) -> io::Result<File> {
     Ok(File::from(file))
 }
 
+/// Whether the disk below a file is gone. Of file systems without a device of their own, or of several, nothing is known.
+pub(crate) fn lies_on_pulled(file: BorrowedFd<'_>) -> bool {
+    let Ok(stat) = rustix::fs::fstat(file) else { return false };
+    let (roots, number) = (Roots::live(), DevNum::from_raw(stat.st_dev as _));
+    // Without sysfs nothing can be told either.
+    let can_tell = number.major != 0 && roots.sys.join("dev/block").is_dir();
+    let size = roots.sysfs_of(number).and_then(|folder| roots::number::<u64>(&folder.join("size")));
+    can_tell && size.is_none_or(|size| size == 0)
+}
+
 impl BlockDev for FreeSpace {
     fn size(&self) -> Bytes {
         self.size
@@ -126,7 +137,8 @@ impl BlockDev for FreeSpace {
             let (file, within) = self.place(at)?;
             let room = usize::try_from(self.file_size - within).unwrap_or(usize::MAX).min(rest.len());
             let (now, later) = rest.split_at(room);
-            file.write_all_at(now, within)?;
+            let answer = file.write_all_at(now, within);
+            answer.map_err(|error| unless_pulled(self, error))?;
             (at, rest) = (at + room as u64, later);
         }
         Ok(())
@@ -138,7 +150,8 @@ impl BlockDev for FreeSpace {
             let (file, within) = self.place(at)?;
             let room = usize::try_from(self.file_size - within).unwrap_or(usize::MAX).min(rest.len());
             let (now, later) = rest.split_at_mut(room);
-            file.read_exact_at(now, within)?;
+            let answer = file.read_exact_at(now, within);
+            answer.map_err(|error| unless_pulled(self, error))?;
             (at, rest) = (at + room as u64, later);
         }
         Ok(())
@@ -146,7 +159,7 @@ impl BlockDev for FreeSpace {
 
     fn flush(&mut self) -> io::Result<()> {
         for file in &self.files {
-            file.sync_all()?;
+            file.sync_all().map_err(|error| unless_pulled(self, error))?;
             // Without O_DIRECT, reading would only ask the memory of the host.
             rustix::fs::fadvise(file.as_fd(), 0, None::<NonZeroU64>, Advice::DontNeed)?;
         }
@@ -159,6 +172,15 @@ impl BlockDev for FreeSpace {
 
     fn may_shrink(&self) -> bool {
         true
+    }
+
+    /// Whether the disk below the file system is gone: the mount stays.
+    fn is_pulled(&self) -> bool {
+        self.files.first().is_some_and(|file| lies_on_pulled(file.as_fd()))
+    }
+
+    fn turns_out_pulled(&self) -> bool {
+        patiently(|| self.is_pulled())
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::blockdev::BlockDev;
 use hakaru_model::units::{Bytes, Nanos};
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 /// What becomes of writes beyond the real end.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beyond {
     /// They land at the beginning again.
     Wraps,
@@ -122,6 +123,183 @@ impl BlockDev for Card {
 
     fn flush(&mut self) -> io::Result<()> {
         self.flushes += 1;
+        Ok(())
+    }
+
+    fn now(&self) -> Nanos {
+        self.time
+    }
+}
+
+/// What a cache forgets first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forgets {
+    /// What was written first.
+    Oldest,
+    /// What was neither written nor read for the longest time.
+    LeastUsed,
+}
+
+/// Which writes go through a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Serves {
+    /// All of them.
+    Everything,
+    /// Those beyond the true end: the cache of a counterfeit that is to look real for as long as it can.
+    Beyond,
+}
+
+/// A cache in front of false memory. It keeps the newest writes readable, whatever became of them behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    pub(crate) bytes: u64,
+    pub(crate) forgets: Forgets,
+    pub(crate) serves: Serves,
+    entries: HashMap<u64, (u64, Content)>,
+    order: BTreeMap<u64, u64>,
+    clock: u64,
+}
+
+impl Cache {
+    pub(crate) fn new(bytes: u64, forgets: Forgets, serves: Serves) -> Cache {
+        Cache { bytes, forgets, serves, entries: HashMap::new(), order: BTreeMap::new(), clock: 0 }
+    }
+
+    fn put(&mut self, block: u64, content: Content) {
+        self.clock += 1;
+        if let Some((before, _)) = self.entries.insert(block, (self.clock, content)) {
+            self.order.remove(&before);
+        }
+        self.order.insert(self.clock, block);
+        while self.order.len() as u64 * SparseCard::BLOCK > self.bytes {
+            let (_, oldest) = self.order.pop_first().unwrap();
+            self.entries.remove(&oldest);
+        }
+    }
+
+    fn get(&mut self, block: u64) -> Option<Content> {
+        let content = self.entries.get(&block)?.1.clone();
+        if self.forgets == Forgets::LeastUsed {
+            self.put(block, content.clone());
+        }
+        Some(content)
+    }
+}
+
+/// What a block holds: of those that verifying writes, only what they follow from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    Stamp { seed: u64, offset: u64 },
+    Bytes(Box<[u8]>),
+}
+
+/// A card of any size, with a cache: blocks that verifying wrote take some bytes of memory each.
+pub(crate) struct SparseCard {
+    real: u64,
+    claimed: u64,
+    beyond: Beyond,
+    content: HashMap<u64, Content>,
+    cache: Option<Cache>,
+    /// Blocks that keep their old content when they are written.
+    pub(crate) drops: std::ops::Range<u64>,
+    /// Bytes that were written.
+    pub(crate) written: u64,
+    time: Nanos,
+}
+
+impl SparseCard {
+    pub(crate) const BLOCK: u64 = 4096;
+
+    pub(crate) fn new(real: u64, claimed: u64, beyond: Beyond, cache: Option<Cache>) -> SparseCard {
+        let cache = cache.filter(|cache| cache.bytes > 0);
+        SparseCard { real, claimed, beyond, content: HashMap::new(), cache, drops: 0..0, written: 0, time: Nanos(0) }
+    }
+
+    /// Gives every `step`-th block of the true memory a content of its own.
+    pub(crate) fn fill(&mut self, step: u64) {
+        for block in (0..self.real / Self::BLOCK).step_by(step as usize) {
+            let mut bytes = vec![0x5a; Self::BLOCK as usize];
+            bytes[..8].copy_from_slice(&block.to_le_bytes());
+            self.content.insert(block, Content::Bytes(bytes.into()));
+        }
+    }
+
+    /// Whether the true memory holds what [`SparseCard::fill`] gave it, and nothing else.
+    pub(crate) fn is_as_filled(&self, step: u64) -> bool {
+        let mut fresh = SparseCard::new(self.real, self.claimed, self.beyond, None);
+        fresh.fill(step);
+        let zero = |content: &Content| matches!(content, Content::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0));
+        let kept = fresh.content.iter().all(|(block, content)| self.content.get(block) == Some(content));
+        kept && self.content.iter().all(|(block, content)| zero(content) || fresh.content.contains_key(block))
+    }
+
+    fn place(&self, block: u64) -> Option<u64> {
+        let real = self.real / Self::BLOCK;
+        match self.beyond {
+            Beyond::Wraps => Some(block % real),
+            Beyond::Vanishes | Beyond::Refuses => (block < real).then_some(block),
+        }
+    }
+
+    fn is_served(&self, block: u64) -> bool {
+        let is_beyond = block >= self.real / Self::BLOCK;
+        self.cache.as_ref().is_some_and(|cache| cache.serves == Serves::Everything || is_beyond)
+    }
+}
+
+impl BlockDev for SparseCard {
+    fn size(&self) -> Bytes {
+        Bytes(self.claimed)
+    }
+
+    fn block(&self) -> u32 {
+        Self::BLOCK as u32
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        assert!(offset.is_multiple_of(Self::BLOCK) && offset + data.len() as u64 <= self.claimed);
+        self.time.0 += 50 * data.len() as u64;
+        for (block, bytes) in (offset / Self::BLOCK..).zip(data.chunks_exact(Self::BLOCK as usize)) {
+            if self.drops.contains(&(block * Self::BLOCK)) {
+                continue;
+            }
+            self.written += bytes.len() as u64;
+            let content = crate::verify::stamped(bytes)
+                .map_or_else(|| Content::Bytes(bytes.into()), |(seed, offset)| Content::Stamp { seed, offset });
+            let (place, served) = (self.place(block), self.is_served(block));
+            if place.is_none() && !served && self.beyond == Beyond::Refuses {
+                return Err(io::Error::from_raw_os_error(5));
+            }
+            if let Some(place) = place {
+                self.content.insert(place, content.clone());
+            }
+            if let Some(cache) = self.cache.as_mut().filter(|_| served) {
+                cache.put(block, content);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        assert!(offset.is_multiple_of(Self::BLOCK) && offset + buffer.len() as u64 <= self.claimed);
+        self.time.0 += 25 * buffer.len() as u64;
+        for (block, bytes) in (offset / Self::BLOCK..).zip(buffer.chunks_exact_mut(Self::BLOCK as usize)) {
+            let cached =
+                if self.is_served(block) { self.cache.as_mut().and_then(|cache| cache.get(block)) } else { None };
+            let place = self.place(block);
+            if cached.is_none() && place.is_none() && self.beyond == Beyond::Refuses {
+                return Err(io::Error::from_raw_os_error(5));
+            }
+            match cached.or_else(|| self.content.get(&place?).cloned()) {
+                None => bytes.fill(0),
+                Some(Content::Bytes(held)) => bytes.copy_from_slice(&held),
+                Some(Content::Stamp { seed, offset }) => crate::verify::stamp(seed, offset, bytes),
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 

@@ -385,7 +385,9 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
     let began = matches!(
         &error,
         PrepareError::Fill(_)
-            | PrepareError::Discard(DiscardError::Refused { .. } | DiscardError::Interrupted { .. })
+            | PrepareError::Discard(
+                DiscardError::Refused { .. } | DiscardError::Pulled { .. } | DiscardError::Interrupted { .. }
+            )
             | PrepareError::Tool(ToolError::Failed { .. })
             | PrepareError::Io { doing: "partitioned", .. }
     );

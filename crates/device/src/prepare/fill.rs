@@ -47,6 +47,12 @@ pub enum FillError {
         /// Its answer.
         source: io::Error,
     },
+    /// It is not there any more.
+    #[error("the device was pulled while it was written at {offset}")]
+    Pulled {
+        /// Where.
+        offset: Bytes,
+    },
     /// Somebody ended it.
     #[error("filling was ended after {done}")]
     Interrupted {
@@ -79,8 +85,9 @@ pub fn fill(
             random_bytes(Rng::fork(seed, offset), chunk);
         }
         let before = device.now();
-        let failed = |source| FillError::Write { offset: Bytes(offset), source };
-        device.write_at(offset, chunk).map_err(failed)?;
+        if let Err(source) = device.write_at(offset, chunk) {
+            return Err(failed(device, Bytes(offset), source));
+        }
         let point = SpeedPoint { offset: Bytes(offset), len: Bytes(len as u64), elapsed: since(device, before) };
         map.add(point, total);
         offset += len as u64;
@@ -89,8 +96,17 @@ pub fn fill(
             return Err(FillError::Interrupted { done: Bytes(offset) });
         }
     }
-    device.flush().map_err(|source| FillError::Write { offset: total, source })?;
+    if let Err(source) = device.flush() {
+        return Err(failed(device, total, source));
+    }
     Ok(map)
+}
+
+fn failed(device: &dyn BlockDev, offset: Bytes, source: io::Error) -> FillError {
+    match device.turns_out_pulled() {
+        true => FillError::Pulled { offset },
+        false => FillError::Write { offset, source },
+    }
 }
 
 pub(crate) fn buffer(size: usize) -> Result<AlignedBuffer, FillError> {
@@ -138,6 +154,12 @@ pub enum DiscardError {
         /// Its answer.
         source: io::Error,
     },
+    /// It is not there any more.
+    #[error("the device was pulled while it was discarded at {offset}")]
+    Pulled {
+        /// Where.
+        offset: Bytes,
+    },
     /// Somebody ended it.
     #[error("discarding was ended after {done}")]
     Interrupted {
@@ -168,6 +190,9 @@ pub fn discard(device: &Erasable, kind: DiscardKind, on_progress: &mut OnProgres
             Ok(()) => {}
             Err(Errno::OPNOTSUPP) if offset == 0 => {
                 return Err(DiscardError::NotOffered { node: device.node().display().to_string(), kind: name });
+            }
+            Err(_) if hakaru_sys::block::is_empty(device.device()) => {
+                return Err(DiscardError::Pulled { offset: Bytes(offset) });
             }
             Err(error) => return Err(DiscardError::Refused { offset: Bytes(offset), source: error.into() }),
         }

@@ -8,6 +8,7 @@ use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// Name of the folder that the files are in.
@@ -34,6 +35,12 @@ pub enum LevelError {
         doing: &'static str,
         /// The system's word.
         source: io::Error,
+    },
+    /// The disk below it is not there any more.
+    #[error("the disk below {path} was pulled while it was written")]
+    Pulled {
+        /// Which file.
+        path: PathBuf,
     },
     /// No memory for the buffer.
     #[error(transparent)]
@@ -68,21 +75,21 @@ pub(super) fn write(folder: &Path, size: Bytes, seed: u64, on_progress: &mut OnP
             break;
         }
         let path = folder.join(format!("{index:04}"));
-        let failed = |source| io_error(&path, "written", source);
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        let mut file = file.map_err(|source| io_error(&path, "written", source))?;
         let end = size.0.min(done + FILE_SIZE);
         while done < end {
             let len = usize::try_from(end - done).unwrap_or(CHUNK).min(CHUNK);
             let chunk = &mut buffer.as_mut_slice()[..len];
             random_bytes(Rng::fork(seed, done), chunk);
-            file.write_all(chunk).map_err(failed)?;
+            file.write_all(chunk).map_err(|source| unless_pulled(&file, &path, source))?;
             done += len as u64;
             let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
             if on_progress(Progress { doing: "filling up", done: Bytes(done), total: size, elapsed }).is_break() {
                 return Err(LevelError::Interrupted { done: Bytes(done) });
             }
         }
-        file.sync_all().map_err(failed)?;
+        file.sync_all().map_err(|source| unless_pulled(&file, &path, source))?;
     }
     Ok(())
 }
@@ -101,6 +108,14 @@ pub(super) fn remove(folder: &Path) -> Result<(), LevelError> {
     // The space is only free once the file system says so.
     let parent = folder.parent().and_then(|parent| File::open(parent).ok());
     parent.map_or(Ok(()), |parent| rustix::fs::syncfs(&parent).map_err(|e| io_error(folder, "removed", e.into())))
+}
+
+/// A disk that was pulled from below a mounted file system is not full, nor at fault.
+fn unless_pulled(file: &File, path: &Path, source: io::Error) -> LevelError {
+    match crate::freespace::lies_on_pulled(file.as_fd()) {
+        true => LevelError::Pulled { path: path.to_owned() },
+        false => io_error(path, "written", source),
+    }
 }
 
 fn io_error(path: &Path, doing: &'static str, source: io::Error) -> LevelError {

@@ -11,7 +11,7 @@ const MAGIC: [u8; 8] = *b"hakaru\x01\n";
 const HEAD: usize = 32;
 
 /// Writes a block's own address into it, and fills the rest with bytes that follow from it.
-pub(super) fn stamp(seed: u64, offset: u64, block: &mut [u8]) {
+pub(crate) fn stamp(seed: u64, offset: u64, block: &mut [u8]) {
     let (head, filler) = block.split_at_mut(HEAD);
     head[..8].copy_from_slice(&MAGIC);
     head[8..16].copy_from_slice(&seed.to_le_bytes());
@@ -25,23 +25,33 @@ fn check(seed: u64, offset: u64) -> u64 {
     Rng::fork(seed ^ u64::from_le_bytes(MAGIC), offset).next_u64()
 }
 
-/// What a block that was read tells.
-pub(super) fn judge(seed: u64, offset: u64, block: &[u8]) -> BlockState {
+/// The seed and the address that a block carries, if it is one of ours and its check is right.
+pub(crate) fn label(block: &[u8]) -> Option<(u64, u64)> {
     let word = |at: usize| {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&block[at..at + 8]);
         u64::from_le_bytes(bytes)
     };
-    let held = word(16);
-    let ours = block[..8] == MAGIC && word(8) == seed && word(24) == check(seed, held);
-    match ours {
-        true if held == offset && filler_is_right(seed, offset, &block[HEAD..]) => BlockState::Good,
-        true if held > offset => BlockState::Overwritten { distance: Bytes(held - offset) },
+    let (seed, held) = (word(8), word(16));
+    (block[..8] == MAGIC && word(24) == check(seed, held)).then_some((seed, held))
+}
+
+/// The state of a block that was written with `seed`. `seeds` are those of all rounds of this verification: content of
+/// another round at another address also shows where the device put it.
+pub(super) fn judge(seed: u64, seeds: &[u64], offset: u64, block: &[u8]) -> BlockState {
+    match label(block) {
+        Some((of, held)) if of == seed && held == offset => match filler_is_right(seed, offset, &block[HEAD..]) {
+            true => BlockState::Good,
+            false => BlockState::Damaged,
+        },
+        Some((of, held)) if held > offset && seeds.contains(&of) => {
+            BlockState::Overwritten { distance: Bytes(held - offset) }
+        }
         // Content of an earlier address: what belonged here was written over the end of something smaller.
-        true if held < offset => BlockState::Lost,
-        true => BlockState::Damaged,
-        false if mostly_right(seed, offset, block) => BlockState::Damaged,
-        false => BlockState::Lost,
+        // Content of an earlier round: the later write was dropped.
+        Some((of, _)) if seeds.contains(&of) => BlockState::Lost,
+        _ if mostly_right(seed, offset, block) => BlockState::Damaged,
+        _ => BlockState::Lost,
     }
 }
 

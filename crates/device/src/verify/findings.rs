@@ -7,6 +7,81 @@ use std::ops::Range;
 /// Stretches that are kept one by one; a card that fails everywhere must not fill the memory.
 const MOST_SPANS: usize = 1024;
 
+/// Distances are taken for multiples of one size up to this factor.
+const MOST_MULTIPLES: u64 = 64;
+
+fn gcd(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Runs of blocks in the same state that are held back; a device that is bad in more places is bad without asking again.
+const MOST_RUNS: usize = 1 << 16;
+
+/// States of a part of the device that are not final yet, in order.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    pub(super) spans: Vec<Span>,
+}
+
+impl Runs {
+    pub(super) fn push(&mut self, offset: u64, len: u64, state: BlockState) {
+        match self.spans.last_mut() {
+            Some(last) if last.state == state && last.offset.0 + last.len.0 == offset => last.len.0 += len,
+            _ => self.spans.push(Span { offset: Bytes(offset), len: Bytes(len), state }),
+        }
+    }
+
+    /// Whether there are too many to keep all.
+    pub(super) fn is_full(&self) -> bool {
+        self.spans.len() > MOST_RUNS
+    }
+
+    /// Bytes in states that fit.
+    pub(super) fn bytes(&self, fits: impl Fn(BlockState) -> bool) -> u64 {
+        self.spans.iter().filter(|span| fits(span.state)).map(|span| span.len.0).sum()
+    }
+
+    /// Those in states that fit, in pieces of whole multiples of `chunk`.
+    pub(super) fn pieces(&self, chunk: u64, fits: impl Fn(BlockState) -> bool) -> Vec<Range<u64>> {
+        let mut pieces = Vec::new();
+        for span in self.spans.iter().filter(|span| fits(span.state)) {
+            let (mut at, end) = (span.offset.0, span.offset.0 + span.len.0);
+            while at < end {
+                let next = ((at / chunk + 1) * chunk).min(end);
+                pieces.push(at..next);
+                at = next;
+            }
+        }
+        pieces
+    }
+
+    /// Replaces the states of blocks that were looked at again.
+    pub(super) fn replace(&mut self, again: Runs) {
+        let mut all = Runs::default();
+        let mut again = again.spans.into_iter().peekable();
+        for span in std::mem::take(&mut self.spans) {
+            let (mut at, end) = (span.offset.0, span.offset.0 + span.len.0);
+            while let Some(new) = again.next_if(|new| new.offset.0 < end) {
+                // What was read again lies within one of the old spans.
+                let until = (new.offset.0 + new.len.0).min(end);
+                if at < new.offset.0 {
+                    all.push(at, new.offset.0 - at, span.state);
+                }
+                all.push(new.offset.0, until - new.offset.0, new.state);
+                at = until;
+            }
+            if at < end {
+                all.push(at, end - at, span.state);
+            }
+        }
+        *self = all;
+    }
+}
+
 /// What was found until now.
 #[derive(Default)]
 pub(super) struct Findings {
@@ -15,8 +90,10 @@ pub(super) struct Findings {
     pub(super) bad_bytes: u64,
     /// Blocks that could not be written; they are judged in the reading walk.
     unwritable: Vec<Range<u64>>,
-    /// Smallest distance at which content was found: what the card really holds, when its memory wraps.
+    /// Smallest distance at which content was found.
     nearest: Option<u64>,
+    /// Greatest common divisor of these distances. All are multiples of what the card really holds, when its memory wraps.
+    common: u64,
     overwritten: u64,
     lost: u64,
     /// Where the blocks that are gone, all up to here, begin.
@@ -42,9 +119,23 @@ impl Findings {
         }
     }
 
+    /// The state of a block that was read: one that could not be written is not merely lost.
+    pub(super) fn state_of(&self, offset: u64, read: BlockState) -> BlockState {
+        let refused = read != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
+        if refused { BlockState::Unwritable } else { read }
+    }
+
+    /// Gives away what could not be written, so that writes that are no test leave no trace in it.
+    pub(super) fn take_unwritable(&mut self) -> Vec<Range<u64>> {
+        std::mem::take(&mut self.unwritable)
+    }
+
+    pub(super) fn put_unwritable(&mut self, unwritable: Vec<Range<u64>>) {
+        self.unwritable = unwritable;
+    }
+
     pub(super) fn add(&mut self, offset: u64, len: u64, state: BlockState) {
-        let refused = state != BlockState::Good && self.unwritable.iter().any(|range| range.contains(&offset));
-        let state = if refused { BlockState::Unwritable } else { state };
+        let state = self.state_of(offset, state);
         match state {
             BlockState::Lost | BlockState::Unreadable | BlockState::Unwritable => {
                 self.gone_since.get_or_insert(offset);
@@ -57,6 +148,7 @@ impl Findings {
         if let BlockState::Overwritten { distance } = state {
             self.overwritten += len;
             self.nearest = Some(self.nearest.map_or(distance.0, |nearest| nearest.min(distance.0)));
+            self.common = gcd(self.common, distance.0);
         }
         if state == BlockState::Good {
             self.good += len;
@@ -76,7 +168,7 @@ impl Findings {
     pub(super) fn capacity(&self, end: u64) -> Capacity {
         // Memory that wraps at R keeps the last R bytes that were written, and everything before is overwritten
         // by blocks that are multiples of R away: the nearest of them is R away.
-        if let Some(real) = self.nearest.filter(|_| self.overwritten > self.lost) {
+        if let Some(real) = self.wraps_after().filter(|_| self.overwritten > self.lost) {
             return Capacity::Wraps { real: Bytes(real) };
         }
         self.gone_since.map_or(Capacity::AsClaimed, |real| self.ends(real, end))
@@ -89,9 +181,36 @@ impl Findings {
         if missing >= (end / 1000).max(1 << 20) { Capacity::Ends { real: Bytes(real) } } else { Capacity::AsClaimed }
     }
 
-    /// Smallest distance at which the content of another block was found.
-    pub(super) fn nearest(&self) -> Option<u64> {
-        self.nearest
+    /// What memory that wraps really holds, by the distances at which the content of other blocks was found.
+    ///
+    /// The nearest block may be in a cache, which leaves only multiples of it: their common divisor is it. A divisor far
+    /// smaller comes from a few blocks that went astray on their own, and then the smallest distance says more.
+    pub(super) fn wraps_after(&self) -> Option<u64> {
+        let nearest = self.nearest?;
+        Some(if nearest / self.common.max(1) <= MOST_MULTIPLES { self.common } else { nearest })
+    }
+
+    /// Whether all was good.
+    pub(super) fn is_clean(&self) -> bool {
+        self.bad_bytes == 0
+    }
+
+    /// Counts what another round found good as well.
+    pub(super) fn join(&mut self, other: Findings) {
+        self.good += other.good;
+    }
+
+    /// Adds states that were held back, as far as they fit.
+    pub(super) fn settle(&mut self, runs: Runs, fits: impl Fn(BlockState) -> bool) {
+        for Span { offset, len, state } in runs.spans.into_iter().filter(|span| fits(span.state)) {
+            self.add(offset.0, len.0, state);
+        }
+    }
+
+    /// Whether more was found at the addresses of other blocks than was lost, with what is held back.
+    pub(super) fn shows_wrapping(&self, runs: &Runs) -> bool {
+        let overwritten = self.overwritten + runs.bytes(|state| matches!(state, BlockState::Overwritten { .. }));
+        overwritten > self.lost + runs.bytes(|state| state == BlockState::Lost)
     }
 
     /// Where the blocks begin that are gone, all up to the end; `None` when the last block is not.

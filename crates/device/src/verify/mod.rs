@@ -2,8 +2,9 @@
 //!
 //! All of it is written once, and then all of it is read once: every block carries its own address, so that a block that
 //! comes back with another address tells where the card really put it. That finds cards that claim more than they
-//! have (their memory wraps around, or ends), dropped writes, and rot. It does not find a cache that lies about
-//! having flushed, which takes a power cut. What was on the device is lost.
+//! have (their memory wraps around, or ends), dropped writes, and rot. What was written last could come from a cache, so
+//! the end is written and read again with other content and in another order (see `rounds`). It does not find a cache
+//! that lies about having flushed, which takes a power cut. What was on the device is lost.
 //!
 //! The idea is that of f3 (Digirati, "Fight Flash Fraud"), whose documentation describes the kinds of false cards.
 
@@ -11,6 +12,7 @@ mod block;
 mod findings;
 mod keeping;
 mod probe;
+mod rounds;
 mod walk;
 
 pub use hakaru_model::integrity::{BlockState, Capacity, Span, SpeedMap, Verdict};
@@ -25,7 +27,7 @@ use std::io;
 use std::ops::Range;
 use walk::{Leg, Walk};
 
-/// As large as fills are written: the full speed of any card.
+/// As large as fills are written.
 const CHUNK: u64 = 4 << 20;
 
 /// Why verifying could not be brought to an end. Errors of single blocks are findings, and not among these.
@@ -79,6 +81,14 @@ pub enum VerifyError {
         /// The device's answer.
         source: io::Error,
     },
+    /// It is not there any more.
+    #[error("the device was pulled, or lost its connection, at {at}: {source}")]
+    Pulled {
+        /// Where.
+        at: Bytes,
+        /// Its last answer.
+        source: io::Error,
+    },
     /// It went away: so many errors one after another that the rest is not worth trying.
     #[error("the device answers with errors only, up to {at}: {source} (was it pulled, or is it worn out?)")]
     Gone {
@@ -112,14 +122,24 @@ pub fn verify_range(
     seed: u64,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<Verdict, VerifyError> {
+    verify_sized(SIZES, device, range, seed, on_progress)
+}
+
+fn verify_sized(
+    sizes: Sizes,
+    device: &mut dyn BlockDev,
+    range: Range<u64>,
+    seed: u64,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<Verdict, VerifyError> {
     let block = u64::from(device.block());
     let whole_blocks = range.start.is_multiple_of(block) && range.end.is_multiple_of(block);
     if range.start > range.end || range.end > device.size().0 || !whole_blocks {
         let (start, end) = (Bytes(range.start), Bytes(range.end));
         return Err(VerifyError::Range { start, end, size: device.size(), block: device.block() });
     }
-    let mut pieces = chunks(range.clone());
-    let mut walk = Walk::new(device, seed, on_progress)?;
+    let mut pieces = chunks(range.clone(), sizes.chunk);
+    let mut walk = Walk::new(device, seed, sizes.chunk, on_progress)?;
     let written = walk.leg(Leg::Write, &pieces)?;
     let range = range.start..written.full_at.map_or(range.end, |at| at.0);
     let claimed = Bytes(range.end - range.start);
@@ -129,16 +149,51 @@ pub fn verify_range(
     }
     pieces.retain(|piece| piece.start < range.end);
     walk.flush()?;
+    walk.hold_from(range.end - sizes.tail(claimed.0));
     let read = walk.leg(Leg::Read, &pieces)?;
+    let mut tail = walk.take_held();
     let end = read.stopped_at.map_or(range.end, |at| at.0);
+    let settled = read.stopped_at.is_some() || tail.is_full() || walk.found.shows_wrapping(&tail);
+    if settled || rounds::ask_again(&mut walk, sizes.chunk, &mut tail)? {
+        walk.found.settle(tail, |_| true);
+    } else {
+        // What was good may have come from a cache: it was not looked at.
+        walk.found.settle(tail, |state| state != BlockState::Good);
+    }
     let capacity = walk.found.capacity(end);
     Ok(walk.verdict(claimed, capacity, written.map, read.map))
 }
 
+/// Byte counts that decide how a device is verified.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// What is written and read at once: enough for the full speed of any card.
+    chunk: u64,
+    /// Smallest stretch at the beginning that samples are checked against.
+    stretch: u64,
+    /// More than twice what any plausible cache holds.
+    cache: u64,
+}
+
+const SIZES: Sizes = Sizes { chunk: CHUNK, stretch: 64 << 20, cache: 1 << 30 };
+
+impl Sizes {
+    /// The part at the end that is written and read more than once, because a cache may have answered for it: a share
+    /// of the whole, within bounds.
+    fn tail(self, len: u64) -> u64 {
+        (len / 32).clamp(self.cache, 8 * self.cache).min(len)
+    }
+
+    /// Bytes that are written between samples and reading them back.
+    fn emptying(self, size: u64) -> u64 {
+        self.cache.min(size / 2)
+    }
+}
+
 /// A range in pieces that are written and read at once.
-fn chunks(range: Range<u64>) -> Vec<Range<u64>> {
-    let starts = range.clone().step_by(CHUNK as usize);
-    starts.map(|start| start..range.end.min(start + CHUNK)).collect()
+fn chunks(range: Range<u64>, chunk: u64) -> Vec<Range<u64>> {
+    let starts = range.clone().step_by(chunk as usize);
+    starts.map(|start| start..range.end.min(start + chunk)).collect()
 }
 
 /// Errors that mean that there is no room for what is written.
@@ -148,6 +203,11 @@ fn is_full(error: &io::Error) -> bool {
     matches!(errno, Some(Errno::NOSPC | Errno::DQUOT))
 }
 
+/// What a device that answers no more is told by.
+fn gone(at: Bytes, source: io::Error) -> VerifyError {
+    if is_gone(&source) { VerifyError::Pulled { at, source } } else { VerifyError::Gone { at, source } }
+}
+
 /// Errors that mean that the device is no longer there.
 fn is_gone(error: &io::Error) -> bool {
     use rustix::io::Errno;
@@ -155,5 +215,10 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(errno, Some(Errno::NODEV | Errno::NXIO | Errno::NOMEDIUM))
 }
 
+#[cfg(test)]
+pub(crate) use block::{label as stamped, stamp};
+
+#[cfg(test)]
+mod cached;
 #[cfg(test)]
 mod tests;

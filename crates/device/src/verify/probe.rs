@@ -1,4 +1,4 @@
-//! Is the claimed size real? Asked in under a minute, with samples instead of every byte.
+//! Is the claimed size real? Asked in some minutes, with samples instead of every byte.
 //!
 //! A stretch at the beginning is written without a gap, then single blocks all over the device, the furthest first and
 //! never further apart than that stretch is long. Memory that begins anew after R bytes then must put at least one of
@@ -11,20 +11,20 @@
 //!         ^ here the first block beyond R is found
 //! ```
 //!
-//! Memory that ends is told by blocks that are lost; halving finds where. Every few dots a whole chunk is written, for a
-//! coarse picture of the speed. The stretch is longer than any cache of a card, so that reading it first leaves nothing
-//! to caches. What it cannot find are bad places between the samples. What was on the device is lost, unless a layer below
-//! keeps it and puts it back.
+//! Memory that ends is told by blocks that are lost; further samples between the last one kept and the first one lost find
+//! where. Every few dots a whole chunk is written, for a coarse picture of the speed.
+//!
+//! A cache must not answer for memory that is not there. Before anything is read back, more than any cache holds is written
+//! between the samples at the end of the device, with what is there already. If all came back, a second round asks other
+//! places with other content, from the left. What this cannot find are bad places between the samples. What was on the
+//! device is lost, unless a layer below keeps it and puts it back.
 
 use super::walk::{Gone, Leg, Walk};
-use super::{CHUNK, VerifyError, chunks, verify};
+use super::{SIZES, Sizes, VerifyError, chunks, gone, verify_sized};
 use crate::blockdev::{BlockDev, OnProgress};
 use hakaru_model::integrity::{BlockState, Capacity, SpeedMap, Verdict};
 use hakaru_model::units::Bytes;
 use std::ops::Range;
-
-/// Smallest stretch at the beginning.
-const STRETCH: u64 = 64 << 20;
 
 /// Samples are at most this many; each takes some milliseconds.
 const MOST_SAMPLES: u64 = 1024;
@@ -35,28 +35,65 @@ const WHOLE_CHUNKS: u64 = 32;
 /// A small sample: a page, so that no card has to read before it writes.
 const SAMPLE: u64 = 4096;
 
-/// Length of the stretch at the beginning.
-fn stretch(size: u64) -> u64 {
-    (size / MOST_SAMPLES).max(STRETCH).next_multiple_of(CHUNK)
+/// Places between which the true end is searched for at once; caches are emptied once for all of them.
+const SEARCHED: u64 = 64;
+
+impl Sizes {
+    /// Length of the stretch at the beginning.
+    fn stretch_of(self, size: u64) -> u64 {
+        (size / MOST_SAMPLES).max(self.stretch).next_multiple_of(self.chunk)
+    }
+
+    fn is_sampled(self, size: Bytes, block: u32) -> bool {
+        let block = u64::from(block);
+        size.0 >= 4 * self.stretch_of(size.0) && block <= SAMPLE && block > 0 && SAMPLE.is_multiple_of(block)
+    }
+
+    /// Bytes of which another content may be left behind, at most: on a device that is good, all but those of the
+    /// search for its end.
+    pub(super) fn overwrites(self, size: Bytes, block: u32) -> Bytes {
+        if !self.is_sampled(size, block) {
+            return size;
+        }
+        let stretch = self.stretch_of(size.0);
+        let first: u64 = self.samples(stretch, size.0).iter().map(|sample| sample.end - sample.start).sum();
+        let second = second_samples(stretch, size.0).len() as u64 * SAMPLE;
+        let steps = u64::from((stretch / SAMPLE).ilog2() / SEARCHED.ilog2() + 1);
+        Bytes((stretch + first + second + steps * (SEARCHED + 1) * u64::from(block)).min(size.0))
+    }
+
+    /// From behind the stretch to the very end, in order.
+    fn samples(self, stretch: u64, size: u64) -> Vec<Range<u64>> {
+        let count = size / stretch;
+        let every = (count / WHOLE_CHUNKS).max(1);
+        let last = last_sample(size);
+        let sample = |number: u64| {
+            let start = number * stretch;
+            let whole = number.is_multiple_of(every) && start + self.chunk <= last;
+            start..(start + if whole { self.chunk } else { SAMPLE })
+        };
+        // Up to the last one, so that the end is no further away than the stretch is long.
+        let inner = (1..=count).map(sample).filter(|sample| sample.end <= last);
+        inner.chain(std::iter::once(last..last + SAMPLE)).collect()
+    }
+}
+
+/// Where the last sample begins.
+fn last_sample(size: u64) -> u64 {
+    (size - SAMPLE) / SAMPLE * SAMPLE
+}
+
+/// Half-way between the samples of the first round, and the last one once more.
+fn second_samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
+    let last = last_sample(size);
+    let middle = stretch / 2 / SAMPLE * SAMPLE;
+    let between = (1..=size / stretch).map(|number| number * stretch + middle).filter(|start| start + SAMPLE <= last);
+    between.chain(std::iter::once(last)).map(|start| start..start + SAMPLE).collect()
 }
 
 /// Whether a device of this size and block is probed with samples; smaller ones are verified as a whole.
 pub fn is_sampled(size: Bytes, block: u32) -> bool {
-    let block = u64::from(block);
-    size.0 >= 4 * stretch(size.0) && block <= SAMPLE && block > 0 && SAMPLE.is_multiple_of(block)
-}
-
-/// Bytes that probing a device of this size and block overwrites, at most: on one that is good, all but those of the
-/// search for its end.
-pub(super) fn overwrites(size: Bytes, block: u32) -> Bytes {
-    if !is_sampled(size, block) {
-        return size;
-    }
-    let stretch = stretch(size.0);
-    let samples: u64 = samples(stretch, size.0).iter().map(|sample| sample.end - sample.start).sum();
-    // Each step of the search halves what is left.
-    let searched = u64::from((size.0 / SAMPLE).ilog2() + 1) * SAMPLE;
-    Bytes((stretch + samples + searched).min(size.0))
+    SIZES.is_sampled(size, block)
 }
 
 /// Finds out with samples whether a device holds what it claims. What was on it is lost.
@@ -66,12 +103,23 @@ pub(super) fn overwrites(size: Bytes, block: u32) -> Bytes {
 /// # Errors
 /// A [`VerifyError`] when it cannot be brought to an end, and when it is stopped.
 pub fn probe(device: &mut dyn BlockDev, seed: u64, on_progress: &mut OnProgress<'_>) -> Result<Verdict, VerifyError> {
-    if !is_sampled(device.size(), device.block()) {
-        return verify(device, seed, on_progress);
+    probe_sized(SIZES, device, seed, on_progress)
+}
+
+pub(super) fn probe_sized(
+    sizes: Sizes,
+    device: &mut dyn BlockDev,
+    seed: u64,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<Verdict, VerifyError> {
+    let size = device.size().0;
+    if !sizes.is_sampled(device.size(), device.block()) {
+        return verify_sized(sizes, device, 0..size, seed, on_progress);
     }
-    let (size, stretch) = (device.size().0, stretch(device.size().0));
-    let mut walk = Walk::new(device, seed, on_progress)?;
-    let (dense, samples) = (chunks(0..stretch), samples(stretch, size));
+    let stretch = sizes.stretch_of(size);
+    let mut walk = Walk::new(device, seed, sizes.chunk, on_progress)?;
+    let (dense, samples) = (chunks(0..stretch, sizes.chunk), sizes.samples(stretch, size));
+    let second = second_samples(stretch, size);
     let mut writing = SpeedMap::default();
     writing.points.extend(whole(walk.leg(Leg::Write, &dense)?, Leg::Write)?.points);
     let (answering, refused) = samples.split_at(answering(&mut walk, &samples)?);
@@ -83,43 +131,89 @@ pub fn probe(device: &mut dyn BlockDev, seed: u64, on_progress: &mut OnProgress<
     far.points.reverse();
     writing.points.extend(far.points);
     walk.flush()?;
-    let all = [dense, samples].concat();
+    let caches = Caches::new(sizes, stretch, size, [&samples[..], &second].concat());
+    caches.empty(&mut walk, &[])?;
+    let all = [dense.clone(), samples].concat();
     let mut reading = whole(walk.leg(Leg::Read, &all)?, Leg::Read)?;
     // How long one small block takes says nothing about bytes per second.
     for map in [&mut writing, &mut reading] {
-        map.points.retain(|point| point.len.0 >= CHUNK);
+        map.points.retain(|point| point.len.0 >= sizes.chunk);
     }
-    let capacity = capacity(&mut walk, size)?;
+    if walk.found.is_clean() {
+        second_round(&mut walk, &caches, &dense, &second, seed)?;
+    }
+    let capacity = capacity(&mut walk, &caches, size)?;
     Ok(walk.verdict(Bytes(size), capacity, writing, reading))
+}
+
+/// Asks other places with other content, in the opposite order. The stretch at the beginning must still be what it was.
+fn second_round(
+    walk: &mut Walk<'_, '_>,
+    caches: &Caches,
+    dense: &[Range<u64>],
+    second: &[Range<u64>],
+    seed: u64,
+) -> Result<(), VerifyError> {
+    let again = walk.renew_seed();
+    whole(walk.leg(Leg::Write, second)?, Leg::Write)?;
+    walk.flush()?;
+    caches.empty(walk, &[])?;
+    let first = std::mem::take(&mut walk.found);
+    walk.expect(seed);
+    whole(walk.leg(Leg::Read, dense)?, Leg::Read)?;
+    // These were counted in the first round.
+    walk.found.good = 0;
+    walk.expect(again);
+    whole(walk.leg(Leg::Read, second)?, Leg::Read)?;
+    walk.found.join(first);
+    Ok(())
+}
+
+/// What is written so that caches hold nothing of the samples.
+struct Caches {
+    amount: u64,
+    chunk: u64,
+    /// Where it may be written.
+    range: Range<u64>,
+    /// Samples in it, in order.
+    samples: Vec<Range<u64>>,
+}
+
+impl Caches {
+    fn new(sizes: Sizes, stretch: u64, size: u64, mut samples: Vec<Range<u64>>) -> Caches {
+        samples.sort_by_key(|sample| sample.start);
+        Caches { amount: sizes.emptying(size), chunk: sizes.chunk, range: stretch..last_sample(size), samples }
+    }
+
+    /// Writes between the samples and `others`, which must not come into a cache once more. From the end to the beginning:
+    /// what lies beyond a false end has to be among it for a cache that serves only that.
+    fn empty(&self, walk: &mut Walk<'_, '_>, others: &[Range<u64>]) -> Result<(), VerifyError> {
+        let mut spared = [&self.samples[..], others].concat();
+        spared.sort_by_key(|spared| spared.start);
+        let (mut pieces, mut at) = (Vec::new(), self.range.start);
+        for spared in spared.into_iter().chain(std::iter::once(self.range.end..self.range.end)) {
+            if at < spared.start.min(self.range.end) {
+                pieces.extend(chunks(at..spared.start.min(self.range.end), self.chunk));
+            }
+            at = at.max(spared.end);
+        }
+        pieces.reverse();
+        walk.empty_caches(self.amount, &pieces)
+    }
 }
 
 /// A way over the samples that was not ended half-way.
 fn whole(gone: Gone, leg: Leg) -> Result<SpeedMap, VerifyError> {
     match gone.stopped_at {
-        Some(at) => Err(VerifyError::Interrupted { doing: leg.name(), at }),
+        Some(at) => Err(VerifyError::Interrupted { doing: leg.name(false), at }),
         None => Ok(gone.map),
     }
-}
-
-/// From behind the stretch to the very end, in order.
-fn samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
-    let count = size / stretch;
-    let every = (count / WHOLE_CHUNKS).max(1);
-    let last = (size - SAMPLE) / SAMPLE * SAMPLE;
-    let sample = |number: u64| {
-        let start = number * stretch;
-        let whole = number.is_multiple_of(every) && start + CHUNK <= last;
-        start..(start + if whole { CHUNK } else { SAMPLE })
-    };
-    // Up to the last one, so that the end is no further away than the stretch is long.
-    let inner = (1..=count).map(sample).filter(|sample| sample.end <= last);
-    inner.chain(std::iter::once(last..last + SAMPLE)).collect()
 }
 
 /// How many of the samples, from the first, can be written at all: where memory ends with errors, all beyond fail.
 fn answering(walk: &mut Walk<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
     let mut takes = |index: usize| match walk.try_block(Leg::Write, samples[index].start) {
-        Err(source) if super::is_gone(&source) => Err(VerifyError::Gone { at: Bytes(samples[index].start), source }),
+        Err(source) if super::is_gone(&source) => Err(gone(Bytes(samples[index].start), source)),
         Err(source) if super::is_full(&source) => Err(VerifyError::Full { at: Bytes(samples[index].start) }),
         answer => Ok(answer.is_ok()),
     };
@@ -136,28 +230,37 @@ fn answering(walk: &mut Walk<'_, '_>, samples: &[Range<u64>]) -> Result<usize, V
 
 /// What follows for the capacity. One block that was found at another's place is proof enough: its address and check
 /// cannot come about by chance.
-fn capacity(walk: &mut Walk<'_, '_>, size: u64) -> Result<Capacity, VerifyError> {
-    if let Some(real) = walk.found.nearest() {
+fn capacity(walk: &mut Walk<'_, '_>, caches: &Caches, size: u64) -> Result<Capacity, VerifyError> {
+    if let Some(real) = walk.found.wraps_after() {
         return Ok(Capacity::Wraps { real: Bytes(real) });
     }
     let Some(from) = walk.found.gone_since() else { return Ok(Capacity::AsClaimed) };
-    let real = true_end(walk, walk.found.good_until(), from)?;
+    let real = true_end(walk, caches, walk.found.good_until(), from)?;
     Ok(walk.found.ends(real, size))
 }
 
-/// Halves the gap between what was kept and what was not, until it is one sample.
-fn true_end(walk: &mut Walk<'_, '_>, kept: u64, lost: u64) -> Result<u64, VerifyError> {
+/// Narrows the gap between what was kept and what was not, until it is one sample.
+fn true_end(walk: &mut Walk<'_, '_>, caches: &Caches, kept: u64, lost: u64) -> Result<u64, VerifyError> {
     let (mut kept, mut lost) = (kept / SAMPLE, lost / SAMPLE);
     while kept < lost {
-        let middle = (kept + lost) / 2;
-        let is_kept = {
-            let written = walk.try_block(Leg::Write, middle * SAMPLE).is_ok();
-            // A chunk in between, so that it is not a cache that answers.
-            let between = walk.piece(Leg::Write, &(0..CHUNK), 1).is_ok();
-            walk.flush()?;
-            written && between && matches!(walk.try_block(Leg::Read, middle * SAMPLE), Ok(BlockState::Good))
+        let step = (lost - kept).div_ceil(SEARCHED);
+        let places: Vec<u64> = (kept..lost).step_by(step as usize).collect();
+        walk.renew_seed();
+        let mut taken = vec![false; places.len()];
+        for (place, taken) in places.iter().zip(&mut taken).rev() {
+            *taken = walk.try_block(Leg::Write, place * SAMPLE).is_ok();
+        }
+        walk.flush()?;
+        let written: Vec<_> = places.iter().map(|place| place * SAMPLE..(place + 1) * SAMPLE).collect();
+        caches.empty(walk, &written)?;
+        let mut is_kept = |index: usize| {
+            taken[index] && matches!(walk.try_block(Leg::Read, places[index] * SAMPLE), Ok(BlockState::Good))
         };
-        if is_kept { kept = middle + 1 } else { lost = middle }
+        match (0..places.len()).find(|&index| !is_kept(index)) {
+            Some(0) => lost = kept,
+            Some(index) => (kept, lost) = (places[index - 1] + 1, places[index]),
+            None => kept = places.last().map_or(lost, |last| last + 1),
+        }
     }
     Ok(lost * SAMPLE)
 }

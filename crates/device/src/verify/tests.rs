@@ -22,7 +22,8 @@ fn an_honest_card_passes_with_its_speed() {
     // 50 ns a byte written, 25 ns a byte read.
     assert_eq!(verdict.write_speed.whole().rate().unwrap().0, 20e6);
     assert_eq!(verdict.read_speed.whole().rate().unwrap().0, 40e6);
-    assert_eq!(card.flushes, 1);
+    // Once for each of the two rounds.
+    assert_eq!(card.flushes, 2);
 }
 
 #[test]
@@ -184,6 +185,41 @@ fn a_card_that_is_pulled_is_no_finding() {
     card.pulled = true;
     let verdict = verify(&mut card, 7, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(verdict, Err(VerifyError::Gone { .. })), "{verdict:?}");
+}
+
+/// The kernel calls a disk that is gone full: a loop device over nothing plays one.
+#[test]
+fn a_disk_that_is_pulled_is_not_full() {
+    use crate::blockdev::OpenDevice;
+    use crate::guard::{Confirmation, check};
+    let name = "a_disk_that_is_pulled_is_not_full";
+    for way in ["writing", "reading", "filling"] {
+        let Some(device) = crate::testloop::LoopDevice::new(name, 24, &[]) else { return };
+        let erasable = check(&device.node, &Confirmation::Serial(device.id()), &crate::Roots::live()).unwrap();
+        let mut open = OpenDevice::open(&erasable).unwrap();
+        let mut pull = |progress: crate::blockdev::Progress| {
+            if progress.doing == "reading" || way != "reading" {
+                std::fs::File::options().write(true).open(device.file()).unwrap().set_len(0).unwrap();
+                let set = std::process::Command::new("losetup").arg("--set-capacity").arg(&device.node).status();
+                assert!(set.unwrap().success());
+            }
+            ControlFlow::Continue(())
+        };
+        let told = match way {
+            "filling" => {
+                let filled = crate::prepare::fill(&mut open, crate::prepare::FillPattern::Ones, &mut pull);
+                assert!(matches!(filled, Err(crate::prepare::FillError::Pulled { .. })), "{filled:?}");
+                filled.unwrap_err().to_string()
+            }
+            _ => {
+                let verified = verify(&mut open, 7, &mut pull);
+                assert!(matches!(verified, Err(VerifyError::Pulled { .. })), "{verified:?}");
+                verified.unwrap_err().to_string()
+            }
+        };
+        assert!(told.contains("was pulled") && !told.contains("space"), "{told}");
+        assert!(hakaru_sys::block::is_pulled(&device.node));
+    }
 }
 
 fn sample(card: &mut Card) -> Verdict {

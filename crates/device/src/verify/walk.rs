@@ -1,12 +1,14 @@
 //! Going over a device piece by piece, once to write and once to read, and bearing with blocks that fail.
 
 use super::block::{judge, stamp};
-use super::findings::Findings;
-use super::{CHUNK, VerifyError, is_full, is_gone};
+use super::findings::{Findings, Runs};
+use super::{VerifyError, gone, is_full, is_gone};
 use crate::blockdev::{BlockDev, OnProgress, Progress};
 use hakaru_model::integrity::{BlockState, Capacity, SpeedMap, SpeedPoint, Verdict};
+use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::buffer::AlignedBuffer;
+use rustix::io::Errno;
 use std::io;
 use std::ops::Range;
 
@@ -17,6 +19,9 @@ const PATIENCE: u32 = 64;
 /// After so many pieces that failed as a whole, it is asked whether it is worth going on.
 const MOST_FAILURES: u32 = 16;
 
+/// Nanoseconds for emptying caches where each piece has to be written block by block.
+const MOST_WAITED: u64 = 120_000_000_000;
+
 /// What is done on one way over the device.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leg {
@@ -25,10 +30,12 @@ pub(super) enum Leg {
 }
 
 impl Leg {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Leg::Write => "writing",
-            Leg::Read => "reading",
+    pub(super) fn name(self, again: bool) -> &'static str {
+        match (self, again) {
+            (Leg::Write, false) => "writing",
+            (Leg::Read, false) => "reading",
+            (Leg::Write, true) => "writing again",
+            (Leg::Read, true) => "reading again",
         }
     }
 }
@@ -44,20 +51,62 @@ pub(super) struct Gone {
 
 pub(super) struct Walk<'a, 'b> {
     device: &'a mut dyn BlockDev,
+    /// What blocks are written with, and have to hold.
     seed: u64,
+    /// The seeds of all rounds until now.
+    seeds: Vec<u64>,
     on_progress: &'a mut OnProgress<'b>,
     buffer: AlignedBuffer,
     pub(super) found: Findings,
+    /// States of blocks from this offset on are held back, because another round may change them.
+    held: Option<(u64, Runs)>,
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
     pub(super) fn new(
         device: &'a mut dyn BlockDev,
         seed: u64,
+        chunk: u64,
         on_progress: &'a mut OnProgress<'b>,
     ) -> Result<Walk<'a, 'b>, VerifyError> {
-        let buffer = crate::prepare::fill_buffer(CHUNK as usize)?;
-        Ok(Walk { device, seed, on_progress, buffer, found: Findings::default() })
+        let buffer = crate::prepare::fill_buffer(chunk as usize)?;
+        let found = Findings::default();
+        Ok(Walk { device, seed, seeds: vec![seed], on_progress, buffer, found, held: None })
+    }
+
+    /// Begins another round, with other content. Returns its seed.
+    pub(super) fn renew_seed(&mut self) -> u64 {
+        let next = Rng::fork(self.seeds[0], self.seeds.len() as u64).next_u64();
+        self.seeds.push(next);
+        self.seed = next;
+        next
+    }
+
+    /// Goes back to the content of an earlier round, for reading it.
+    pub(super) fn expect(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    /// Holds the states of blocks from an offset on back.
+    pub(super) fn hold_from(&mut self, offset: u64) {
+        self.held = Some((offset, Runs::default()));
+    }
+
+    /// The states that were held back.
+    pub(super) fn take_held(&mut self) -> Runs {
+        self.held.take().map(|(_, runs)| runs).unwrap_or_default()
+    }
+
+    fn note(&mut self, offset: u64, len: u64, state: BlockState) {
+        let state = self.found.state_of(offset, state);
+        match &mut self.held {
+            Some((from, runs)) if offset >= *from => runs.push(offset, len, state),
+            _ => self.found.add(offset, len, state),
+        }
+    }
+
+    fn doing(&self, leg: Leg) -> &'static str {
+        leg.name(self.seeds.len() > 1)
     }
 
     pub(super) fn flush(&mut self) -> Result<(), VerifyError> {
@@ -81,7 +130,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                     map.add(SpeedPoint { offset, len, elapsed }, total);
                     failures = 0;
                 }
-                Err(source) if is_gone(&source) => return Err(VerifyError::Gone { at: offset, source }),
+                Err(source) if is_gone(&source) => return Err(gone(offset, source)),
                 Err(source) if is_full(&source) && self.device.may_shrink() && index > 0 => {
                     return Ok(Gone { map, stopped_at: None, full_at: Some(offset) });
                 }
@@ -96,7 +145,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             done += len.0;
             let elapsed = self.since(begin);
-            let progress = Progress { doing: leg.name(), done: Bytes(done), total, elapsed };
+            let progress = Progress { doing: self.doing(leg), done: Bytes(done), total, elapsed };
             if (self.on_progress)(progress).is_break() {
                 let ended = index + 1 < pieces.len() || leg == Leg::Write;
                 return Ok(Gone { map, stopped_at: ended.then_some(Bytes(piece.end)), full_at: None });
@@ -114,6 +163,40 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
+    /// Writes what is there once more, until `amount` bytes have gone through every cache on the way. Pieces that cannot be read are written anew. Where nothing takes it, that is no finding.
+    pub(super) fn empty_caches(&mut self, amount: u64, pieces: &[Range<u64>]) -> Result<(), VerifyError> {
+        let (begin, mut done, mut failures, mut slow) = (self.device.now(), 0, 0, 0);
+        for piece in pieces {
+            if done >= amount || failures >= MOST_FAILURES || slow >= MOST_WAITED {
+                break;
+            }
+            let len = piece.end - piece.start;
+            let before = self.device.now();
+            let answer = self.device.rewrite_at(piece.start, &mut self.buffer.as_mut_slice()[..len as usize]);
+            let answer = answer.or_else(|error| {
+                if is_gone(&error) || is_full(&error) {
+                    return Err(error);
+                }
+                let unwritable = self.found.take_unwritable();
+                let written = self.write(piece.start, len as usize, 1).map(drop);
+                self.found.put_unwritable(unwritable);
+                slow += self.since(before).0;
+                written
+            });
+            match answer {
+                Ok(()) => (done, failures) = (done + len, 0),
+                Err(source) if is_gone(&source) => return Err(gone(Bytes(piece.start), source)),
+                Err(_) => failures += 1,
+            }
+            let (doing, total) = ("emptying caches", Bytes(amount.max(done)));
+            let progress = Progress { doing, done: Bytes(done), total, elapsed: self.since(begin) };
+            if (self.on_progress)(progress).is_break() {
+                return Err(VerifyError::Interrupted { doing, at: Bytes(piece.start) });
+            }
+        }
+        self.flush()
+    }
+
     /// After many failures: a device that answers nowhere is gone; if merely all the rest of it fails, that is a
     /// finding, and need not be tried block by block. Tells whether it is worth going on.
     fn goes_on(&mut self, leg: Leg, rest: &[Range<u64>], at: Bytes, source: io::Error) -> Result<bool, VerifyError> {
@@ -121,7 +204,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         let last = self.device.size().0.saturating_sub(block);
         let middle = last / 2 / block * block;
         if ![0, middle, last].into_iter().any(|offset| self.try_block(Leg::Read, offset).is_ok()) {
-            return Err(VerifyError::Gone { at, source });
+            let source = if self.device.turns_out_pulled() { Errno::NODEV.into() } else { source };
+            return Err(gone(at, source));
         }
         let Some(end) = rest.last().map(|piece| piece.end) else { return Ok(true) };
         if self.try_block(leg, end - block).is_ok() {
@@ -130,7 +214,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         for piece in rest {
             match leg {
                 Leg::Write => self.found.unwritable(piece.start, piece.end - piece.start),
-                Leg::Read => self.found.add(piece.start, piece.end - piece.start, BlockState::Unreadable),
+                Leg::Read => self.note(piece.start, piece.end - piece.start, BlockState::Unreadable),
             }
         }
         Ok(false)
@@ -148,7 +232,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             Leg::Read => {
                 self.device.read_at(offset, bytes)?;
-                Ok(judge(self.seed, offset, bytes))
+                Ok(judge(self.seed, &self.seeds, offset, bytes))
             }
         }
     }
@@ -189,12 +273,12 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     fn read(&mut self, at: u64, len: usize, most: u32) -> io::Result<Nanos> {
         let block = self.device.block() as usize;
-        let chunk = &mut self.buffer.as_mut_slice()[..len];
         let before = self.device.now();
-        let answer = self.device.read_at(at, chunk);
+        let answer = self.device.read_at(at, &mut self.buffer.as_mut_slice()[..len]);
         let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
         let (mut any, mut patience) = (answer.is_ok(), most);
-        for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact_mut(block)) {
+        for start in (0..len).step_by(block) {
+            let (offset, bytes) = (at + start as u64, &mut self.buffer.as_mut_slice()[start..start + block]);
             let read = match &answer {
                 Ok(()) => Ok(()),
                 Err(error) if patience == 0 => Err(error.kind().into()),
@@ -203,7 +287,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             let state = match read {
                 Ok(()) => {
                     (any, patience) = (true, most);
-                    judge(self.seed, offset, bytes)
+                    judge(self.seed, &self.seeds, offset, bytes)
                 }
                 Err(error) if is_gone(&error) => return Err(error),
                 Err(_) => {
@@ -211,7 +295,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                     BlockState::Unreadable
                 }
             };
-            self.found.add(offset, block as u64, state);
+            self.note(offset, block as u64, state);
         }
         match answer {
             Err(error) if !any => Err(error),

@@ -1,0 +1,138 @@
+//! Cards whose cache answers for memory that is not there.
+
+use super::keeping::restored_sized;
+use super::probe::probe_sized;
+use super::*;
+use crate::testcard::{Beyond, Cache, Forgets, Serves, SparseCard};
+use std::ops::ControlFlow;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A 256th of the real sizes, so that many cards can be tried.
+const SMALL: Sizes = Sizes { chunk: CHUNK / 256, stretch: 256 << 10, cache: 4 << 20 };
+
+const KIB: u64 = 1 << 10;
+
+fn whole(sizes: Sizes, card: &mut SparseCard) -> Verdict {
+    let size = card.size().0;
+    verify_sized(sizes, card, 0..size, 7, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn quick(sizes: Sizes, card: &mut SparseCard) -> Verdict {
+    probe_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// With `--keep`: all must be there again afterwards.
+fn kept(sizes: Sizes, card: &mut SparseCard) -> Verdict {
+    card.fill(3);
+    let verdict = restored_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(card.is_as_filled(3), "something is not as it was");
+    verdict
+}
+
+/// What a card with this end has to be called.
+fn truth(real: u64, beyond: Beyond) -> Capacity {
+    let real = Bytes(real);
+    if beyond == Beyond::Wraps { Capacity::Wraps { real } } else { Capacity::Ends { real } }
+}
+
+fn caches(bytes: u64) -> Vec<Cache> {
+    let kinds = [Forgets::Oldest, Forgets::LeastUsed].into_iter();
+    kinds
+        .flat_map(|forgets| [Serves::Everything, Serves::Beyond].map(|serves| Cache::new(bytes, forgets, serves)))
+        .collect()
+}
+
+const ENDS: [Beyond; 3] = [Beyond::Wraps, Beyond::Vanishes, Beyond::Refuses];
+
+/// The cards that were passed, or called smaller than they claim and larger than they are.
+#[test]
+fn real_sizes_are_found_behind_caches() {
+    let cards = [(8 * GIB, 32 * GIB, 16 * MIB), (200 * MIB, GIB, 64 * MIB)];
+    for (real, claimed, bytes) in cards {
+        let cache = Cache::new(bytes, Forgets::Oldest, Serves::Beyond);
+        let card = || SparseCard::new(real, claimed, Beyond::Vanishes, Some(cache.clone()));
+        assert_eq!(quick(SIZES, &mut card()).capacity, truth(real, Beyond::Vanishes), "{real} of {claimed}");
+    }
+    // The second one in a sixteenth of its size.
+    let (real, claimed) = (25 * MIB / 2, 64 * MIB);
+    let sizes = Sizes { chunk: CHUNK / 16, stretch: 4 * MIB, cache: claimed };
+    let cache = Cache::new(4 * MIB, Forgets::LeastUsed, Serves::Everything);
+    let verdict = whole(sizes, &mut SparseCard::new(real, claimed, Beyond::Vanishes, Some(cache)));
+    assert_eq!(verdict.capacity, truth(real, Beyond::Vanishes));
+    assert_eq!((verdict.good, verdict.checked()), (Bytes(real), Bytes(claimed)));
+}
+
+/// 0 to 512 MiB, in the proportion of the sizes used here: every kind of cache in front of every kind of false memory.
+#[test]
+fn no_cache_hides_a_false_capacity() {
+    let claimed = 16 * MIB;
+    for bytes in [0, 64 * KIB, 256 * KIB, MIB, 2 * MIB] {
+        for cache in caches(bytes) {
+            for beyond in ENDS {
+                for real in [3 * MIB + 40 * KIB, 8 * MIB, claimed - 5 * MIB / 2] {
+                    let told = format!("{bytes} {cache:?} {beyond:?} {real}");
+                    let card = || SparseCard::new(real, claimed, beyond, Some(cache.clone()));
+                    for verdict in [whole(SMALL, &mut card()), quick(SMALL, &mut card()), kept(SMALL, &mut card())] {
+                        assert_eq!(verdict.capacity, truth(real, beyond), "{told}");
+                        assert!(!verdict.is_good(), "{told}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Hardly more beyond the true end than the cache holds: it hides most of it in each round, and another part each time.
+#[test]
+fn what_a_cache_can_hide_shrinks_with_each_round() {
+    for (beyond_end, bytes) in [(4 * MIB, 3 * MIB), (MIB, 900 * KIB), (3 * MIB / 2, 100 * KIB)] {
+        for forgets in [Forgets::Oldest, Forgets::LeastUsed] {
+            let cache = Cache::new(bytes, forgets, Serves::Beyond);
+            let real = 12 * MIB - beyond_end;
+            let mut card = SparseCard::new(real, 12 * MIB, Beyond::Vanishes, Some(cache));
+            assert_eq!(whole(SMALL, &mut card).capacity, truth(real, Beyond::Vanishes), "{beyond_end} {bytes}");
+        }
+    }
+}
+
+#[test]
+fn an_honest_card_with_a_cache_is_good_and_written_little_more_than_once() {
+    let size = 64 * MIB;
+    for cache in caches(MIB) {
+        let card = || SparseCard::new(size, size, Beyond::Vanishes, Some(cache.clone()));
+        let mut all = SparseCard::new(size, size, Beyond::Vanishes, Some(cache.clone()));
+        let verdict = whole(SMALL, &mut all);
+        assert!(verdict.is_good() && verdict.good == Bytes(size), "{verdict:?}");
+        assert_eq!(all.written, size + 4 * MIB);
+        assert!(quick(SMALL, &mut card()).is_good() && kept(SMALL, &mut card()).is_good());
+    }
+}
+
+/// A bad place near the end is no false capacity, and is asked for once more only.
+#[test]
+fn dropped_writes_behind_a_cache_are_damage() {
+    let size = 16 * MIB;
+    let cache = Cache::new(MIB, Forgets::Oldest, Serves::Everything);
+    let mut card = SparseCard::new(size, size, Beyond::Vanishes, Some(cache));
+    card.drops = size - 2 * MIB..size - MIB;
+    let verdict = whole(SMALL, &mut card);
+    assert_eq!((verdict.capacity, verdict.bad_bytes), (Capacity::AsClaimed, Bytes(MIB)));
+    assert_eq!(verdict.bad, [Span { offset: Bytes(size - 2 * MIB), len: Bytes(MIB), state: BlockState::Lost }]);
+    assert_eq!(card.written, size + 4 * MIB - 2 * MIB);
+}
+
+#[test]
+fn a_stop_in_the_second_round_leaves_the_end_unproven() {
+    let size = 16 * MIB;
+    for doing in ["writing again", "reading again"] {
+        let mut card = SparseCard::new(size, size, Beyond::Vanishes, None);
+        let stop = &mut |progress: crate::blockdev::Progress| match progress.doing == doing {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let verdict = verify_sized(SMALL, &mut card, 0..size, 7, stop).unwrap();
+        assert_eq!((verdict.checked(), verdict.has_defects()), (Bytes(size - 4 * MIB), false));
+    }
+}
