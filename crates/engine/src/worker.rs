@@ -364,6 +364,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     #[cold]
     fn refuse(&mut self, request: &Request, errno: Errno, done: u64) -> ControlFlow<StopReason> {
         let Request { op, region, offset, len } = *request;
+        let errno = self.unless_pulled(region, errno);
         let error = self.error(op.name(), region, offset, len, errno, done);
         self.refused[op as usize] += 1;
         let answer = match (self.is_full(op, errno), self.plan.errors.continue_on[op] || self.ignores(op, errno)) {
@@ -376,6 +377,14 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             _ => self.errors.push(error),
         }
         answer
+    }
+
+    /// ENODEV in place of what the kernel answers for a disk that was pulled: "no space left" for writes, EIO otherwise.
+    fn unless_pulled(&self, region: u32, errno: Errno) -> Errno {
+        let may_be = matches!(errno, Errno::NOSPC | Errno::IO);
+        let file = self.around.files.get(region as usize).filter(|_| may_be);
+        let is_pulled = file.is_some_and(|file| hakaru_sys::block::is_pulled(std::path::Path::new(file)));
+        if is_pulled { Errno::NODEV } else { errno }
     }
 
     fn note_error(&mut self, action: &str, region: u32, offset: u64, len: u32, errno: Errno, now: u64) {
