@@ -36,6 +36,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     setup::ready(Arch::Aarch64)?;
     setup::layer_tools()?;
     let product = Product::get(product::PI, &mut args)?;
+    runs_on_pi(product.file())?;
     ensure!(args.is_empty(), "cargo xtask rig pi takes nothing but --hakaru FILE");
     setup::head_start();
     let mut checks = Checks::new();
@@ -56,6 +57,45 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         checks.check(&format!("fio on {}", layer.name()), || fio(&run, layer));
     }
     checks.conclude()
+}
+
+/// Whether a program is one for the machine, which has no libraries either: others end there without a word.
+fn runs_on_pi(file: &Path) -> Result<()> {
+    let bytes = std::fs::read(file).with_context(|| format!("failed to read {}", file.display()))?;
+    let why = foreign(&bytes);
+    ensure!(
+        why.is_none(),
+        "{} cannot run on the Raspberry Pi: {}; help: leave --hakaru out to build one, or name a static program for \
+         {}",
+        file.display(),
+        why.unwrap_or_default(),
+        product::PI
+    );
+    Ok(())
+}
+
+/// Why a file is no static program for aarch64. Source: elf(5).
+fn foreign(bytes: &[u8]) -> Option<String> {
+    const AARCH64: u16 = 183;
+    const INTERPRETER: u32 = 3;
+    let half = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+    let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    if bytes.get(..5) != Some(b"\x7fELF\x02") {
+        return Some("it is no 64-bit ELF program".to_owned());
+    }
+    let machine = half(18)?;
+    if machine != AARCH64 {
+        let name = match machine {
+            62 => "x86-64".to_owned(),
+            40 => "32-bit Arm".to_owned(),
+            other => format!("machine {other} of the ELF format"),
+        };
+        return Some(format!("it is built for {name}"));
+    }
+    let table = usize::try_from(u64::from(word(32)?) | u64::from(word(36)?) << 32).ok()?;
+    let (size, count) = (usize::from(half(54)?), usize::from(half(56)?));
+    let wants = (0..count).any(|index| word(table.saturating_add(index * size)) == Some(INTERPRETER));
+    wants.then(|| "it wants shared libraries".to_owned())
 }
 
 /// Lays a partition table and three file systems onto the card; the first partition stays raw.
@@ -163,4 +203,32 @@ fn fio(run: &PiRun, layer: Layer) -> Result<String> {
     let iops = write["iops"].as_f64().context("fio's JSON has no iops")?;
     ensure!(iops > 0.0 && tree["jobs"][0]["error"] == 0, "nothing was written: {write}");
     Ok(format!("{iops:.0} random writes a second"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header with one program header of this type.
+    fn program(machine: u16, kind: u32) -> Vec<u8> {
+        let mut elf = vec![0; 64 + 56];
+        elf[..5].copy_from_slice(b"\x7fELF\x02");
+        elf[18..20].copy_from_slice(&machine.to_le_bytes());
+        elf[32] = 64;
+        elf[54] = 56;
+        elf[56] = 1;
+        elf[64..68].copy_from_slice(&kind.to_le_bytes());
+        elf
+    }
+
+    #[test]
+    fn only_static_programs_for_aarch64_run_on_the_pi() {
+        assert_eq!(foreign(&program(183, 1)), None);
+        assert_eq!(foreign(&program(62, 1)).as_deref(), Some("it is built for x86-64"));
+        assert_eq!(foreign(&program(183, 3)).as_deref(), Some("it wants shared libraries"));
+        assert_eq!(foreign(b"#!/bin/sh\n").as_deref(), Some("it is no 64-bit ELF program"));
+        let mut cut = program(183, 1);
+        cut.truncate(40);
+        assert_eq!(foreign(&cut), None);
+    }
 }
