@@ -216,6 +216,9 @@ pub struct JobExtras {
     pub slat_percentiles: bool,
     /// Only make the files (`create_only`).
     pub create_only: bool,
+    /// Whether the job draws the same offsets in each run only because fio does so by default, and says nothing of it
+    /// (`randrepeat`, `randseed`).
+    pub seed_by_default: bool,
     /// Asked to run as a thread (`thread`): only the line that says how many start tells the difference.
     pub thread: bool,
     /// Log files to write.
@@ -238,6 +241,7 @@ impl Default for JobExtras {
             lat_percentiles: false,
             slat_percentiles: false,
             create_only: false,
+            seed_by_default: false,
             thread: false,
             logs: LogPlan::default(),
         }

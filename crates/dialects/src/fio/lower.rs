@@ -52,6 +52,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     rules(&mut job, spec, &zones, warnings).map_err(bad)?;
     note_foreign_options(spec, warnings);
     let mut extras = spec.extras.clone();
+    extras.seed_by_default = spec.job.seed.is_none() && spec.repeatable.is_none();
     extras.clat_percentiles &= job.measure.clat;
     extras.by_order = spec.bs_by_order.then(|| (block(spec, Op::Read), block(spec, Op::Write)));
     extras.rw = Some(if spec.rw.0 == "readwrite" { "rw" } else { spec.rw.0 });
@@ -154,7 +155,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
 /// A job that repeats draws by its place, so that no two jobs go to the same offsets; one that does not takes the seed of
 /// the scenario, which the edge draws.
 fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
-    let given = spec.job.seed.or(spec.repeatable.then_some(USUAL_SEED))?;
+    let given = spec.job.seed.or(spec.repeatable.unwrap_or(true).then_some(USUAL_SEED))?;
     Some(Rng::fork(given, index).next_u64())
 }
 

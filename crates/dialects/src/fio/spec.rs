@@ -43,8 +43,8 @@ pub(crate) struct JobSpec {
     pub format: String,
     /// `nrfiles`.
     pub nrfiles: u32,
-    /// The random choices are the same in each run.
-    pub repeatable: bool,
+    /// The random choices are the same in each run, where the job says so or says that they are not (`randrepeat`).
+    pub repeatable: Option<bool>,
     /// `iodepth_batch_complete_max`.
     pub complete_max: Option<u32>,
     /// `dedupe_percentage` and `dedupe_working_set_percentage`.
@@ -167,7 +167,7 @@ impl Default for JobSpec {
             directories: Vec::new(),
             format: "$jobname.$jobnum.$filenum".to_owned(),
             nrfiles: 1,
-            repeatable: true,
+            repeatable: None,
             complete_max: None,
             dedupe: (0, 5),
             dedupe_in_set: false,

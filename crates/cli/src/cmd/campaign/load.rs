@@ -143,7 +143,13 @@ fn lower(name: &str, job: &str, text: &Text) -> Result<(Scenario, Vec<String>), 
         memory_mb: crate::cmd::fio::memory_mb(),
     };
     let args = [OsString::from(&path)];
-    let invocation = hakaru_dialects::fio::parse(&args, &context)?;
+    let mut invocation = hakaru_dialects::fio::parse(&args, &context)?;
+    // The repeats of a campaign are to be different runs: the seed that fio gives every job is not what its author chose.
+    for (phase, extras) in invocation.scenario.phases.iter_mut().zip(&invocation.extras) {
+        for (job, _) in phase.jobs.iter_mut().zip(extras).filter(|(_, extras)| extras.seed_by_default) {
+            job.seed = None;
+        }
+    }
     let warnings = invocation.warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
     Ok((invocation.scenario, warnings))
 }

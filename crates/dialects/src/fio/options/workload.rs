@@ -75,10 +75,10 @@ pub(super) const TABLE: &[Opt] =
             .refused("Linux has had no write barriers since 2.6.37", "use fsync"),
         opt("randrepeat", Kind::Bool, "Draws the same offsets in each run")
             .default("1")
-            .works(put!(|job, value| job.repeatable = value.flag())),
-        opt("allrandrepeat", Kind::Bool, "Draws everything the same in each run")
-            .default("0")
-            .works(put!(|job, value| job.repeatable |= value.flag())),
+            .works(put!(|job, value| job.repeatable = Some(value.flag()))),
+        opt("allrandrepeat", Kind::Bool, "Draws everything the same in each run").default("0").works(put!(
+            |job, value| job.repeatable = job.repeatable.filter(|_| !value.flag()).or(value.flag().then_some(true))
+        )),
         opt("randseed", Kind::Int { min: 0, max: i64::MAX }, "Seed of all that is drawn")
             .default("0x89")
             .works(put!(|job, value| job.job.seed = Some(value.u64()))),
