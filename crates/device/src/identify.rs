@@ -63,6 +63,11 @@ pub fn presence(node: &Path, roots: &Roots) -> Option<Presence> {
     (size.0 > 0).then_some(Presence { size, sequence })
 }
 
+/// Whether two paths lead to one and the same block device, which is there.
+pub fn is_same_device(one: &Path, other: &Path, roots: &Roots) -> bool {
+    roots.device_number(one).is_some_and(|number| roots.device_number(other) == Some(number))
+}
+
 /// The nodes of all disks that hold something, such as `/dev/mmcblk0`: no partitions, no empty slots.
 pub fn disks(roots: &Roots) -> Vec<PathBuf> {
     chain::disks(roots).iter().map(|node| roots.dev.join(&node.kname)).collect()

@@ -35,6 +35,6 @@ pub use bus::ceiling as bus_ceiling;
 pub use card::{RawCard, decode_card};
 pub use environment::environment;
 pub use freespace::FreeSpace;
-pub use identify::{Presence, disks, identify, presence, recognise};
+pub use identify::{Presence, disks, identify, is_same_device, presence, recognise};
 pub use inspect::{InspectError, inspect};
 pub use roots::{DevNum, Roots};

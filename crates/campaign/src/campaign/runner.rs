@@ -6,7 +6,7 @@ use super::hands::{Hands, Progressed};
 use super::journal::{Cell, Journal};
 use super::matrix::{Point, stretches};
 pub use super::outcome::{CampaignError, End, Ended};
-use super::seat::Found;
+use super::seat::{Disk, Found, Look};
 use super::spec::Campaign;
 use super::stage::{self, Setting, Stage, StageError};
 use crate::once::{Once, OnceError, Series, run_point};
@@ -23,7 +23,7 @@ use hakaru_store::{CutShort, Store};
 use rustix::fs::FlockOperation;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -82,23 +82,65 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
         skipped: Vec::new(),
         sizes: BTreeMap::new(),
         gone: BTreeMap::new(),
+        leaves: BTreeMap::new(),
         told_of_caches: false,
     };
+    runner.ask_beforehand()?;
     let end = runner.all_cards()?;
     let Runner { journal, stored, failures, skipped, .. } = runner;
     Ok(Ended { end, stored, done: journal.done_of(campaign), failures, skipped })
 }
 
-/// One process a campaign: two would measure each other.
-fn lock(state: &Path, id: &str) -> Result<File, CampaignError> {
+/// The lock of a campaign: one process a campaign, for two would measure each other. Its file goes with it.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Removed while the lock is held: whoever waits for it looks whether the file is still this one.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn lock(state: &Path, id: &str) -> Result<Lock, CampaignError> {
     let failed = |path: &Path, doing, source| CampaignError::State { path: path.to_owned(), doing, source };
     std::fs::create_dir_all(state).map_err(|source| failed(state, "made", source))?;
     let path = state.join(format!("campaign-{id}.lock"));
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|source| failed(&path, "written", source))?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(_) => Err(CampaignError::Busy { id: id.to_owned() }),
+    remove_left_locks(state, &path);
+    loop {
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|source| failed(&path, "written", source))?;
+        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(CampaignError::Busy { id: id.to_owned() });
+        }
+        // Another process may have ended, and removed the file, between opening and locking it.
+        if is_at(&file, &path) {
+            return Ok(Lock { path, _file: file });
+        }
+    }
+}
+
+/// Whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let (open, there) = (file.metadata().map(number), std::fs::metadata(path).map(number));
+    matches!((open, there), (Ok(open), Ok(there)) if open == there)
+}
+
+/// Removes the locks of campaigns that were killed.
+fn remove_left_locks(state: &Path, own: &Path) {
+    let Ok(entries) = std::fs::read_dir(state) else { return };
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| path != own) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_lock = name.starts_with("campaign-") && name.ends_with(".lock");
+        let Some(file) = is_lock.then(|| File::options().write(true).open(&path).ok()).flatten() else { continue };
+        let free = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if free && is_at(&file, &path) {
+            let _ = std::fs::remove_file(&path);
+        }
     }
 }
 
@@ -149,6 +191,9 @@ struct Runner<'a> {
     sizes: BTreeMap<usize, Bytes>,
     /// How often cards dropped out since their last stored run, by their places.
     gone: BTreeMap<usize, u32>,
+    /// What was answered before the first run, by the places of the cards: whether the disk that was there then may be
+    /// erased.
+    leaves: BTreeMap<usize, (Disk, Option<Confirmation>)>,
     /// Whether somebody was told that the caches of the host stay as they are.
     told_of_caches: bool,
 }
@@ -221,8 +266,37 @@ impl Runner<'_> {
     fn leave_to_erase(&mut self, index: usize, found: &Found) -> Result<Option<Confirmation>, String> {
         let Some(disk) = found.disk.as_ref().filter(|_| self.campaign.erases(index)) else { return Ok(None) };
         let candidate = disk.candidate(&self.roots)?;
-        let leave = self.hands.may_erase(&self.campaign.cards[index], &candidate);
-        leave.map(Some).ok_or_else(|| "there is no leave to erase it".to_owned())
+        let leave = match self.leaves.get(&index).filter(|(asked, _)| asked == disk) {
+            Some((_, leave)) => leave.clone(),
+            None => self.hands.may_erase(&self.campaign.cards[index], &candidate),
+        };
+        leave.map(Some).ok_or_else(|| "there is no permission to erase it".to_owned())
+    }
+
+    /// Asks for permission to erase all cards that are there, so that nobody has to come back for the second one.
+    fn ask_beforehand(&mut self) -> Result<(), CampaignError> {
+        for index in self.campaign.wanted_cards().filter(|index| self.campaign.erases(*index)).collect::<Vec<_>>() {
+            if self.stop.load(Relaxed) {
+                break;
+            }
+            let Look::Found(Found { key, disk: Some(disk) }) = self.bench().look(&self.campaign.cards[index]) else {
+                continue;
+            };
+            if self.open_points(index, &key)?.is_empty() {
+                continue;
+            }
+            let asked = self.leaves.values().find(|(asked, _)| *asked == disk).map(|(_, leave)| leave.clone());
+            let leave = match asked {
+                Some(leave) => leave,
+                None => {
+                    // What cannot be looked at again now is asked for when its turn comes.
+                    let Ok(candidate) = disk.candidate(&self.roots) else { continue };
+                    self.hands.may_erase(&self.campaign.cards[index], &candidate)
+                }
+            };
+            self.leaves.insert(index, (disk, leave));
+        }
+        Ok(())
     }
 
     /// What was done to the whole card before, so that it is not done again.

@@ -24,7 +24,7 @@ pub(super) struct Found {
 }
 
 /// A disk that is there, and what tells whether it still is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Disk {
     pub(super) node: PathBuf,
     /// Its own identities, without those that come and go.
@@ -151,8 +151,17 @@ impl Bench<'_> {
         ids.into_iter().any(|known| known.eq_ignore_ascii_case(id))
     }
 
-    /// Takes the disk that somebody pointed at.
+    /// Takes the disk that somebody pointed at. Where the campaign names the device, it is that one or none.
     pub(super) fn take(&self, card: &Card, node: &Path) -> Look {
+        if let Seat::Reader { node: Some(named) } = &card.seat
+            && !self.is_same_device(named, node)
+        {
+            let (named, node) = (named.display(), node.display());
+            return Look::NotThere(format!(
+                "the campaign names {named} for {}, and {node} is another device",
+                card.label
+            ));
+        }
         let candidate = match guard::passive(node, self.roots) {
             Ok(candidate) => candidate,
             Err(refusal) => return Look::NotThere(told(&refusal)),
@@ -175,7 +184,16 @@ impl Bench<'_> {
             let label = self.label_of(&key(card, &candidate)).filter(|_| tells).map(str::to_owned);
             Some(Seen { node, name: candidate.identity().display_name(), ids: candidate.ids().to_vec(), label })
         };
-        hakaru_device::disks(self.roots).into_iter().filter_map(look).collect()
+        let nodes = match &card.seat {
+            Seat::Reader { node: Some(named) } => vec![named.clone()],
+            _ => hakaru_device::disks(self.roots),
+        };
+        nodes.into_iter().filter_map(look).collect()
+    }
+
+    /// Whether two paths lead to one device, which is there.
+    fn is_same_device(&self, one: &Path, other: &Path) -> bool {
+        one == other || hakaru_device::is_same_device(one, other, self.roots)
     }
 
     /// The card of this campaign that was measured under a key. What was measured under a label that it has no more is
@@ -196,6 +214,7 @@ impl Bench<'_> {
         card.id.clone().or_else(before)
     }
 
+    /// Whether no other card is for its reader.
     fn is_alone(&self, card: &Card) -> bool {
         self.campaign.cards.iter().filter(|other| other.seat == card.seat).count() == 1
     }
@@ -283,6 +302,29 @@ mod tests {
             Look::Found(found) => Ok(found.disk.unwrap().node),
             Look::NotThere(why) => Err(why),
         }
+    }
+
+    /// The device that the file names was not there, and the one that `--erase` named was taken in its place.
+    #[test]
+    fn a_named_device_binds() {
+        let folder = tempfile::tempdir().unwrap();
+        let roots = reader(folder.path());
+        let (sdb, absent) = (folder.path().join("dev/sdb"), folder.path().join("dev/sdq"));
+        for device in [&absent, &folder.path().join("dev/sdc")] {
+            let campaign =
+                super::super::testing::campaign(&format!("[[card]]\nlabel = \"x\"\ndevice = \"{}\"", device.display()));
+            let (journal, card) = (Journal::default(), &campaign.cards[0]);
+            let bench = Bench { campaign: &campaign, journal: &journal, roots: &roots };
+            let Look::NotThere(why) = bench.take(card, &sdb) else { panic!("another device was taken") };
+            assert!(why.contains("names") && why.contains("is another device"), "{why}");
+            assert!(bench.seen(card).iter().all(|seen| seen.node == *device), "{:?}", bench.seen(card));
+        }
+        let link = folder.path().join("dev/disk/by-id/usb-Reader_000000001536-0:0");
+        let campaign =
+            super::super::testing::campaign(&format!("[[card]]\nlabel = \"x\"\ndevice = \"{}\"", link.display()));
+        let journal = Journal::default();
+        let bench = Bench { campaign: &campaign, journal: &journal, roots: &roots };
+        assert!(matches!(bench.take(&campaign.cards[0], &sdb), Look::Found(_)), "another path to the same device");
     }
 
     /// The first of them was taken, and erased.

@@ -48,7 +48,7 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
             return Ok(Err(Exit::Refused));
         }
         anstream::eprintln!("{}", called(&candidate));
-        anstream::eprint!("{}Type its name, {}, to go on: ", losses(path), candidate.name());
+        anstream::eprint!("{}Type its name, {}, or its id to go on: ", losses(path), candidate.name());
         let mut typed = String::new();
         std::io::stdin().lock().read_line(&mut typed)?;
         Confirmation::Typed(typed)

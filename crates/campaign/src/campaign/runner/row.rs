@@ -81,7 +81,7 @@ impl Runner<'_> {
         }
     }
 
-    fn bench(&self) -> Bench<'_> {
+    pub(super) fn bench(&self) -> Bench<'_> {
         Bench { campaign: self.campaign, journal: &self.journal, roots: &self.roots }
     }
 

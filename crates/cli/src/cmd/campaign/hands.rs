@@ -104,11 +104,24 @@ impl<'a> AtBench<'a> {
         if left.as_secs() == 0 { String::new() } else { format!("{at_most}{} left", words(*left)) }
     }
 
+    /// Whether all cards at the device of this one are variants of one card, in settings that are told apart.
+    fn are_variants(&self, wanted: &Card) -> bool {
+        let here = || self.campaign.cards.iter().filter(|card| card.seat == wanted.seat);
+        here().all(|card| card.variant.is_some() && card.id.is_none())
+    }
+
     /// The one disk that can be the card where nobody can be asked: named by its identity, for the only card that is
     /// asked for. Once only, as it may not be taken: it would be offered again at once, without end.
     fn only_one(&mut self, wanted: &Card, seen: &[Seen]) -> Option<Answer> {
         if wanted.id.is_some() {
             return None;
+        }
+        if let (None, [one], Seat::Reader { node: Some(_) }) = (&self.typist, seen, &wanted.seat)
+            && self.are_variants(wanted)
+            && self.offered.as_ref() != Some(&one.node)
+        {
+            self.offered = Some(one.node.clone());
+            return Some(Answer::Here(one.node.clone()));
         }
         let asked_for = |card: &&Card| matches!(card.seat, Seat::Reader { .. }) && card.id.is_none();
         if self.campaign.cards.iter().filter(asked_for).count() != 1 {
@@ -242,14 +255,15 @@ impl Hands for AtBench<'_> {
         let losses = crate::cmd::erase::losses(&node);
         let name = candidate.name().to_owned();
         let head = format!("\n{}: {}\n", card.label, crate::cmd::erase::called(candidate));
-        let question = format!("{head}{losses}Type {name} to have it erased, or nothing to leave it out: ");
+        let question = format!("{head}{losses}Type {name} or its id to have it erased, or nothing to leave it out: ");
         loop {
             let typed = typist.ask(&question, self.stop).unwrap_or_default();
             if typed.is_empty() {
                 self.refused = true;
                 return None;
             }
-            if typed == name || typed == node.display().to_string() {
+            let is_id = candidate.ids().iter().any(|id| id.eq_ignore_ascii_case(&typed));
+            if typed == name || typed == node.display().to_string() || is_id {
                 let given = Confirmation::Typed(typed);
                 // Asked once a card: when it comes back, its own identity confirms it, if it has one.
                 self.remember(candidate);
