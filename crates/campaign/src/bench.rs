@@ -88,7 +88,7 @@ pub enum BenchError {
     File { path: PathBuf, folder: PathBuf },
     #[error("{} cannot be written: choose a directory you may write to, or run as its owner", .path.display())]
     NotWritable { path: PathBuf },
-    #[error("{} has {free} free, and {needed} are needed: free some space, or use --size='{fits}'", .path.display())]
+    #[error("{} has {free} free, and {needed} are needed: free some space, or use --size={}MiB ({} bytes)", .path.display(), fits.0 >> 20, fits.0)]
     NoSpace { path: PathBuf, free: Bytes, needed: Bytes, fits: Bytes },
     #[error("{} has {free} free, and a measurement needs {SMALLEST} at least", .path.display())]
     Full { path: PathBuf, free: Bytes },

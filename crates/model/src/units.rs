@@ -104,6 +104,20 @@ impl Nanos {
 }
 
 impl Bytes {
+    /// The largest size in whole MiB that is no larger than this; itself below 1 MiB.
+    pub const fn whole_mib(self) -> Bytes {
+        if self.0 < 1 << 20 { self } else { Bytes(self.0 >> 20 << 20) }
+    }
+
+    /// As a size to type in: rounded down to whole MiB, in MiB and in bytes, such as `1535 MiB (1609564160 bytes)`.
+    pub fn to_type_in(self) -> String {
+        let whole = self.whole_mib();
+        match whole.0 >> 20 {
+            0 => format!("{} bytes", whole.0),
+            mib => format!("{mib} MiB ({} bytes)", whole.0),
+        }
+    }
+
     /// Bytes over time. `None` when no time has passed.
     pub fn per(self, time: Nanos) -> Option<BytesPerSec> {
         (time.0 > 0).then(|| BytesPerSec(self.0 as f64 * 1e9 / time.0 as f64))
@@ -296,6 +310,18 @@ fn unit_factor(unit: &str, rules: SizeRules, text: &str, number: &str) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Three digits of a size may be more than the size.
+    #[test]
+    fn sizes_to_type_in_are_never_rounded_up() {
+        let told = |bytes: u64| Bytes(bytes).to_type_in();
+        assert_eq!(told((15 << 30) + (1023 << 20) + 1_000_000), "16383 MiB (17178820608 bytes)");
+        assert_eq!((told(1 << 20), told((1 << 20) - 512)), ("1 MiB (1048576 bytes)".into(), "1048064 bytes".into()));
+        for bytes in [1, 4096, 5 << 20, 32_010_928_128, u64::MAX] {
+            let whole = Bytes(bytes).whole_mib().0;
+            assert!(whole <= bytes && bytes - whole < 1 << 20);
+        }
+    }
 
     #[test]
     fn fio_sizes_follow_its_reversed_rules() {

@@ -93,7 +93,8 @@ fn advice(verification: &Verification) -> String {
     match (verification.verdict.capacity.real(), verification.verdict.has_defects()) {
         (Some(real), _) => format!(
             "Keep nothing on it, and ask for the money back. Whoever must use it makes one partition over the first \
-             {real} at most."
+             {} at most.",
+            real.to_type_in()
         ),
         (None, true) => "Copy what matters off it while it can be read, and replace it.".to_owned(),
         (None, false) if was_restored(&verification.scope) => "What was there before was put back.".to_owned(),
