@@ -201,6 +201,13 @@ job was over it is refused, because fio's random offsets are others than ours.
 - `--trigger-timeout` is kept to its parts of a second. fio cuts it to whole ones, and takes `500ms` for never.
 - `--crctest` has no murmur3, jhash and fnv: nothing is checked by them here.
 - `--eta` of an unknown word is taken for `auto` as in fio, with a warning.
+- Jobs that write to a device are refused while it is in use: mounted (in any mount namespace whose table can be \
+read), swapped to, part of a mapping, RAID or loop device, or claimed exclusively, as lazily unmounted file systems \
+and external journals are; likewise jobs that write to a file behind a loop device in use. fio writes all the same. \
+What cannot be known: a program that merely has the device open, a use that begins during the run, a virtual machine \
+or another host on the same storage, and mounts that are hidden from this user and claim nothing.
+- Writes to a device that is pulled end with error 19 (ENODEV). fio reports what the kernel answers, error 28 \
+(ENOSPC), as if it were full.
 - Of a job that cannot run beside others, the result tells the error as fio's does, and standard error the cure.
 ";
 
