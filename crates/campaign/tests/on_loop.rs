@@ -158,6 +158,45 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
     assert_eq!(notes.iter().filter(|note| note.contains("not there any more")).count(), 2, "{notes:?}");
 }
 
+/// Hands that note in which order they are asked and runs begin.
+struct Noting(Vec<String>);
+
+impl Observer for Noting {}
+
+impl Hands for Noting {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
+        Answer::Skip
+    }
+
+    fn may_erase(&mut self, card: &Card, candidate: &Candidate) -> Option<Confirmation> {
+        self.0.push(format!("asked for {}", card.label));
+        candidate.ids().first().map(|id| Confirmation::Serial(id.clone()))
+    }
+
+    fn begins(&mut self, progressed: &Progressed) {
+        self.0.push(format!("measured {}", progressed.names[0]));
+    }
+}
+
+/// Whoever allowed the first card to be erased was wanted again hours later, for the second one.
+#[test]
+fn permission_to_erase_is_asked_for_before_the_first_run() {
+    let (Some(one), Some(two)) = (Disk::new(16), Disk::new(16)) else { return };
+    let around = Surroundings { read_file: &|_| Err("no file".to_owned()), fio: &|_, _| Ok(filler()) };
+    let card =
+        |label: &str, disk: &Disk| format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\n", disk.node.display());
+    let cards = card("one", &one) + &card("two", &two);
+    let campaign = campaign(&format!("name = \"x\"\nrepeats = 2\n{WRITE}{cards}"), &around).unwrap();
+    let (state, stop) = (one.home.path().join("state"), AtomicBool::new(false));
+    let (mut hands, mut store) = (Noting(Vec::new()), one.store());
+    let ended = run(Run { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    assert_eq!(ended.unwrap().end, End::Complete);
+    let expected = ["asked for one", "asked for two", "measured one", "measured one", "measured two", "measured two"];
+    assert_eq!(hands.0, expected);
+    let left: Vec<_> = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [std::ffi::OsString::new(); 0]);
+}
+
 /// The card was filled, which takes hours, before anybody asked whether its file system can be made.
 #[test]
 fn nothing_is_lost_for_a_file_system_that_cannot_be_made() {

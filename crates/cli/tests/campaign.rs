@@ -77,6 +77,17 @@ fn nothing_is_left(home: &Home) {
     let mut recover = hakaru(home);
     let out = recover.env_remove("XDG_STATE_HOME").arg("recover").output().unwrap();
     assert!(text(&out.stdout).starts_with("Nothing was left behind"), "{}", text(&out.stdout));
+    assert_eq!(locks(home.path()), [PathBuf::new(); 0]);
+}
+
+/// Lock files of campaigns, in all folders.
+fn locks(folder: &Path) -> Vec<PathBuf> {
+    let entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
+    let is_lock = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "lock");
+    let here = entries.iter().map(|entry| entry.path()).filter(is_lock);
+    let below =
+        entries.iter().filter(|entry| entry.file_type().unwrap().is_dir()).flat_map(|entry| locks(&entry.path()));
+    here.chain(below).collect()
 }
 
 #[test]
@@ -104,6 +115,63 @@ fn simulated_cards_are_planned_measured_and_reported() {
     let row = |name: &str| report.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
     assert!(row("slow ").contains("(3)") && row("one ").contains("(1)") && row("two ").contains("(1)"), "{report}");
     assert!(report.contains("read up to 90 MB/s"), "{report}");
+}
+
+/// The named device was not there, and the disk that `--erase` named was erased in its place.
+#[test]
+fn a_named_device_that_is_absent_is_not_replaced() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 32 << 20) else { return };
+    let image = home.path().join("disk.img");
+    std::fs::write(&image, vec![0x5a; 32 << 20]).unwrap();
+    let id = image.canonicalize().unwrap().display().to_string();
+    let card = "[[card]]\nlabel = \"mine\"\ndevice = \"/dev/hakaru-absent\"\n";
+    let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
+    write(&home, "binds.toml", &format!("name = \"binds\"\nrepeats = 1\n{card}{workload}"));
+    let out = run(&home, &["run", "binds.toml", "--erase", &id]);
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("mine was left out"), "{}", text(&out.stderr));
+    assert!(std::fs::read(&image).unwrap().iter().all(|byte| *byte == 0x5a), "{} was written to", disk.device());
+    nothing_is_left(&home);
+}
+
+/// One card in two settings, told apart by `variant`, at a named device: nobody can be asked, and nobody needs to be.
+#[test]
+fn variants_of_a_named_device_need_no_terminal() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 32 << 20) else { return };
+    let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
+    let card = |label: &str, variant: &str| {
+        format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\nvariant = \"{variant}\"\n", disk.device())
+    };
+    let cards = card("in slot one", "one") + &card("in slot two", "two");
+    let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
+    write(&home, "variants.toml", &format!("name = \"variants\"\nrepeats = 2\n{cards}{workload}"));
+    let out = run(&home, &["run", "variants.toml", "--erase", &id]);
+    let said = text(&out.stderr);
+    assert!(out.status.success() && said.contains("4 runs measured now, 4 in all: complete"), "{said}");
+    each_once(&home, 4);
+    nothing_is_left(&home);
+}
+
+/// fio draws the same offsets in each run unless told otherwise; the repeats of a campaign would all be the same run.
+#[test]
+fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
+    for (option, same) in [("", false), ("randrepeat=1\n", true), ("randseed=7\n", true), ("randrepeat=0\n", false)] {
+        let home = Home::new();
+        let prices = PriceList::plain("card", Bytes(1 << 30));
+        write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
+        let card = "[[card]]\nlabel = \"card\"\nsimulate = \"card.json\"\n";
+        let job = format!("[job]\nrw=randread\nbs=4k\nsize=1m\n{option}");
+        let workload = format!("[[workload]]\nname = \"job\"\nfio-text = \"\"\"\n{job}\"\"\"\n");
+        write(&home, "job.toml", &format!("name = \"job\"\nrepeats = 2\n{card}{workload}"));
+        assert!(run(&home, &["run", "job.toml"]).status.success());
+        // What the offsets are drawn from: the seed of the job, or that of the run.
+        let drawn = |record: &RunRecord| record.scenario.phases[0].jobs[0].seed.unwrap_or(record.scenario.seed);
+        let stored = records(&home);
+        let seeds: Vec<u64> = stored.iter().map(drawn).collect();
+        assert_eq!((seeds.len(), seeds[0] == seeds[1]), (2, same), "{option}: {seeds:?}");
+    }
 }
 
 #[test]
