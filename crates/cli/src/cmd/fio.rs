@@ -20,7 +20,7 @@ use hakaru_dialects::fio::{Action, FioError, IdleProf, Invocation, Location, Out
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::plan::{Facts, LeftOut, Plan};
-use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
@@ -209,6 +209,7 @@ impl<'a> Run<'a> {
                 out.write_all(line.as_bytes())?;
             }
         }
+        tell_of_pulled(&report.phases);
         self.print(&report.phases, idleness, &mut *out)?;
         Ok(if logged { exit_of(&report, fired) } else { Exit::Failed })
     }
@@ -262,6 +263,16 @@ impl<'a> Run<'a> {
         }
         out.flush()?;
         Ok(())
+    }
+}
+
+/// What the number of an error alone does not say: which disks were pulled.
+fn tell_of_pulled(phases: &[PhaseRecord]) {
+    let pulled = |error: &&IoError| error.errno == rustix::io::Errno::NODEV.raw_os_error();
+    let errors = phases.iter().flat_map(|phase| &phase.workers).flat_map(|worker| &worker.errors.first);
+    let files: std::collections::BTreeSet<&str> = errors.filter(pulled).map(|error| error.file.as_str()).collect();
+    for file in files {
+        anstream::eprintln!("fio: {} was pulled, or lost its connection", hakaru_report::plain(file));
     }
 }
 

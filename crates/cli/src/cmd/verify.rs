@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const AFTER: &str = "On a device, all of it is written and read back, and what was on it is lost: the device must be \
-unused, and confirmed by its id (--erase=ID) or by typing its name. --quick takes a minute instead of hours and finds \
+unused, and confirmed by its id (--erase=ID) or by typing its name. --quick takes some minutes instead of hours and finds \
 every false capacity, but no bad places; --keep puts back what was there. In a directory, the free space is filled with \
 files that have no name, so that nothing is left behind whatever happens.
 
@@ -35,7 +35,7 @@ const CLOCK: &str = "CLOCK_MONOTONIC";
 pub(crate) struct Args {
     /// A block device, or a directory whose free space is verified
     path: PathBuf,
-    /// Only samples: under a minute, finds every false capacity
+    /// Only samples: some minutes, finds every false capacity
     #[arg(long)]
     quick: bool,
     /// With --quick: read what is there first, and put it back afterwards (a kill or power cut meanwhile loses it)

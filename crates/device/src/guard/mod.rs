@@ -383,10 +383,17 @@ pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
 pub fn writable(path: &Path, roots: &Roots) -> Result<(), Refusal> {
     let candidate = passive(path, roots)?;
     if roots.is_live() {
-        patiently(|| open_exclusively(path)).map(drop)?;
+        patiently(|| claim(path)).map(drop)?;
         claim_twins(&candidate.node, roots)?;
     }
     Ok(())
+}
+
+/// Claims a device without writing to it: closing a device that was open for writing has udev read it.
+fn claim(path: &Path) -> Result<OwnedFd, Refusal> {
+    let path = path.to_owned();
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+    rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| refused(error, path))
 }
 
 /// Whether a file may be overwritten: not while a loop device that shows it is mounted or otherwise in use.
@@ -402,16 +409,7 @@ fn claim_twins(node: &Node, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal> {
     let twins = if roots.is_live() { usage::twins(node, roots) } else { Vec::new() };
     // The claim of a partition is that of its disk, and the other partitions of that disk are other bytes.
     let whole = |twin: &Node| twin.partition().is_some() || twin.partitions().is_empty();
-    let claim = |twin: &Node| {
-        let path = roots.dev.join(&twin.kname);
-        patiently(|| {
-            let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
-            rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| match error {
-                Errno::BUSY => Refusal::Busy { path: path.clone() },
-                error => Refusal::Io { path: path.clone(), source: error.into() },
-            })
-        })
-    };
+    let claim = |twin: &Node| patiently(|| claim(&roots.dev.join(&twin.kname)));
     twins.iter().filter(|twin| whole(twin)).map(claim).collect()
 }
 
@@ -493,13 +491,18 @@ fn open_exclusively(path: &Path) -> Result<OwnedFd, Refusal> {
     let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
     let path = path.to_owned();
     // Linux gives O_EXCL without O_CREAT a meaning of its own for block devices: nobody else may have claimed it.
-    rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| match error {
+    rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| refused(error, path))
+}
+
+/// Why a device was not opened exclusively.
+fn refused(error: Errno, path: PathBuf) -> Refusal {
+    match error {
         Errno::BUSY => Refusal::Busy { path },
         Errno::ACCESS | Errno::PERM => Refusal::Denied { path },
         Errno::ROFS => Refusal::ReadOnly { path },
         Errno::NOMEDIUM | Errno::NXIO => Refusal::NoMedium { path },
         error => Refusal::Io { path, source: error.into() },
-    })
+    }
 }
 
 #[cfg(test)]
