@@ -15,6 +15,7 @@ use self::total::TotalLog;
 use crate::exit::Exit;
 use crate::stop;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use hakaru_device::guard;
 use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
 use hakaru_dialects::fio::{Action, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION};
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
