@@ -76,7 +76,7 @@ fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<Slip> {
 
 fn depth(job: &Job, slips: &mut Vec<Slip>) {
     let asked = job.queue.iodepth;
-    if asked > 1 && job.ioengine.is_synchronous() {
+    if asked > job.effective_depth() {
         slips.push(Slip::DepthIgnored { ioengine: job.ioengine.name().to_owned(), asked });
     }
     if asked > 1 && job.ioengine == IoEngine::Libaio && !job.files.direct && on_storage(job) {
@@ -196,6 +196,7 @@ mod tests {
     fn each_slip_is_found() {
         let size = Bytes(1 << 20);
         finds(Op::Read, |j| j.queue.iodepth = 2, &[Slip::DepthIgnored { ioengine: "psync".into(), asked: 2 }]);
+        finds(Op::Read, |j| (j.queue.iodepth, j.rules.offload) = (2, true), &[]);
         finds(Op::Write, |j| j.extent.size = Some(SizeSpec::Bytes(size)), &[Slip::SmallFile { size }]);
         finds(
             Op::Write,

@@ -143,7 +143,7 @@ impl Observer for Between<'_> {
         self.observer.log(worker, chunk);
     }
 
-    fn wants_so_far(&self) -> Option<Duration> {
+    fn wants_so_far(&mut self) -> bool {
         self.observer.wants_so_far()
     }
 

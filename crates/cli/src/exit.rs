@@ -17,8 +17,10 @@ pub(crate) enum Exit {
     Refused,
     /// Verifying came to its end, and found that the storage is not what it claims.
     Defective,
-    /// A command line of fio stopped by Ctrl-C or a signal: fio leaves with this code then. What was measured is shown.
+    /// A command line of fio stopped by Ctrl-C or SIGTERM: fio leaves with this code then. What was measured is shown.
     FioStopped,
+    /// A command line of fio stopped by SIGHUP, which kills fio. What was measured is shown.
+    FioHungUp,
     /// So many jobs of a fio command line failed: fio leaves with their number. What was measured is shown.
     FioJobs(u8),
     /// Stopped by Ctrl-C or a signal. What was measured is kept.
@@ -88,6 +90,7 @@ impl From<Exit> for ExitCode {
             Exit::Refused => 3,
             Exit::Defective => 4,
             Exit::FioStopped => 128,
+            Exit::FioHungUp => 129,
             Exit::FioJobs(count) => count,
             Exit::Interrupted => 130,
         })

@@ -1,37 +1,95 @@
-//! Ctrl-C: the first one ends the run and keeps what was measured, the second one ends the program.
+//! Signals: the first Ctrl-C ends the run and keeps what was measured, a later one ends the program.
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicI32};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+static STOP: AtomicBool = AtomicBool::new(false);
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+static REPORT: AtomicBool = AtomicBool::new(false);
+static ARMED: OnceLock<()> = OnceLock::new();
 
-/// The signal that came last; `None` before any.
-pub(crate) fn signal() -> Option<usize> {
-    SIGNAL.get().map(|signal| signal.load(Relaxed)).filter(|&signal| signal > 0)
+/// Signals of one event: `timeout` sends its own to the program, and again to the group that it is in.
+const ONE_EVENT: Duration = Duration::from_secs(1);
+
+/// What Ctrl-C does once the run is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SecondInterrupt {
+    /// It ends the program at once.
+    Exits,
+    /// Nothing more, as in fio.
+    Ignored,
+}
+
+/// The signal that ended the run; `None` before any.
+pub(crate) fn signal() -> Option<i32> {
+    Some(SIGNAL.load(Relaxed)).filter(|&signal| signal > 0)
 }
 
 /// The flag that SIGINT, SIGTERM and SIGHUP set. From the first call on they no longer kill at once.
 pub(crate) fn flag() -> &'static AtomicBool {
-    STOP.get_or_init(|| {
-        let flag = Arc::new(AtomicBool::new(false));
-        let which = SIGNAL.get_or_init(Arc::default);
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-            // The order matters: the second Ctrl-C finds the flag set and ends the program. Other signals come twice
-            // without being meant so: `timeout` sends its own to the program, and to the group that it is in.
-            let at_once = signal == signal_hook::consts::SIGINT;
-            let armed = match at_once {
-                true => signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag)).map(drop),
-                false => Ok(()),
-            };
-            let armed = armed
-                .and_then(|()| signal_hook::flag::register_usize(signal, Arc::clone(which), signal as usize))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
-            if let Err(error) = armed {
-                anstream::eprintln!("warning: signal {signal} cannot be caught ({error}): Ctrl-C will lose the run");
-            }
+    ARMED.get_or_init(|| catch(&[SIGINT, SIGTERM], SecondInterrupt::Exits));
+    &STOP
+}
+
+/// The same flag, for a front end that treats signals as fio does: SIGUSR1 asks for a report, a second Ctrl-C changes
+/// nothing, and a reader that goes away ends the program.
+pub(crate) fn flag_as_in_fio() -> &'static AtomicBool {
+    ARMED.get_or_init(|| {
+        catch(&[SIGINT, SIGTERM, SIGUSR1], SecondInterrupt::Ignored);
+        let always = Arc::new(AtomicBool::new(true));
+        warn_if_not_caught(SIGPIPE, signal_hook::flag::register_conditional_default(SIGPIPE, always).map(drop));
+    });
+    &STOP
+}
+
+/// Whether somebody has asked for a report of what was measured so far (SIGUSR1) since this was last called.
+pub(crate) fn report_wanted() -> bool {
+    REPORT.swap(false, Relaxed)
+}
+
+/// Handles these signals, and SIGHUP where whoever started the program left it to it (`nohup` does not), for good.
+fn catch(signals: &[i32], second: SecondInterrupt) {
+    let mut signals = signals.to_vec();
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    let caught = Signals::new(signals).and_then(|caught| {
+        let handle = move || handle(caught, second);
+        std::thread::Builder::new().name("signals".to_owned()).stack_size(64 << 10).spawn(handle).map(drop)
+    });
+    warn_if_not_caught(SIGINT, caught);
+}
+
+fn warn_if_not_caught(signal: i32, caught: std::io::Result<()>) {
+    if let Err(error) = caught {
+        anstream::eprintln!("warning: signal {signal} cannot be caught ({error}): Ctrl-C will lose the run");
+    }
+}
+
+fn handle(mut signals: Signals, second: SecondInterrupt) {
+    let mut stopped_at: Option<Instant> = None;
+    for signal in signals.forever() {
+        if signal == SIGUSR1 {
+            REPORT.store(true, Relaxed);
+            continue;
         }
-        flag
-    })
+        let again = stopped_at.is_some_and(|at| at.elapsed() >= ONE_EVENT);
+        if signal == SIGINT && again && second == SecondInterrupt::Exits {
+            signal_hook::low_level::exit(130);
+        }
+        stopped_at.get_or_insert_with(Instant::now);
+        SIGNAL.store(signal, Relaxed);
+        STOP.store(true, Relaxed);
+    }
+}
+
+/// Whether the program was started with this signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

@@ -31,14 +31,14 @@ impl DiskWatch {
         DiskWatch { start: disks_below(files).into_iter().filter_map(read).collect(), begun: Instant::now() }
     }
 
-    /// What the disks did since.
-    pub(crate) fn end(self) -> Vec<DiskStats> {
+    /// What the disks did since the phase began; may be asked more than once.
+    pub(crate) fn so_far(&self) -> Vec<DiskStats> {
         let elapsed = self.begun.elapsed();
-        let since = |(name, before): (String, Counts)| {
-            let now = read(&name)?;
-            difference(name, &before, &now, elapsed)
+        let since = |(name, before): &(String, Counts)| {
+            let now = read(name)?;
+            difference(name.clone(), before, &now, elapsed)
         };
-        self.start.into_iter().filter_map(since).collect()
+        self.start.iter().filter_map(since).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why a run could not begin or go on. Errors of single I/Os are data, not these.
 
 use hakaru_sys::Errno;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What kept a run from doing what its plan says.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,49 @@ pub enum RunError {
     /// Stopped before measurement could begin.
     #[error("stopped before measurement began")]
     StoppedEarly,
+}
+
+impl RunError {
+    /// The job it is about, where it names one.
+    pub fn job(&self) -> Option<&str> {
+        match self {
+            RunError::Memory { job, .. }
+            | RunError::Pin { job, .. }
+            | RunError::Node { job, .. }
+            | RunError::Priority { job, .. }
+            | RunError::Thread { job, .. }
+            | RunError::Panicked { job } => Some(job),
+            _ => None,
+        }
+    }
+
+    /// The file or device it is about, where it names one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            RunError::Open { path, .. }
+            | RunError::NoDirect { path }
+            | RunError::LayOut { path, .. }
+            | RunError::Zones { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// What the kernel answered, or the number that says the same.
+    pub fn errno(&self) -> Errno {
+        match self {
+            RunError::Open { errno, .. }
+            | RunError::LayOut { errno, .. }
+            | RunError::Memory { errno, .. }
+            | RunError::Pin { errno, .. }
+            | RunError::Priority { errno, .. } => *errno,
+            RunError::NoEngine { .. } => Errno::NOSYS,
+            RunError::Thread { .. } => Errno::AGAIN,
+            RunError::StoppedEarly | RunError::Panicked { .. } => Errno::CANCELED,
+            RunError::NoDirect { .. } | RunError::Node { .. } | RunError::Zones { .. } | RunError::State { .. } => {
+                Errno::INVAL
+            }
+        }
+    }
 }
 
 /// What to do about the commonest errors.

@@ -114,11 +114,11 @@ pub trait Observer {
     fn interval(&mut self, _worker: usize, _interval: &Interval) {}
     /// A worker that keeps a log tells what came since it last did.
     fn log(&mut self, _worker: usize, _chunk: &LogChunk) {}
-    /// How often to tell what was measured so far; never, if `None`.
-    fn wants_so_far(&self) -> Option<Duration> {
-        None
+    /// Whether to report what was measured so far; asked several times a second while a phase runs.
+    fn wants_so_far(&mut self) -> bool {
+        false
     }
-    /// What a phase has measured so far.
+    /// What a phase has measured so far, disk counters included.
     fn so_far(&mut self, _index: usize, _record: &PhaseRecord) {}
     /// A phase is over.
     fn phase_ends(&mut self, _record: &PhaseRecord) {}
@@ -257,8 +257,8 @@ impl Conductor<'_> {
         let started_unix_ms = (self.options.wall_clock)();
         let head = PhaseHead { index, started_unix_ms };
         let shared = Shared::new(&phase.workers, &phase.files);
-        let (workers, host_pauses, error) = self.work(phase, head, &shared, world.clone(), observer);
-        let (disks, traffic) = (disks.end(), shared.disks.traffic());
+        let (workers, host_pauses, error) = self.work(phase, head, &shared, world.clone(), &disks, observer);
+        let (disks, traffic) = (disks.so_far(), shared.disks.traffic());
         sweeper.begun = !workers.is_empty();
         if workers.is_empty() {
             return error.map_or(Ok(()), Err);
@@ -348,7 +348,7 @@ impl Conductor<'_> {
             }
         }
         let (bytes, elapsed) = (Bytes(self.laid_out - before), Nanos(begun.elapsed().as_nanos() as u64));
-        Ok(worked.then(|| LaidOut { bytes, elapsed, disks: disks.end() }))
+        Ok(worked.then(|| LaidOut { bytes, elapsed, disks: disks.so_far() }))
     }
 
     /// The simulated card of a phase, and the moment it begins.
@@ -370,6 +370,7 @@ impl Conductor<'_> {
         head: PhaseHead,
         shared: &Shared,
         world: Option<(Arc<World>, u64)>,
+        disks: &DiskWatch,
         observer: &mut dyn Observer,
     ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
         let names: Vec<Vec<String>> = phase.workers.iter().map(|w| region_names(phase, w)).collect();
@@ -407,7 +408,7 @@ impl Conductor<'_> {
             let steady = SteadyWatch::new(phase);
             let (begun, over) = (Instant::now(), &mut self.over);
             let pauses = PauseWatch::begin();
-            let watch = Watch { phase, head, shared, receiver, returns, options, begun, steady, over, pauses };
+            let watch = Watch { phase, head, shared, disks, receiver, returns, options, begun, steady, over, pauses };
             let answer = watch.until_done(failure, observer);
             // A panic was told by its guard already; one that nobody asks for would go on to the conductor.
             threads.into_iter().for_each(|thread| drop(thread.join()));

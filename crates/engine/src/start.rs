@@ -223,16 +223,10 @@ fn run_engine(
         IoEngine::Sync => timed(around, FileBackend::new(opened()?, slots()?, Seek), clock),
         IoEngine::Psync => return run_psync(around, starter, opened()?),
         IoEngine::Pvsync => timed(around, FileBackend::new(opened()?, slots()?, Vectored), clock),
-        IoEngine::Pvsync2 => {
-            let polled = call_flags(plan);
-            match plan.engine.hipri_percentage.filter(|_| plan.engine.hipri) {
-                None => timed(around, FileBackend::new(opened()?, slots()?, polled), clock),
-                Some(percent) => {
-                    let some = VectoredSome::new(polled, percent, plan.seed);
-                    timed(around, FileBackend::new(opened()?, slots()?, some), clock)
-                }
-            }
-        }
+        IoEngine::Pvsync2 => match polls_for_some(plan, 0) {
+            None => timed(around, FileBackend::new(opened()?, slots()?, call_flags(plan)), clock),
+            Some(some) => timed(around, FileBackend::new(opened()?, slots()?, some), clock),
+        },
         IoEngine::Vsync => timed(around, VsyncBackend::new(opened()?, VectoredSlots::new(slots()?), depth), clock),
         IoEngine::Stdio => timed(around, StdioBackend::new(opened()?, slots()?, plan.writes), clock),
         IoEngine::Splice => {
@@ -286,6 +280,13 @@ fn call_flags(plan: &WorkerPlan) -> Vectored2 {
     flags.set(ReadWriteFlags::HIPRI, plan.engine.hipri);
     flags.set(ReadWriteFlags::NOWAIT, plan.engine.nowait);
     Vectored2(flags, flags | of_writes(plan))
+}
+
+/// How they are called where only a share of the I/Os is polled for (`hipri_percentage`); `stream` tells the random
+/// choices of several callers of one worker apart.
+fn polls_for_some(plan: &WorkerPlan, stream: u64) -> Option<VectoredSome> {
+    let percent = plan.engine.hipri_percentage.filter(|_| plan.engine.hipri)?;
+    Some(VectoredSome::new(call_flags(plan), percent, plan.seed.wrapping_add(stream)))
 }
 
 fn none(plan: &WorkerPlan, errno: Errno) -> RunError {

@@ -473,6 +473,17 @@ impl Job {
         if matches!(self.target, Target::Formatted { .. }) || !in_one_place { self.numjobs } else { 1 }
     }
 
+    /// Whether the job can keep several I/Os in flight: its engine is asynchronous, or threads submit for it
+    /// (`io_submit_mode=offload`).
+    pub fn has_queue(&self) -> bool {
+        self.rules.offload || !self.ioengine.is_synchronous()
+    }
+
+    /// The queue depth of one worker: `iodepth`, or 1 where there is no queue.
+    pub fn effective_depth(&self) -> u32 {
+        if self.has_queue() { self.queue.iodepth } else { 1 }
+    }
+
     /// Sizes of the operations it does.
     pub fn blocks_used(&self) -> impl Iterator<Item = &BlockSize> {
         let by_op = Op::ALL.into_iter().filter(|&op| self.access.does(op)).map(|op| &self.block[op]);

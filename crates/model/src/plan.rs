@@ -221,8 +221,9 @@ pub enum PlanError {
 impl PlanError {
     /// Whether other jobs can run all the same: what is wrong is the target of this one.
     pub fn is_of_one_job(&self) -> bool {
-        use PlanError::{Missing, NoSize, NotMeasurable, ReadOnly};
-        matches!(self, NoSize { .. } | NotMeasurable { .. } | Missing { .. } | ReadOnly { .. })
+        use PlanError::{Misaligned, Missing, NoSize, NotMeasurable, ReadOnly, TrimOnFile};
+        let of_target = matches!(self, NoSize { .. } | NotMeasurable { .. } | Missing { .. } | ReadOnly { .. });
+        of_target || matches!(self, Misaligned { .. } | TrimOnFile { .. })
     }
 }
 
@@ -282,17 +283,12 @@ impl Plan {
         Plan::fit(scenario, facts, false).map(|(plan, _)| plan)
     }
 
-    /// As [`Plan::resolve`], but jobs whose target does not fit are left out, as long as there are others.
+    /// As [`Plan::resolve`], but jobs whose target does not fit are left out; all of them may be.
     ///
     /// # Errors
-    /// The first [`PlanError`] where no job is left, or where one concerns more than its job.
+    /// A [`PlanError`] that concerns more than its job.
     pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<(Plan, Vec<LeftOut>), PlanError> {
-        let (plan, left_out) = Plan::fit(scenario, facts, true)?;
-        let nobody = plan.phases.iter().all(|phase| phase.workers.is_empty());
-        match left_out.first() {
-            Some(first) if nobody => Err(first.error.clone()),
-            _ => Ok((plan, left_out)),
-        }
+        Plan::fit(scenario, facts, true)
     }
 
     fn fit(scenario: &Scenario, facts: &Facts, leaves_out: bool) -> Result<(Plan, Vec<LeftOut>), PlanError> {

@@ -220,8 +220,7 @@ impl<'a> PhaseRun<'a> {
     /// Most bytes in flight at one moment, and so on either side of the end of a ramp. A synchronous engine has none there.
     pub(super) fn most_in_flight(&self) -> u64 {
         let of = |w: &WorkerRecord| {
-            let Some(job) = self.job(w).filter(|job| !job.ioengine.is_synchronous() && job.timing.ramp_time.0 > 0)
-            else {
+            let Some(job) = self.job(w).filter(|job| job.has_queue() && job.timing.ramp_time.0 > 0) else {
                 return 0;
             };
             let block = Op::ALL.into_iter().map(|op| job.block[op].max().0).max().unwrap_or(0);

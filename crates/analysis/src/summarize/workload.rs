@@ -14,17 +14,13 @@ pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
         random: job.access.random,
         read_percent: job.access.mix.read,
         block: job.block[op].max(),
-        iodepth: depth(job),
+        iodepth: job.effective_depth(),
         workers: run.workers(op).map(|worker| run.members(worker)).fold(0, u32::saturating_add),
         sync_every: sync_every(job),
         sync_open: job.durability.sync || job.durability.dsync,
         direct: jobs.iter().all(|job| job.files.direct || matches!(job.target, Target::Sim(_) | Target::Nothing)),
         extent: extents.map(|sizes| Bytes(sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(size)))),
     })
-}
-
-fn depth(job: &Job) -> u32 {
-    if job.ioengine.is_synchronous() { 1 } else { job.queue.iodepth }
 }
 
 /// Writes between two syncs, whichever kind comes oftener; 0 for none.
@@ -80,9 +76,12 @@ fn describe_job(job: &Job, op: Op) -> String {
         _ => format!("{order} {}, {share} % of a mix", op.name()),
     }];
     parts.push(block(&job.block[op]));
-    parts.push(format!("queue depth {}", depth(job)));
-    if job.queue.batch_complete_min > 1 && depth(job) > 1 {
-        parts.push(format!("waits for {} completions together", job.queue.batch_complete_min.min(depth(job))));
+    parts.push(format!("queue depth {}", job.effective_depth()));
+    if job.queue.batch_complete_min > 1 && job.effective_depth() > 1 {
+        parts.push(format!(
+            "waits for {} completions together",
+            job.queue.batch_complete_min.min(job.effective_depth())
+        ));
     }
     if job.is_open_loop(op) {
         parts.push("open loop".to_owned());

@@ -254,7 +254,7 @@ fn phase(row: &Row<'_>) -> Option<PhaseSummary> {
         random: job.access.random,
         read_percent: job.access.mix.read,
         block: job.block[op].max(),
-        iodepth: if job.ioengine.is_synchronous() { 1 } else { job.queue.iodepth },
+        iodepth: job.effective_depth(),
         workers: job.numjobs,
         sync_every: job.durability.fsync_every,
         sync_open: job.durability.sync,

@@ -181,23 +181,27 @@ impl<'a> Run<'a> {
         if !normal && self.plan.caveats.iter().any(capped) {
             anstream::eprint!("{}", output::DEPTH_NOTE);
         }
+        stop::flag_as_in_fio();
         let options = as_asked();
         let plan = self.plan_to_run();
         let logs = (LogFiles::create(self.invocation, &plan)?, TotalLog::create(self.invocation)?);
-        failed::tell(&self.left_out);
+        failed::tell(&self.left_out, &self.plan);
         let profiler = settings.idle_prof.map(|_| hakaru_engine::IdleProfiler::start());
         let mut teller = Teller::new(&self, logs, normal, &mut *out);
         let mut report = hakaru_engine::run(&plan, &options, &mut teller);
         failed::add_phases(&plan, &mut report.phases);
+        failed::add_unstarted(&plan, report.error.as_ref(), &mut report.phases);
+        failed::add_unbegun(&plan, &mut report.phases);
         teller.amend(&mut report.phases);
         failed::add_workers(self.invocation, &self.left_out, &mut report.phases);
+        if teller.status_is_due() && !report.phases.is_empty() {
+            teller.print_so_far(report.phases.clone());
+        }
         let (logged, fired) = (teller.end(), teller.fired());
         let idleness = profiler.and_then(hakaru_engine::IdleProfiler::finish).map(|found| self.idleness(found));
         self.tell_of_signal(&report, normal, &mut *out);
-        if report.phases.is_empty()
-            && let Some(error) = &report.error
-        {
-            anyhow::bail!("{error}");
+        if let Some(error) = &report.error {
+            anstream::eprintln!("fio: {error}");
         }
         if fired {
             out.flush()?;
@@ -211,7 +215,7 @@ impl<'a> Run<'a> {
             }
         }
         tell_of_pulled(&report.phases);
-        self.print(&report.phases, idleness, &mut *out)?;
+        self.print(&report.phases, idleness, 0, &mut *out)?;
         Ok(if logged { exit_of(&report, fired) } else { Exit::Failed })
     }
 
@@ -245,11 +249,17 @@ impl<'a> Run<'a> {
         CpuIdleness { system, per_cpu, unit_mean_us, unit_deviation_us }
     }
 
-    fn print(&self, phases: &[PhaseRecord], idleness: Option<CpuIdleness>, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn print(
+        &self,
+        phases: &[PhaseRecord],
+        idleness: Option<CpuIdleness>,
+        eta_s: u64,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
         let Invocation { scenario, extras, global_options, settings, .. } = self.invocation;
         let mut view = RunView::of(VERSION, scenario, extras, phases);
         view.global_options = global_options;
-        view.idleness = idleness;
+        (view.idleness, view.eta_s) = (idleness, eta_s);
         view.elapsed = Nanos(self.begun.elapsed().as_nanos() as u64);
         view.shown_unix_ms = hakaru_campaign::now_unix_ms();
         view.utc_offset_s = utc_offset_s(view.shown_unix_ms);
@@ -285,7 +295,10 @@ fn create(path: &Path) -> anyhow::Result<std::fs::File> {
 fn exit_of(report: &EngineReport, fired: bool) -> Exit {
     let count = report.phases.iter().flat_map(|p| &p.workers).filter(|w| failed(w)).count();
     match (&report.outcome, count) {
-        (Outcome::Interrupted, _) if !fired => Exit::FioStopped,
+        (Outcome::Interrupted, _) if !fired => match stop::signal() {
+            Some(signal_hook::consts::SIGHUP) => Exit::FioHungUp,
+            _ => Exit::FioStopped,
+        },
         (Outcome::Completed | Outcome::Interrupted, 0) => Exit::Ok,
         (Outcome::Failed { .. }, 0) => Exit::Failed,
         (_, count) => Exit::FioJobs(u8::try_from(count).unwrap_or(u8::MAX)),

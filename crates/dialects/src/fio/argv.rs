@@ -1,7 +1,7 @@
 //! The command line, word by word: what was typed, in order, and nothing of what it means together.
 //!
 //! Options are found as `getopt_long_only` finds them: `--opt=value`, `--opt value`, one dash or two, any unambiguous
-//! beginning of a name.
+//! beginning of a name. Behind one dash, what is no beginning of a name may be letters: `-o FILE`, `-oFILE`, `-mV5`.
 
 use super::cli::{self, CliOpt, Takes};
 use super::error::{FioError, FioErrorKind, Location};
@@ -79,8 +79,11 @@ pub(crate) fn lex(
             tokens.extend(positional(word, whole, exists, warnings));
         } else {
             let following = words.get(index + 1).copied();
-            let (what, used_next) = option(word, following, &whole)?;
-            tokens.push(Token { what, at: whole });
+            let (typed, used_next) = match letters(word, following, &whole)? {
+                Some(found) => found,
+                None => option(word, following, &whole).map(|(what, used_next)| (vec![what], used_next))?,
+            };
+            tokens.extend(typed.into_iter().map(|what| Token { what, at: whole.clone() }));
             index += usize::from(used_next);
         }
         index += 1;
@@ -112,6 +115,54 @@ fn positional(word: &str, at: Location, exists: &dyn Fn(&str) -> bool, warnings:
     Some(Token { what: Typed::File(word.to_owned()), at })
 }
 
+/// Options written as letters behind one dash, the last with its value in the same word or the next. `None` where the word
+/// is a name: a letter that stands for an option wins over names that begin with it, names win over several letters.
+fn letters(word: &str, following: Option<&str>, at: &Location) -> Result<Option<(Vec<Typed>, bool)>, FioError> {
+    let body = &word[1..];
+    let Some(first) = body.chars().next().filter(|first| is_letter(*first)) else { return Ok(None) };
+    let name = body.split('=').next().unwrap_or(body);
+    let is_name = || !matches!(resolve(name), Err(FioErrorKind::UnknownOption { .. }));
+    if body.len() > first.len_utf8() && is_name() {
+        return Ok(None);
+    }
+    let mut typed = Vec::new();
+    for (start, letter) in body.char_indices() {
+        if letter == IGNORED {
+            continue;
+        }
+        let rest = &body[start + letter.len_utf8()..];
+        let here = || sub_span(at, start + 1..start + 1 + letter.len_utf8());
+        let Some(opt) = cli::of_letter(letter) else {
+            return Err(FioError::at(unknown(&letter.to_string(), known().flat_map(Known::names)), here()));
+        };
+        let (value, used_next) = match (opt.takes, rest.is_empty()) {
+            (Takes::Nothing, _) => {
+                typed.push(Typed::Run { opt, value: None });
+                continue;
+            }
+            (Takes::Value(what), true) => {
+                let missing = || {
+                    let (option, hint) = (opt.name.to_owned(), format!("{what} is expected"));
+                    FioError::at(FioErrorKind::MissingValue { option, hint }, here())
+                };
+                (Some(following.ok_or_else(missing)?), true)
+            }
+            (Takes::Perhaps(_), true) => (None, false),
+            (Takes::Value(_) | Takes::Perhaps(_), false) => (Some(rest), false),
+        };
+        typed.push(Typed::Run { opt, value: value.map(str::to_owned) });
+        return Ok(Some((typed, used_next)));
+    }
+    Ok(Some((typed, false)))
+}
+
+/// A letter that fio takes and does nothing for that can be seen.
+const IGNORED: char = 'f';
+
+fn is_letter(letter: char) -> bool {
+    letter == IGNORED || cli::of_letter(letter).is_some()
+}
+
 /// An option, with the word after it where that is its value.
 fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(Typed, bool), FioError> {
     let body = word.strip_prefix("--").unwrap_or(&word[1..]);
@@ -121,12 +172,7 @@ fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(Typed, 
     };
     let dashes = word.len() - body.len();
     let of_name = |kind| FioError::at(kind, sub_span(at, dashes..dashes + name.len()));
-    let found = match (word, name) {
-        ("-v", _) => resolve("version"),
-        ("-h", _) => resolve("help"),
-        _ => resolve(name),
-    };
-    let found = found.map_err(of_name)?;
+    let found = resolve(name).map_err(of_name)?;
     let missing = |hint: String| {
         of_name(FioErrorKind::MissingValue { option: found.names()[0].to_owned(), hint: format!("{hint} is expected") })
     };
@@ -230,6 +276,28 @@ mod tests {
             plain(&["--output-f=json", "--minimal", "--cmdhelp", "--eta=never"]),
             ["run output-format=json", "run minimal=-", "run cmdhelp=-", "run eta=never"]
         );
+    }
+
+    /// As fio 3.33 takes them.
+    #[test]
+    fn one_letter_stands_for_an_option_of_the_run() {
+        assert_eq!(plain(&["-o", "FILE", "-oFILE"]), ["run output=FILE", "run output=FILE"]);
+        assert_eq!(plain(&["-o", "--minimal"]), ["run output=--minimal"], "whatever comes next is the value");
+        assert_eq!(plain(&["-mV5", "-f", "j.fio"]), ["run minimal=-", "run terse-version=5", "file j.fio"]);
+        assert_eq!(plain(&["-cbs", "-c", "-i"]), ["run cmdhelp=bs", "run cmdhelp=-", "run enghelp=-"]);
+        assert_eq!(plain(&["-hx", "a"]), ["run help=-", "run section=a"]);
+        assert_eq!(plain(&["-minim", "-rw=read", "-k", "1000"]), ["run minimal=-", "rw=read", "kb_base=1000"]);
+        let each = "o F V e O E L x j I K a d W B H J";
+        for letter in each.split(' ') {
+            let tokens = plain(&[&format!("-{letter}"), "4"]);
+            assert!(tokens.len() == 1 && tokens[0].ends_with("=4"), "-{letter}: {tokens:?}");
+        }
+        let error = |args: &[&str]| show(args).unwrap_err();
+        assert!(error(&["-out=x"]).contains("`output`, `output-format`"), "a beginning of names is no letters");
+        assert!(error(&["-o=x"]).contains("may stand for"), "nor is one with its value");
+        assert!(error(&["-t"]).contains("may stand for"), "no option has that letter");
+        assert!(error(&["-mq"]).contains("unknown option `q`"));
+        assert!(error(&["-o"]).contains("`output` needs a value"));
     }
 
     #[test]

@@ -108,6 +108,9 @@ impl FioError {
                 words_for_short(option)?.to_owned()
             }
             (FioErrorKind::BadValue { option, value, .. }, ..) => words_for_value(option, value)?,
+            (FioErrorKind::Refused { option, .. }, ..) if option == "--latency-log" => {
+                "fio: --latency-log is deprecated. Use per-job latency log options.".to_owned()
+            }
             (FioErrorKind::CannotRead { path, .. }, ..) => format!("fio: unable to open '{}' job file", path.display()),
             (FioErrorKind::NoJobs | FioErrorKind::NoSuchSection { .. }, ..) => "No job(s) defined".to_owned(),
             (FioErrorKind::ReadOnly { .. }, ..) => {
@@ -147,6 +150,8 @@ fn words_for_value(option: &str, value: &str) -> Option<String> {
         "--status-interval" | "--trigger-timeout" => format!("fio: failed parsing time {value}"),
         "--eta-interval" => format!("fio: failed parsing eta interval {value}"),
         "--eta-newline" => format!("fio: failed parsing eta time {value}"),
+        // What is known and not built in is no name that cannot be loaded.
+        "ioengine" if is_engine(value) => return None,
         "ioengine" => format!("fio: engine {value} not loadable"),
         option if option.starts_with('-') => return None,
         _ => format!("fio: failed parsing {option}={value}"),
@@ -164,6 +169,12 @@ pub fn words_for_plan(error: &PlanError) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether fio has an engine of this name.
+fn is_engine(name: &str) -> bool {
+    let head = name.split(':').next().unwrap_or(name);
+    super::options::ENGINES.iter().any(|engine| engine.names.contains(&head))
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

@@ -12,6 +12,7 @@ pub(crate) fn page(page: &Page) -> Action {
     let (text, exit_code) = match page {
         Page::Checksums(which) => return Action::TestChecksums(which.clone()),
         Page::Clock => return Action::TestClock,
+        Page::DebugTypes => (DEBUG_TYPES.to_owned(), 0),
         Page::Version => (format!("{VERSION}\n"), 0),
         Page::Help => (help(), 0),
         Page::Command(None) => (commands(), 0),
@@ -23,21 +24,25 @@ pub(crate) fn page(page: &Page) -> Action {
     Action::Print { text, exit_code }
 }
 
+/// What `--debug=help` prints.
+const DEBUG_TYPES: &str = "fio: --debug is not supported: there is no debug output\n";
+
 /// The usage, and the options of the command line.
 fn help() -> String {
     let mut text = format!("{VERSION}\nfio [options] [job options] <job file(s)>\n");
     for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, Does::Refused(..))) {
-        let _ = writeln!(text, "  {:<28}{}", usage(opt), opt.help);
+        let _ = writeln!(text, "  {:<30}{}", usage(opt), opt.help);
     }
     text + "\nJob options: --cmdhelp lists them, --cmdhelp=OPTION explains one, --enghelp lists the engines.\n"
 }
 
 fn usage(opt: &CliOpt) -> String {
-    match opt.takes {
+    let long = match opt.takes {
         Takes::Nothing => format!("--{}", opt.name),
         Takes::Value(what) => format!("--{}={what}", opt.name),
         Takes::Perhaps(what) => format!("--{}[={what}]", opt.name),
-    }
+    };
+    cli::letter_of(opt.name).map_or(long.clone(), |letter| format!("-{letter}, {long}"))
 }
 
 fn commands() -> String {
@@ -178,8 +183,12 @@ timed and not counted here. Beside `fsync` or `fdatasync` it is counted with tho
 - `offset` of more than `100%` is refused: fio takes it for a place far behind the end, and does nothing.
 - `offset` in percent is of the size that a file will have, where it is not there yet. fio then begins at its start.
 - `offset=100%` is refused, as nothing is left behind it: fio makes the file longer by `size`.
-- `rw=trim` and its like on a plain file are refused before anything is done, with status 1. fio lays the file out, and \
-ends with error 25 (ENOTTY) in the result, and status 1.
+- `rw=trim` and its like on a plain file end with error 25 (ENOTTY) in the result, and status 1, as in fio; the file is \
+not laid out first.
+- SIGHUP ends the run with its result, and status 129, unless the program was started with SIGHUP ignored. It kills fio, \
+without a result.
+- When a job cannot be started, such as for a missing engine, the other jobs of its group do not run: the result tells \
+error 125 (ECANCELED) of them. fio runs them.
 - `ioscheduler` and `profile` are refused, with status 1. fio switches the scheduler of the device below, and takes \
 nothing for it where it finds none; its profiles are `act` and `tiobench`.
 - Blanks around words and parts of lists are no part of them: `rw = randread` in a job file is `rw=randread`, and \
@@ -200,6 +209,7 @@ job was over it is refused, because fio's random offsets are others than ours.
 - `--trigger` runs its command when the jobs have ended and saved their state, rather than before they end.
 - `--trigger-timeout` is kept to its parts of a second. fio cuts it to whole ones, and takes `500ms` for never.
 - `--crctest` has no murmur3, jhash and fnv: nothing is checked by them here.
+- `--debug` prints no debug output: a warning says so.
 - `--eta` of an unknown word is taken for `auto` as in fio, with a warning.
 - Jobs that write to a device are refused while it is in use: mounted (in any mount namespace whose table can be \
 read), swapped to, part of a mapping, RAID or loop device, or claimed exclusively, as lazily unmounted file systems \

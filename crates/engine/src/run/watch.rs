@@ -1,6 +1,7 @@
 //! What the conductor does while the workers of a phase run: listens to them, tells the observer, ends them.
 
 use super::{Flow, LOOK, Observer, PhaseHead, Progress, RunOptions, Stage};
+use crate::disks::DiskWatch;
 use crate::error::RunError;
 use crate::host::PauseWatch;
 use crate::iolog::LogChunk;
@@ -21,6 +22,7 @@ pub(super) struct Watch<'a> {
     pub(super) phase: &'a PhasePlan,
     pub(super) head: PhaseHead,
     pub(super) shared: &'a Shared,
+    pub(super) disks: &'a DiskWatch,
     pub(super) receiver: Receiver<Message>,
     /// Where chunks of the workers' logs go once they are told.
     pub(super) returns: Vec<Sender<Box<LogChunk>>>,
@@ -70,22 +72,30 @@ impl Watch<'_> {
         }
     }
 
-    /// Tells what everybody has measured so far, once all have answered.
+    /// Tells what everybody has measured so far, once all have answered or ended. Returns whether that was so.
     fn tell_so_far(
         &self,
         told: &mut [Option<WorkerRecord>],
         records: &[Option<WorkerRecord>],
         observer: &mut dyn Observer,
-    ) {
+    ) -> bool {
         let all: Option<Vec<&WorkerRecord>> =
             records.iter().zip(told.iter()).map(|(a, b)| a.as_ref().or(b.as_ref())).collect();
-        let Some(workers) = all else { return };
+        let Some(workers) = all else { return false };
         let workers: Vec<WorkerRecord> = workers.into_iter().cloned().collect();
         let elapsed = workers.iter().map(|w| w.job_runtime).max().unwrap_or_default();
         let (name, started_unix_ms) = (self.phase.name.clone(), self.head.started_unix_ms);
-        let record = PhaseRecord { name, started_unix_ms, elapsed, workers, ..PhaseRecord::default() };
+        let record = PhaseRecord {
+            name,
+            started_unix_ms,
+            elapsed,
+            workers,
+            disks: self.disks.so_far(),
+            ..PhaseRecord::default()
+        };
         observer.so_far(self.head.index, &record);
         told.iter_mut().for_each(|told| *told = None);
+        true
     }
 
     pub(super) fn until_done(
@@ -98,7 +108,8 @@ impl Watch<'_> {
         let mut told: Vec<Option<WorkerRecord>> = vec![None; total];
         let mut ready = 0;
         let mut meter = Meter::default();
-        let (every, mut last_asked) = (observer.wants_so_far(), Instant::now());
+        // Whether a report of what was measured so far waits for answers.
+        let mut awaited = false;
         if failure.is_some() {
             self.shared.gate.decide(false);
         }
@@ -126,7 +137,7 @@ impl Watch<'_> {
                 }
                 Ok(Message::SoFar { worker, record }) => {
                     told[worker] = Some(*record);
-                    self.tell_so_far(&mut told, &records, observer);
+                    awaited &= !self.tell_so_far(&mut told, &records, observer);
                 }
                 Ok(Message::Log { worker, chunk }) => {
                     observer.log(worker, &chunk);
@@ -137,6 +148,8 @@ impl Watch<'_> {
                     *self.over |= self.ends_all(worker, record.stop);
                     record.steady = self.steady.leave(worker);
                     records[worker] = Some(*record);
+                    // It may be the one whose answer was waited for.
+                    awaited = awaited && !self.tell_so_far(&mut told, &records, observer);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -147,12 +160,12 @@ impl Watch<'_> {
                     self.shared.gate.decide(false);
                 }
             }
-            if every.is_some_and(|every| ready == total && last_asked.elapsed() >= every) {
-                last_asked = Instant::now();
-                self.ask(&records);
-            }
             if meter.since_look() >= LOOK {
                 self.pauses.look();
+                if ready == total && !awaited && observer.wants_so_far() {
+                    awaited = true;
+                    self.ask(&records);
+                }
                 let progress = meter.look(self.phase, self.shared, self.begun, self.stages(&records));
                 if observer.progress(self.phase, &progress) == Flow::Stop {
                     self.shared.stop.store(true, Relaxed);

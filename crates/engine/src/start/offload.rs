@@ -1,6 +1,6 @@
 //! The engines of `io_submit_mode=offload`: one for each I/O in flight, with files and a buffer of its own.
 
-use super::{Starter, call_flags, no_memory, none, ring_options, timed};
+use super::{Starter, call_flags, no_memory, none, polls_for_some, ring_options, timed};
 use crate::backend::falloc::{Reserve, SpaceBackend};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored};
 use crate::backend::ftruncate::Truncate;
@@ -34,10 +34,10 @@ pub(super) fn run(
     let files = files::open_all(plan, starter.files, starter.direct_fallback, caveats)?;
     let mut rng = Rng::fork(plan.seed, 0xf2);
     let mut submitters = Vec::with_capacity(plan.queue.iodepth as usize);
-    for _ in 0..plan.queue.iodepth {
+    for number in 0..plan.queue.iodepth {
         // The first dropped the caches and read what was to be read.
         let opened = files::open_only(plan, starter.files, starter.direct_fallback, caveats)?;
-        let mut submitter = submitter(plan, opened)?;
+        let mut submitter = submitter(plan, number, opened)?;
         if plan.writes {
             crate::content::fill(submitter.whole_buffer(), &plan.buffers, &mut rng);
         }
@@ -49,15 +49,18 @@ pub(super) fn run(
     Ok(timed(around, backend, starter.clock))
 }
 
-/// One engine with one buffer.
-pub(super) fn submitter(plan: &WorkerPlan, opened: Vec<OwnedFd>) -> Result<Box<dyn Submitter>, RunError> {
+/// One engine with one buffer, the `number`-th of its worker.
+pub(super) fn submitter(plan: &WorkerPlan, number: u32, opened: Vec<OwnedFd>) -> Result<Box<dyn Submitter>, RunError> {
     let slots = Slots::new(1, plan.max_block as usize).map_err(|errno| no_memory(plan, errno))?;
     let none = |errno| none(plan, errno);
     Ok(match plan.ioengine {
         IoEngine::Null => Box::new(Alone::new(NullBackend::new(slots))),
         IoEngine::Sync => Box::new(Alone::new(FileBackend::new(opened, slots, Seek))),
         IoEngine::Pvsync => Box::new(Alone::new(FileBackend::new(opened, slots, Vectored))),
-        IoEngine::Pvsync2 => Box::new(Alone::new(FileBackend::new(opened, slots, call_flags(plan)))),
+        IoEngine::Pvsync2 => match polls_for_some(plan, number.into()) {
+            None => Box::new(Alone::new(FileBackend::new(opened, slots, call_flags(plan)))),
+            Some(some) => Box::new(Alone::new(FileBackend::new(opened, slots, some))),
+        },
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(none)?;
             Box::new(Alone::new(SpliceBackend::new(opened, slots, pipe)))

@@ -71,7 +71,7 @@ impl Resolver {
     }
 
     fn note_weaknesses(&mut self, job: &Job) {
-        if one_at_a_time(job) && job.queue.iodepth > 1 {
+        if job.queue.iodepth > job.effective_depth() {
             let ioengine = job.ioengine.name().to_owned();
             self.note(Caveat::DepthCapped { ioengine, asked: job.queue.iodepth });
         }
@@ -134,7 +134,7 @@ impl Resolver {
             },
             max_block,
             alignment: logical.max(4096),
-            queue: Queue { iodepth: if one_at_a_time(job) { 1 } else { job.queue.iodepth }, ..job.queue.clone() },
+            queue: Queue { iodepth: job.effective_depth(), ..job.queue.clone() },
             startdelay: startdelay(job, Rng::fork(seed, 0x2000 + u64::from(clone))),
             ramp_time: job.timing.ramp_time,
             runtime: job.timing.runtime,
@@ -303,11 +303,6 @@ fn total(job: &Job, room: u64) -> u64 {
 fn lies_apart(job: &Job) -> bool {
     let each_once = job.access.random && job.access.every_block_once && job.access.run_length == 1;
     each_once && job.block_align.is_some() && job.rules.percentage_random.is_none()
-}
-
-/// Whether there is no queue, whatever is asked: threads beside the worker would be one.
-fn one_at_a_time(job: &Job) -> bool {
-    job.ioengine.is_synchronous() && !job.rules.offload
 }
 
 /// More than the file system under a file can take: a job that fills it ends when there is no space left.

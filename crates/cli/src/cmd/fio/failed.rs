@@ -1,18 +1,21 @@
-//! Jobs that could not begin, beside others that ran: they are told, stand in the result with their error, and count.
+//! Jobs that could not begin: their errors are printed, stand in the result, and count in the exit code.
 
 use hakaru_dialects::fio::{Invocation, words_for_plan};
-use hakaru_model::plan::{LeftOut, Plan, PlanError};
+use hakaru_engine::RunError;
+use hakaru_model::plan::{LeftOut, Plan, PlanError, WorkerPlan};
 use hakaru_model::record::{ErrorRecord, IoError, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use rustix::io::Errno;
+use std::path::Path;
 
 /// Says why, first in the words of fio where they are known.
-pub(super) fn tell(left_out: &[LeftOut]) {
+pub(super) fn tell(left_out: &[LeftOut], plan: &Plan) {
+    let others = plan.phases.iter().any(|phase| !phase.workers.is_empty());
     for LeftOut { error, .. } in left_out {
         if let Some(words) = words_for_plan(error) {
             anstream::eprintln!("{words}");
         }
-        anstream::eprintln!("fio: {error}; the other jobs run all the same");
+        anstream::eprintln!("fio: {error}{}", if others { "; the other jobs run all the same" } else { "" });
     }
 }
 
@@ -34,6 +37,21 @@ pub(super) fn add_phases(plan: &Plan, phases: &mut Vec<PhaseRecord>) {
     }
 }
 
+/// Puts a record of nothing in the place of each worker of the phases that have not begun.
+pub(super) fn add_unbegun(plan: &Plan, phases: &mut Vec<PhaseRecord>) {
+    for phase in plan.phases.iter().skip(phases.len()) {
+        let unbegun = |w: &WorkerPlan| WorkerRecord {
+            name: w.name.clone(),
+            job: w.job,
+            clone: w.clone,
+            ..WorkerRecord::default()
+        };
+        let workers = phase.workers.iter().map(unbegun).collect();
+        let (name, elapsed, disks) = (phase.name.clone(), Nanos(0), Vec::new());
+        phases.push(PhaseRecord { name, started_unix_ms: 0, elapsed, workers, disks, ..PhaseRecord::default() });
+    }
+}
+
 /// Puts them into the record, each where it would stand had it run.
 pub(super) fn add_workers(invocation: &Invocation, left_out: &[LeftOut], phases: &mut [PhaseRecord]) {
     for LeftOut { phase, job: index, error } in left_out {
@@ -52,17 +70,56 @@ pub(super) fn add_workers(invocation: &Invocation, left_out: &[LeftOut], phases:
     }
 }
 
+/// Puts the workers of a phase into the record that could not be started because of `error`, if any: those it concerns
+/// with its number, the others as canceled.
+pub(super) fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRecord>) {
+    let (Some(error), Some(phase)) = (error, plan.phases.get(phases.len())) else { return };
+    if matches!(error, RunError::StoppedEarly) {
+        return;
+    }
+    let concerned = |w: &WorkerPlan| {
+        let uses = |path: &Path| {
+            let files = w.stream.regions.iter().filter_map(|region| phase.files.get(region.file as usize));
+            files.into_iter().any(|file| file.path == path)
+        };
+        error.job().is_none_or(|job| job == w.name) && error.path().is_none_or(uses)
+    };
+    // An error that names nothing known is that of all.
+    let any = phase.workers.iter().any(concerned);
+    let failed = |w: &WorkerPlan| {
+        let errno = if concerned(w) || !any { error.errno() } else { Errno::CANCELED };
+        let path = error.path().map_or_else(String::new, |path| path.display().to_string());
+        WorkerRecord {
+            name: w.name.clone(),
+            job: w.job,
+            clone: w.clone,
+            errors: ErrorRecord { total: 1, first: vec![not_started(errno, path)] },
+            stop: StopReason::Error,
+            ..WorkerRecord::default()
+        }
+    };
+    let workers = phase.workers.iter().map(failed).collect();
+    let (name, elapsed, disks) = (phase.name.clone(), Nanos(0), Vec::new());
+    phases.push(PhaseRecord { name, started_unix_ms: 0, elapsed, workers, disks, ..PhaseRecord::default() });
+}
+
 fn io_error(error: &PlanError) -> IoError {
     let (errno, path) = match error {
         PlanError::NotMeasurable { path, .. } => (Errno::ISDIR, Some(path)),
         PlanError::Missing { path, .. } => (Errno::NOENT, Some(path)),
+        PlanError::TrimOnFile { path, .. } => (Errno::NOTTY, Some(path)),
+        PlanError::Misaligned { path, .. } => (Errno::INVAL, Some(path)),
         PlanError::ReadOnly { path, .. } => (Errno::ROFS, Some(path)),
         PlanError::NoSize { path, .. } => (Errno::INVAL, Some(path)),
         _ => (Errno::INVAL, None),
     };
+    not_started(errno, path.map_or_else(String::new, |path| path.display().to_string()))
+}
+
+fn not_started(errno: Errno, file: String) -> IoError {
     IoError {
         action: "open".to_owned(),
-        file: path.map_or_else(String::new, |path| path.display().to_string()),
+        file,
         offset: Bytes(0),
         len: Bytes(0),
         errno: errno.raw_os_error(),

@@ -2,7 +2,8 @@
 
 use super::logs::LogFiles;
 use super::total::TotalLog;
-use super::{Run, trigger};
+use super::{Run, failed, trigger};
+use crate::stop;
 use hakaru_dialects::fio::output::{self, Limit, Progress as Status, WorkerState};
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
 use hakaru_engine::{Flow, Layout, LogChunk, Observer, Progress, Stage};
@@ -15,6 +16,9 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+/// What fio writes for the time left where it is not known.
+const ETA_UNKNOWN_S: u64 = i32::MAX as u64;
+
 /// Shows what fio shows while it runs: files laid out, and the status line on a terminal.
 pub(super) struct Teller<'a> {
     settings: &'a Settings,
@@ -25,6 +29,12 @@ pub(super) struct Teller<'a> {
     normal: bool,
     /// Phases that are over, for results in between.
     over: Vec<PhaseRecord>,
+    /// When the next result in between is due (`--status-interval`), since the run began.
+    next_status: Option<Duration>,
+    /// What a file of this name asks for is a result in between; it is removed.
+    dump_file: PathBuf,
+    /// Time left, as far as it is known.
+    left: Option<Duration>,
     /// Whether the status line goes to standard output (a terminal) or to standard error.
     on_stdout: bool,
     shows_eta: bool,
@@ -72,6 +82,9 @@ impl<'a> Teller<'a> {
             out,
             normal,
             over: Vec::new(),
+            next_status: settings.status_interval_ms.map(Duration::from_millis),
+            dump_file: std::env::temp_dir().join("fio-dump-status"),
+            left: None,
             on_stdout,
             shows_eta,
             last_line: Instant::now(),
@@ -92,6 +105,29 @@ impl<'a> Teller<'a> {
     /// Whether the trigger has ended the jobs.
     pub(super) fn fired(&self) -> bool {
         self.fired
+    }
+
+    /// Whether a result in between is due by `--status-interval`; it is due again one interval later.
+    pub(super) fn status_is_due(&mut self) -> bool {
+        let (Some(every), Some(next)) = (self.settings.status_interval_ms, self.next_status) else { return false };
+        let (every, now) = (Duration::from_millis(every.max(1)), self.run.begun.elapsed());
+        if now < next {
+            return false;
+        }
+        let missed = (now - next).as_millis() / every.as_millis();
+        self.next_status = Some(next + every * (1 + u32::try_from(missed).unwrap_or(u32::MAX - 1)));
+        true
+    }
+
+    /// Prints a result in between: of phases that are over, of the one that runs, and of those that have not begun.
+    pub(super) fn print_so_far(&mut self, phases: Vec<PhaseRecord>) {
+        let mut phases = phases;
+        failed::add_phases(&self.run.plan, &mut phases);
+        failed::add_unbegun(&self.run.plan, &mut phases);
+        failed::add_workers(self.invocation, &self.run.left_out, &mut phases);
+        let eta_s = self.left.map_or(ETA_UNKNOWN_S, |left| left.as_secs_f64().ceil() as u64);
+        // The last result will tell whether the output can be written.
+        let _ = self.run.print(&phases, None, eta_s, &mut *self.out);
     }
 
     /// Whether everything that was to be written besides the result could be.
@@ -181,6 +217,13 @@ impl Teller<'_> {
         phase.and_then(|phase| phase.jobs.get(job as usize)).is_some_and(|job| which(&job.rules.commands))
     }
 
+    /// The longest that is left of this phase and the later ones, where times bound it.
+    fn time_left(&self, progress: &Progress) -> Option<Duration> {
+        let after = self.run.plan.phases.get(self.phase + 1..).unwrap_or_default();
+        let later = after.iter().map(time_bound).try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
+        progress.remaining.map(|left| left + later.unwrap_or_default())
+    }
+
     /// The status line, which tells of the jobs of all phases.
     fn line(&self, phase: &PhasePlan, progress: &Progress, since: Duration) -> String {
         let plan = &self.run.plan;
@@ -202,8 +245,7 @@ impl Teller<'_> {
             now.filter(|(_, stage)| matches!(stage, Stage::LeadIn | Stage::AtWork)).map(|(worker, _)| worker).collect();
         let jobs = self.invocation.scenario.phases.get(self.phase).map_or(&[][..], |phase| &phase.jobs);
         let limited: Vec<&Job> = active.iter().filter_map(|worker| jobs.get(worker.job as usize)).collect();
-        let later = after.iter().map(time_bound).try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
-        let left = progress.remaining.map(|left| left + later.unwrap_or_default());
+        let left = self.time_left(progress);
         let done = self.run.begun.elapsed().as_secs_f64();
         // The share of the whole run where times bound it, else of the phase.
         let whole = left.filter(|_| !after.is_empty() || !before.is_empty());
@@ -239,23 +281,24 @@ impl Observer for Teller<'_> {
         (self.phase, self.shown) = (index, Default::default());
         self.layouts = layouts(phase);
         let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
-        let capped =
-            |job: &Job| job.queue.iodepth > 1 && (job.ioengine.is_synchronous() || job.ioengine == IoEngine::Vsync);
+        let capped = |job: &Job| job.queue.iodepth > 1 && (!job.has_queue() || job.ioengine == IoEngine::Vsync);
         let ran = |worker: &&WorkerPlan| self.has_command(worker.job, |commands| commands.before.is_some());
         let ran = phase.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "prerun"));
         self.commands = ran.collect();
         self.capped = phase.workers.iter().filter(|w| jobs.get(w.job as usize).is_some_and(capped)).count();
     }
 
-    fn wants_so_far(&self) -> Option<Duration> {
-        self.settings.status_interval_ms.map(Duration::from_millis)
+    fn wants_so_far(&mut self) -> bool {
+        // The file is removed first, so that of several runs only one answers, and only once.
+        let dump = std::fs::remove_file(&self.dump_file).is_ok();
+        self.status_is_due() | stop::report_wanted() | dump
     }
 
     fn so_far(&mut self, _: usize, record: &PhaseRecord) {
         let mut phases = self.over.clone();
+        failed::add_phases(&self.run.plan, &mut phases);
         phases.push(record.clone());
-        // The last result will tell whether the output can be written.
-        let _ = self.run.print(&phases, None, &mut *self.out);
+        self.print_so_far(phases);
     }
 
     fn phase_ends(&mut self, record: &PhaseRecord) {
@@ -264,9 +307,7 @@ impl Observer for Teller<'_> {
         let ran = record.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "postrun"));
         self.commands = ran.collect();
         self.note_depths();
-        if self.settings.status_interval_ms.is_some() {
-            self.over.push(record.clone());
-        }
+        self.over.push(record.clone());
     }
 
     fn log(&mut self, worker: usize, chunk: &LogChunk) {
@@ -285,6 +326,7 @@ impl Observer for Teller<'_> {
 
     fn progress(&mut self, phase: &PhasePlan, progress: &Progress) -> Flow {
         self.note_depths();
+        self.left = self.time_left(progress);
         let since_start = self.run.begun.elapsed();
         if let Some(total) = &mut self.total {
             total.look(since_start, &progress.bytes);

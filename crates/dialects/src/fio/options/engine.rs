@@ -86,7 +86,9 @@ pub(super) fn find(name: &str) -> Result<IoEngine, String> {
     let head = name.split(':').next().unwrap_or(name);
     match ENGINES.iter().find(|engine| engine.names.contains(&head)) {
         Some(Engine { ours: Ok(ours), .. }) => Ok(*ours),
-        Some(Engine { ours: Err(instead), .. }) => Err(format!("this engine is not built in: {instead}")),
+        Some(Engine { ours: Err(instead), .. }) => {
+            Err(format!("{head} is an engine of fio that hakaru does not have: {instead}"))
+        }
         None => {
             let ours = || ENGINES.iter().filter(|engine| engine.ours.is_ok()).flat_map(|engine| engine.names);
             Err(match super::nearest(name, ours().copied()) {

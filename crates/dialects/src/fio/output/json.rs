@@ -193,7 +193,7 @@ impl Printer<'_> {
 
 fn steadystate(steady: &Steadiness<'_>) -> Object {
     let record = steady.record;
-    let list = |values: &[u64]| Value::List(values.iter().map(|&value| value.into()).collect());
+    let list = |values: &[u64]| Value::List(steady.window(values).into_iter().map(Into::into).collect());
     let mut data = Object::default();
     data.set("bw_mean", steady.mean(&record.bytes_per_s))
         .set("iops_mean", steady.mean(&record.iops))

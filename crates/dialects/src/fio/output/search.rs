@@ -27,6 +27,9 @@ impl TargetNumbers {
     }
 }
 
+/// No window that a run fills has more samples; one that none fills is not written out in full.
+const LONGEST_WINDOW: usize = 1 << 20;
+
 /// What was found of a steady state, with what was asked.
 pub(super) struct Steadiness<'a> {
     pub(super) rule: &'a SteadyState,
@@ -55,10 +58,21 @@ impl<'a> Steadiness<'a> {
         }
     }
 
+    /// The samples of a window; those that were not measured are zeroes.
+    pub(super) fn window(&self, samples: &[u64]) -> Vec<u64> {
+        let missing = self.length().saturating_sub(samples.len());
+        samples.iter().copied().chain(std::iter::repeat_n(0, missing)).collect()
+    }
+
+    /// Samples of a window, at least one.
+    fn length(&self) -> usize {
+        let SteadyState { window, interval, .. } = self.rule;
+        usize::try_from(window.0 / interval.0.max(1)).unwrap_or(usize::MAX).clamp(1, LONGEST_WINDOW)
+    }
+
     /// The mean over the window; what of it was not measured counts as nothing.
     pub(super) fn mean(&self, samples: &[u64]) -> u64 {
-        let window = (self.rule.window.0 / self.rule.interval.0.max(1)).max(1);
-        samples.iter().sum::<u64>() / window
+        samples.iter().sum::<u64>() / self.length() as u64
     }
 
     /// The line of the text output: `attained=yes, bw=800KiB/s (800kB/s), iops=199, bw slope=-0.099%`.

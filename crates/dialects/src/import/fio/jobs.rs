@@ -321,7 +321,7 @@ fn weaknesses(scenario: &Scenario, known: bool) -> Vec<Caveat> {
         });
     }
     for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
-        if job.ioengine.is_synchronous() && job.queue.iodepth > 1 {
+        if job.queue.iodepth > job.effective_depth() {
             note(Caveat::DepthCapped { ioengine: job.ioengine.name().to_owned(), asked: job.queue.iodepth });
         }
         if known && !job.files.direct && !matches!(job.target, Target::Nothing) {

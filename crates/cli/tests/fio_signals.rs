@@ -1,0 +1,210 @@
+//! Signals to a run of the fio front end, reports in between, and jobs that cannot start: beside the installed fio where its
+//! version does the same.
+
+mod support;
+
+use serde_json::{Deserializer, Value};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use support::{Home, hakaru, text, wait_until};
+
+/// A job that lasts far longer than any test.
+const LONG: &str = "--name=a --ioengine=null --rw=randread --size=1g --rate_iops=500 --time_based --runtime=600 \
+    --write_bw_log=log --log_avg_msec=1 --thinktime=1ms";
+
+/// Our program, then the fio that is installed.
+fn programs(home: &Home) -> Vec<Command> {
+    let mut ours = hakaru(home);
+    ours.arg("fio");
+    let installed = Command::new("fio").arg("--version").output().is_ok();
+    if !installed {
+        eprintln!("SKIPPED: fio is not installed, ours is looked at alone");
+    }
+    std::iter::once(ours).chain(installed.then(|| Command::new("fio"))).collect()
+}
+
+/// Starts a run below a shell that sets signals up, and sends it some, each when `due` says how many results are there.
+fn signaled(mut program: Command, home: &Home, shell: &str, words: &str, signals: &[&str]) -> (Option<i32>, String) {
+    let line = format!("{shell} exec \"$@\"");
+    let out = home.work().join("out");
+    let mut command = Command::new("bash");
+    command.args(["-c", &line, "bash"]).arg(program.get_program()).args(program.get_args());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    program.env_clear();
+    command.args(LONG.split_whitespace()).args(words.split_whitespace()).current_dir(home.work());
+    let mut child = command.arg("--output=out").stdin(Stdio::null()).spawn().unwrap();
+    let pid = child.id();
+    for (sent, signal) in signals.iter().enumerate() {
+        // It handles signals once it has begun to print, and its jobs run once they are there.
+        wait_until(|| std::fs::read_to_string(&out).is_ok_and(|text| results(&text) == sent && begun(&text, pid)));
+        assert!(Command::new("bash").args(["-c", &format!("kill -{signal} {pid}")]).status().unwrap().success());
+        if *signal == "USR1" {
+            wait_until(|| std::fs::read_to_string(&out).is_ok_and(|text| results(&text) > sent));
+        }
+    }
+    let status = child.wait().unwrap();
+    (status.code(), std::fs::read_to_string(&out).unwrap())
+}
+
+/// Results in a text output.
+fn results(text: &str) -> usize {
+    text.matches("Run status group 0").count()
+}
+
+/// Whether a run has printed its banner and handles signals.
+fn begun(text: &str, pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
+    text.contains("Starting 1 process") && caught.is_some_and(|mask| mask >> 14 & 1 == 1)
+}
+
+#[test]
+fn a_report_is_printed_on_sigusr1_and_the_run_goes_on() {
+    let home = Home::new();
+    for program in programs(&home) {
+        for shell in ["", "trap '' USR1 INT HUP;"] {
+            let what = format!("{program:?} below {shell:?}");
+            let _ = std::fs::remove_file(home.work().join("out"));
+            let program = clone(&program);
+            let (status, text) = signaled(program, &home, shell, "", &["USR1", "USR1", "INT"]);
+            assert_eq!((status, results(&text)), (Some(128), 3), "{what}: {text}");
+            assert!(text.contains("terminating on signal 2"), "{what}: {text}");
+        }
+    }
+}
+
+/// A command with the same words and environment.
+fn clone(command: &Command) -> Command {
+    let mut other = Command::new(command.get_program());
+    other.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => other.env(name, value),
+            None => other.env_remove(name),
+        };
+    }
+    other
+}
+
+#[test]
+fn a_hangup_ends_the_run_with_its_result_unless_it_is_ignored() {
+    let home = Home::new();
+    let mut ours = hakaru(&home);
+    ours.arg("fio");
+    let (status, text) = signaled(clone(&ours), &home, "", "", &["HUP"]);
+    assert_eq!((status, results(&text)), (Some(129), 1), "{text}");
+    std::fs::remove_file(home.work().join("out")).unwrap();
+    let (status, text) = signaled(ours, &home, "trap '' HUP;", "", &["HUP", "USR1", "TERM"]);
+    assert_eq!((status, results(&text)), (Some(128), 2), "{text}");
+}
+
+fn values(out: &Output) -> Vec<Value> {
+    Deserializer::from_slice(&out.stdout).into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn reports_in_between_have_all_that_the_last_one_has() {
+    let home = Home::new();
+    std::fs::write(home.work().join("f"), vec![1; 1 << 20]).unwrap();
+    let words = "--name=a --filename=f --rw=read --rate_iops=100 --time_based --runtime=2 --status-interval=1 --name=b \
+        --filename=f --rw=read --stonewall --number_ios=1";
+    for mut program in programs(&home) {
+        let json: Vec<&str> = words.split_whitespace().chain(["--output-format=json"]).collect();
+        let terse: Vec<&str> = words.split_whitespace().chain(["--minimal"]).collect();
+        let mut other = clone(&program);
+        let out = program.args(json).current_dir(home.work()).output().unwrap();
+        let all = values(&out);
+        assert!(all.len() >= 3, "{} results of 2 s, one each second", all.len());
+        let names = |value: &Value| -> Vec<String> {
+            value["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].to_string()).collect()
+        };
+        let disks = |value: &Value| value["disk_util"].as_array().map(Vec::len);
+        let last = all.last().unwrap();
+        assert!(all.iter().all(|value| names(value) == names(last) && disks(value) == disks(last)), "{all:#?}");
+        let out = other.args(terse).current_dir(home.work()).output().unwrap();
+        let fields: Vec<usize> = text(&out.stdout).lines().map(|line| line.split(';').count()).collect();
+        assert!(fields.len() >= 6 && fields.iter().all(|count| *count == fields[0]), "{fields:?}");
+    }
+}
+
+#[test]
+fn a_file_asks_for_a_report_as_a_signal_does() {
+    let home = Home::new();
+    for mut program in programs(&home) {
+        program.env("TMPDIR", home.path()).current_dir(home.work());
+        let long = LONG.replace("--runtime=600", "--runtime=3");
+        let ask: PathBuf = home.path().join("fio-dump-status");
+        std::fs::write(&ask, "").unwrap();
+        let out = program.args(long.split_whitespace()).output().unwrap();
+        assert_eq!(results(&text(&out.stdout)), 2, "{}", text(&out.stdout));
+        assert!(!ask.exists(), "it asks once");
+    }
+}
+
+#[test]
+fn jobs_that_cannot_start_are_in_the_result_and_counted() {
+    let home = Home::new();
+    let folder = home.work().join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    for words in [
+        "--name=a --rw=read --numjobs=3 --output-format=json",
+        "--name=a --rw=read --numjobs=2 --group_reporting --output-format=json",
+        "--name=a --filename=folder --rw=read --size=4k --output-format=json",
+        "--name=a --filename=/dev/null --rw=read --size=4k --ioengine=mmap --output-format=json",
+        "--name=a --filename=f --rw=trim --size=64k --output-format=json",
+    ] {
+        let seen = programs(&home).into_iter().map(|mut program| {
+            let out = program.args(words.split_whitespace()).current_dir(home.work()).output().unwrap();
+            let printed = text(&out.stdout);
+            // fio prints notes in front of it.
+            let json: Value = serde_json::from_str(&printed[printed.find("{\n").unwrap_or(0)..])
+                .unwrap_or_else(|e| panic!("{words}: {e}: {printed}"));
+            let errors: Vec<i64> =
+                json["jobs"].as_array().unwrap().iter().filter_map(|job| job["error"].as_i64()).collect();
+            (out.status.code(), errors)
+        });
+        let seen: Vec<_> = seen.collect();
+        assert!(seen[0].1.iter().all(|errno| *errno > 0), "{words}: {seen:?}");
+        assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{words}: {seen:?}");
+    }
+}
+
+#[test]
+fn letters_stand_for_options() {
+    let home = Home::new();
+    std::fs::write(home.work().join("j.fio"), "[global]\nioengine=null\nsize=4k\nrw=read\n[a]\n[b]\n").unwrap();
+    for words in
+        ["-m j.fio", "-mV5 j.fio", "-Fjson -x a j.fio", "-F json -xb j.fio", "-o FILE -r j.fio", "-P j.fio", "-s j.fio"]
+    {
+        let seen = programs(&home).into_iter().map(|mut program| {
+            let out = program.args(words.split_whitespace()).current_dir(home.work()).output().unwrap();
+            let file = std::fs::read_to_string(home.work().join("FILE")).unwrap_or_default();
+            let printed = text(&out.stdout) + &file;
+            let fields: Vec<usize> = printed.lines().map(|line| line.split(';').count()).filter(|n| *n > 100).collect();
+            let jobs =
+                ["jobname\" : \"a", "jobname\" : \"b", "\na: (group", "\nb: (group"].map(|job| printed.contains(job));
+            (out.status.code(), fields, jobs, out.stdout.is_empty())
+        });
+        let seen: Vec<_> = seen.collect();
+        assert_eq!(seen[0].0, Some(0), "{words}");
+        assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{words}: {seen:?}");
+    }
+}
+
+#[test]
+fn a_steady_state_that_is_not_reached_has_a_whole_window() {
+    let home = Home::new();
+    let words = "--name=a --ioengine=null --rw=randread --size=1g --rate_iops=100 --time_based --runtime=2 --ss=iops:0.0001% \
+        --ss_dur=4 --output-format=json";
+    for mut program in programs(&home) {
+        let out = program.args(words.split_whitespace()).current_dir(home.work()).output().unwrap();
+        let data = values(&out)[0]["jobs"][0]["steadystate"]["data"].clone();
+        let lengths = ["iops", "bw"].map(|name| data[name].as_array().map(Vec::len));
+        assert_eq!(lengths, [Some(4), Some(4)], "{data}");
+    }
+}
