@@ -111,7 +111,7 @@ impl<'a> Assembler<'a> {
                 reason: reason.to_owned(),
                 instead: instead.to_owned(),
             }),
-            Does::Set(set) => {
+            Does::Set(set) | Does::Warns(set) => {
                 let Assembler { settings, demands, warnings, .. } = self;
                 let mut target = Target { settings, demands, warnings, reading };
                 set(&mut target, value).map_err(|reason| FioErrorKind::BadValue {

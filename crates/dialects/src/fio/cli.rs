@@ -54,6 +54,8 @@ type Setter = fn(&mut Target<'_>, Option<&str>) -> Result<(), String>;
 pub(crate) enum Does {
     /// This.
     Set(Setter),
+    /// Nothing but a warning, which this adds.
+    Warns(Setter),
     /// Nothing, because of this.
     Accepted(&'static str),
     /// It is refused: why, and what to use instead.
@@ -226,13 +228,18 @@ pub(crate) const TABLE: &[CliOpt] = &[
         "Size of a pool of shared memory",
         "there is no such pool: memory is taken as needed",
     ),
-    set("debug", Value("types"), "Not supported: prints a warning instead of debug output", |to, text| {
-        match text.unwrap_or_default() {
-            "help" => to.demands.page = Some(Page::DebugTypes),
-            types => to.warnings.push(format!("--debug={types} is not supported: no debug output is printed")),
-        }
-        Ok(())
-    }),
+    CliOpt {
+        name: "debug",
+        takes: Value("types"),
+        help: "Print debug output",
+        does: Does::Warns(|to, text| {
+            match text.unwrap_or_default() {
+                "help" => to.demands.page = Some(Page::DebugTypes),
+                types => to.warnings.push(format!("--debug={types} is not supported: no debug output is printed")),
+            }
+            Ok(())
+        }),
+    },
     refused(
         "latency-log",
         Value("file"),

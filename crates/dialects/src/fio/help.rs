@@ -168,6 +168,7 @@ pub fn compatibility_markdown() -> String {
             Does::Set(_) => ("works", String::new()),
             Does::Accepted(because) => ("accepted", format!(". {}.", capital(because))),
             Does::Refused(reason, instead) => ("refused", format!(". {}; {instead}.", capital(reason))),
+            Does::Warns(_) => ("accepted", ". Not supported; a warning says so.".to_owned()),
         };
         let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
     }

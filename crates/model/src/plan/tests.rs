@@ -1,7 +1,7 @@
 //! What a plan makes of scenarios and facts, and what it refuses.
 
 use super::*;
-use crate::job::{Access, BlockSize, Op, PerOp, Phase, SizeSpec};
+use crate::job::{Access, BlockSize, IoEngine, Op, PerOp, Phase, SizeSpec};
 
 fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
     TargetFacts {
@@ -267,4 +267,15 @@ fn a_reader_that_fills_its_file_system_has_its_file_laid_out_so() {
     assert!(plan.phases[0].files[0].size > Bytes(1 << 30), "more than is free");
     let device = resolve(reader, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
     assert_eq!((device.phases[0].files[0].lay_out, device.phases[0].files[0].size), (LayOut::Ready, Bytes(1 << 20)));
+}
+
+#[test]
+fn the_effective_depth_is_iodepth_where_there_is_a_queue() {
+    let mut deep = job(Op::Read);
+    (deep.ioengine, deep.queue.iodepth) = (IoEngine::Psync, 8);
+    assert_eq!(deep.effective_depth(), 1);
+    deep.rules.offload = true;
+    assert_eq!(deep.effective_depth(), 8, "threads submit for it");
+    (deep.ioengine, deep.rules.offload) = (IoEngine::IoUring, false);
+    assert_eq!(deep.effective_depth(), 8);
 }
