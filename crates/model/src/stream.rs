@@ -6,6 +6,7 @@
 mod front;
 mod general;
 mod permutation;
+mod pieces;
 mod skew;
 mod strided;
 mod turns;
@@ -41,6 +42,23 @@ pub struct Region {
     pub offset: u64,
     /// Bytes.
     pub len: u64,
+    /// Bytes of the whole file once the job has it; 0 where that is not known. A job with holes that jumps past them
+    /// begins again.
+    #[serde(default)]
+    pub file_len: u64,
+}
+
+/// What follows the last pass through all regions, where fewer bytes were moved than [`StreamPlan::limit_bytes`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassEnd {
+    /// Another.
+    #[default]
+    Repeat,
+    /// Nothing.
+    Stop,
+    /// Another while at least the largest block is missing to so many bytes.
+    MoveBytes(u64),
 }
 
 /// All that decides the requests of a worker.
@@ -66,6 +84,12 @@ pub struct StreamPlan {
     /// Bytes of one of several passes: a queue is emptied before the next begins. `None` where there is one pass.
     #[serde(default)]
     pub pass_bytes: Option<u64>,
+    /// Passes through all regions at least, where bytes or I/Os do not end it before.
+    #[serde(default = "one")]
+    pub loops: u32,
+    /// What follows them.
+    #[serde(default)]
+    pub pass_end: PassEnd,
     /// Which file comes next, where there are several.
     #[serde(default)]
     pub turns: FileTurns,
@@ -78,6 +102,10 @@ pub struct StreamPlan {
     /// How sizes are drawn.
     #[serde(default)]
     pub sizes: SizeRules,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// The requests of a worker; see [`StreamPlan::requests`].
@@ -103,6 +131,8 @@ pub struct PlainStream {
     region: Region,
     left: u64,
     endless: bool,
+    /// Whether fewer bytes are moved in all than the job asks for.
+    falls_short: bool,
     order: PlainOrder,
 }
 
@@ -219,9 +249,33 @@ impl StreamPlan {
         };
         // A block as large as its region, or one that goes past its end, is cut: that is for the long way.
         let fits = region.len >= u64::from(len) && len > 0;
-        let by_bytes = self.limit_bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(len.max(1))));
-        let left = by_bytes.min(self.limit_ios.unwrap_or(u64::MAX));
-        fits.then_some(PlainStream { op, mix, len, region, left, endless: self.limit_bytes.is_none(), order })
+        let per_pass = match &order {
+            PlainOrder::Line { .. } => region.len / u64::from(len.max(1)),
+            PlainOrder::EachOnce { permutation, .. } => permutation.left(),
+        };
+        let left = self.ios_of(len.into(), per_pass)?.min(self.limit_ios.unwrap_or(u64::MAX));
+        let falls_short = self.limit_bytes.is_some_and(|bytes| left.saturating_mul(len.into()) < bytes);
+        let endless = self.limit_bytes.is_none();
+        fits.then_some(PlainStream { op, mix, len, region, left, endless, falls_short, order })
+    }
+
+    /// I/Os of one size in all, where each pass has as many; `None` where passes do not end with a whole number of them.
+    fn ios_of(&self, len: u64, per_pass: u64) -> Option<u64> {
+        let (len, per_pass, loops) = (len.max(1), per_pass.max(1), u64::from(self.loops));
+        if self.pass_bytes.is_some_and(|pass| pass != per_pass.saturating_mul(len)) {
+            return None;
+        }
+        let by_bytes = self.limit_bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(len));
+        let passes = match self.pass_end {
+            PassEnd::Repeat => return Some(by_bytes),
+            PassEnd::Stop => loops,
+            // A pass begins while at least one block is missing.
+            PassEnd::MoveBytes(bytes) => {
+                let begins_below = (bytes + 1).saturating_sub(len);
+                loops.max(begins_below.div_ceil(per_pass.saturating_mul(len)))
+            }
+        };
+        Some(by_bytes.min(per_pass.saturating_mul(passes.max(1))))
     }
 }
 
@@ -246,10 +300,11 @@ impl RequestStream {
         }
     }
 
-    /// Whether no request is left.
+    /// Whether all that the job asks for has been drawn. A job whose regions end before that is not over: that nothing
+    /// is left shows when the next request is asked for.
     pub fn is_over(&self) -> bool {
         match &self.0 {
-            Kind::Plain(plain) => plain.left == 0,
+            Kind::Plain(plain) => plain.left == 0 && !plain.falls_short,
             Kind::General(general) => general.is_over(),
             Kind::Front(front) => front.is_over(),
         }
@@ -323,7 +378,7 @@ mod tests {
 
     fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan {
         StreamPlan {
-            regions: vec![Region { file: 0, offset: 4096, len }],
+            regions: vec![Region { file: 0, offset: 4096, len, file_len: 4096 + len }],
             access,
             block: PerOp::all(BlockSize::Fixed(Bytes(block))),
             align: block,
@@ -332,6 +387,8 @@ mod tests {
             seed: 42,
             percent_random: None,
             pass_bytes: None,
+            loops: 1,
+            pass_end: PassEnd::Repeat,
             turns: FileTurns::default(),
             zones: Zones::None,
             course: Course::Forward,
@@ -423,8 +480,10 @@ mod tests {
         let mut p = plan(Access::only(Op::Read, false), 1000, 1 << 20, Some(1 << 20));
         p.block.read = BlockSize::Range { min: Bytes(1000), max: Bytes(8000) };
         p.sizes.unaligned = true;
+        p.pass_end = PassEnd::Stop;
         let lens: Vec<u32> = p.requests().map(|r| r.len).collect();
-        assert_eq!(lens.iter().map(|&len| u64::from(len)).sum::<u64>(), 1 << 20);
+        let left = (1 << 20) - lens.iter().map(|&len| u64::from(len)).sum::<u64>();
+        assert!(left < 1000, "{left} bytes at the end, where none of the smallest size fits");
         assert!(lens.iter().all(|len| *len <= 8000), "{lens:?}");
         let odd = lens.iter().filter(|len| *len % 1000 != 0).count();
         assert!(odd * 100 > lens.len() * 95, "{odd} of {}", lens.len());
@@ -436,11 +495,11 @@ mod tests {
         p.zones = Zones::Strided { range: Bytes(4096), size: Bytes(2048), skip: Bytes(1024) };
         let offsets = |p: &StreamPlan| p.requests().map(|r| r.offset / 1024 - 4).collect::<Vec<_>>();
         assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15, 0, 1], "so many bytes, wherever the zones end");
-        p.limit_bytes = Some(16 * 1024);
+        (p.limit_bytes, p.pass_end) = (Some(16 * 1024), PassEnd::Stop);
         assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15], "all there is ends with the last zone, whole or not");
-        (p.limit_bytes, p.pass_bytes) = (Some(32 * 1024), Some(16 * 1024));
+        (p.limit_bytes, p.pass_bytes, p.loops) = (Some(32 * 1024), Some(16 * 1024), 2);
         assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 15, 0, 1, 5, 6, 10, 11, 15], "two loops");
-        (p.regions[0].len, p.limit_bytes, p.pass_bytes) = (15 * 1024, Some(9 * 1024), None);
+        (p.regions[0].len, p.limit_bytes, p.pass_bytes, p.loops) = (15 * 1024, Some(9 * 1024), None, 1);
         assert_eq!(offsets(&p), [0, 1, 5, 6, 10, 11, 0, 1, 5], "no zone begins where the file ends");
         p.regions[0].len = 16 * 1024;
         p.access.random = true;

@@ -129,7 +129,7 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let len = WINDOW + 8192;
         file.set_len(len).unwrap();
-        let region = Region { file: 0, offset: 4096, len: len - 4096 };
+        let region = Region { file: 0, offset: 4096, len: len - 4096, file_len: len };
         let mut backend =
             MmapBackend::new(vec![file.into()], &[region], Slots::new(1, 4096).unwrap(), true, false, false).unwrap();
         // As where the addresses did not suffice for all of it.

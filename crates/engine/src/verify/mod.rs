@@ -150,6 +150,7 @@ impl Checker {
         let share = |limit: u64| limit / u64::from(self.course.rounds);
         stream.limit_bytes = stream.limit_bytes.map(share);
         stream.limit_ios = stream.limit_ios.map(share);
+        (stream.loops, stream.pass_bytes) = ((stream.loops / self.course.rounds).max(1), None);
         stream.seed ^= u64::from(round).rotate_left(40);
         if let Some(state) = self.loaded.as_ref().filter(|_| !self.writes || self.course.rehearses) {
             stream.limit_ios = Some(stream.limit_ios.map_or(state.writes, |limit| limit.min(state.writes)));

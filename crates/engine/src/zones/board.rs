@@ -180,7 +180,7 @@ impl Boards {
     pub(crate) fn of(workers: &[WorkerPlan]) -> Boards {
         let mut used: BTreeMap<u32, Vec<Range<u64>>> = BTreeMap::new();
         let zoned = workers.iter().filter(|worker| matches!(worker.stream.zones, Zones::Device { .. }));
-        for Region { file, offset, len } in zoned.flat_map(|worker| &worker.stream.regions) {
+        for Region { file, offset, len, .. } in zoned.flat_map(|worker| &worker.stream.regions) {
             used.entry(*file).or_default().push(*offset..offset.saturating_add(*len));
         }
         Boards { made: Mutex::default(), used }

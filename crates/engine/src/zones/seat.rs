@@ -5,7 +5,7 @@ use hakaru_model::job::Op;
 use hakaru_model::job::rules::Zones;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::rng::Rng;
-use hakaru_model::stream::{Region, Request, StreamPlan};
+use hakaru_model::stream::{PassEnd, Region, Request, StreamPlan};
 use hakaru_model::units::Bytes;
 use hakaru_sys::Errno;
 use std::sync::Arc;
@@ -82,9 +82,11 @@ impl Seat {
             stands.push(stand);
         }
         let whole: u64 = stream.regions.iter().map(|region| region.len).sum();
-        let loops = stream.limit_bytes.filter(|limit| *limit > 0 && limit.is_multiple_of(before)).map(|l| l / before);
-        if let Some(loops) = loops {
+        let loops = u64::from(stream.loops);
+        let all = |limit: &u64| stream.pass_end == PassEnd::Stop && *limit >= before.saturating_mul(loops);
+        if stream.limit_bytes.as_ref().is_some_and(all) {
             stream.limit_bytes = Some(whole.saturating_mul(loops));
+            stream.pass_bytes = stream.pass_bytes.map(|_| whole);
         }
         let rounds = stream.limit_bytes.map(|limit| limit.div_ceil(whole.max(1)).saturating_sub(1));
         for stand in &mut stands {

@@ -28,7 +28,7 @@ impl Resolver {
                 return Err(PlanError::PastEnd { job, path, size, offset: Bytes(0), wanted });
             }
             let file = add_file(job, facts, facts.size.0.max(end), files);
-            regions.push(Region { file, offset: 0, len: end });
+            regions.push(Region { file, offset: 0, len: end, file_len: end });
         }
         Ok(regions)
     }

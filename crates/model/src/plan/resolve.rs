@@ -6,10 +6,10 @@ use super::stretches::within;
 use super::{Facts, FilePlan, LayOut, LeftOut, PhasePlan, PlanError, VerifyPlan, WorkerPlan, clone_paths};
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::Zones;
+use crate::job::rules::{Course, Zones};
 use crate::job::{Extent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
 use crate::rng::Rng;
-use crate::stream::{Region, StreamPlan};
+use crate::stream::{PassEnd, Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -96,8 +96,8 @@ impl Resolver {
         seed: u64,
         files: &mut Vec<FilePlan>,
     ) -> Result<WorkerPlan, PlanError> {
-        let regions = self.regions(job, clone, seed, files)?;
-        let total = total(job, regions.iter().map(|r| r.len).sum());
+        let (regions, room) = self.regions(job, clone, seed, files)?;
+        let total = total(job, room, regions.iter().map(|r| r.len).sum());
         let logical = self.logical_block(job, &regions, files);
         let max_block = job.blocks_used().map(|b| b.max().0).max().unwrap_or(0) as u32;
         let endless = job.timing.time_based && job.timing.runtime.is_some();
@@ -125,6 +125,12 @@ impl Resolver {
                 limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops))),
                 limit_ios: job.extent.number_ios.map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
                 pass_bytes: (!endless && job.extent.loops > 1).then_some(total),
+                loops: job.extent.loops,
+                pass_end: match (endless, job.extent.io_size) {
+                    (true, _) => PassEnd::Repeat,
+                    (false, Some(_)) => PassEnd::MoveBytes(total),
+                    (false, None) => PassEnd::Stop,
+                },
                 seed: Rng::fork(seed, u64::from(clone)).next_u64(),
                 percent_random: job.rules.percentage_random.filter(|percent| *percent != PerOp::all(100)),
                 turns: job.rules.turns.clone(),
@@ -166,26 +172,35 @@ impl Resolver {
         known.map(|facts| facts.logical_block).max().unwrap_or(512)
     }
 
-    /// The parts of its files that one clone uses; adds the files it needs.
-    fn regions(&self, job: &Job, clone: u32, seed: u64, files: &mut Vec<FilePlan>) -> Result<Vec<Region>, PlanError> {
+    /// The parts of its files that one clone uses, and the bytes they have before they are cut to whole blocks; adds the
+    /// files it needs.
+    fn regions(
+        &self,
+        job: &Job,
+        clone: u32,
+        seed: u64,
+        files: &mut Vec<FilePlan>,
+    ) -> Result<(Vec<Region>, u64), PlanError> {
         if let Some(trace) = job.rules.replay.trace_of(clone) {
-            return self.replayed_regions(job, trace, files);
+            let regions = self.replayed_regions(job, trace, files)?;
+            let room = regions.iter().map(|region| region.len).sum();
+            return Ok((regions, room));
         }
         match &job.target {
             Target::Nothing => {
                 let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
                 let nowhere = Path::new("null");
-                return Ok(vec![share(job, cut(job, 0, nowhere, len, 0, (clone, 1))?, 1)]);
+                return Ok(only(share(job, cut(job, 0, nowhere, len, 0, (clone, 1))?, 1)));
             }
             Target::Sim(prices) => {
                 let size = prices.announced().0;
-                return Ok(vec![share(job, cut(job, 0, Path::new(&prices.name), size, size, (clone, 1))?, 1)]);
+                return Ok(only(share(job, cut(job, 0, Path::new(&prices.name), size, size, (clone, 1))?, 1)));
             }
             Target::Paths(_) | Target::Formatted { .. } => {}
         }
         let paths = clone_paths(job, clone);
         let count = paths.len().max(1) as u64;
-        let mut regions = Vec::new();
+        let (mut regions, mut room) = (Vec::new(), 0);
         let mut sizes = FileSizes::of(job, clone, seed);
         for path in paths {
             let Some(drawn) = sizes.draw() else { break };
@@ -222,18 +237,20 @@ impl Resolver {
             };
             let index = add_file(job, facts, needed, files);
             let mut region = match job.rules.files.fill_device {
-                true => Region { file: index, offset: 0, len: full },
+                true => Region { file: index, offset: 0, len: full, file_len: full },
                 false => cut(job, index, &path, full, fixed, (clone, count))?,
             };
             if job.rules.files.append && !device {
                 (region.offset, region.len) = (facts.size.0, full - facts.size.0);
             }
             check_alignment(job, facts, &region)?;
-            let region = if job.rules.files.fill_device { region } else { share(job, region, count) };
+            let exact = region.len;
+            let (region, exact) = if job.rules.files.fill_device { (region, exact) } else { share(job, region, count) };
             within(job, &path, &region)?;
             regions.push(region);
+            room += exact;
         }
-        Ok(regions)
+        Ok((regions, room))
     }
 
     /// Lets later phases know what the jobs of this one remove.
@@ -286,16 +303,23 @@ fn given(size: Option<SizeSpec>) -> Option<u64> {
     }
 }
 
-/// Bytes that a clone transfers in one loop, when its files have this much room.
-fn total(job: &Job, room: u64) -> u64 {
-    match (job.extent.io_size, job.extent.size, job.extent.filesize) {
-        (Some(SizeSpec::Bytes(b)), ..) => b.0,
-        (Some(SizeSpec::Percent(p)), ..) => percent_of(room, p),
-        // Where files have a size of their own, `size` only says how much of them is transferred.
-        (None, Some(SizeSpec::Bytes(size)), Some(_)) => size.0,
-        (None, ..) if lies_apart(job) => room / alignment_of_offsets(job) * smallest_block(job),
-        (None, ..) => room,
+/// Bytes that a clone transfers in one loop, when its files have `room` bytes for it, and `blocks` in whole blocks.
+fn total(job: &Job, room: u64, blocks: u64) -> u64 {
+    match (job.extent.io_size, job.extent.size) {
+        (Some(SizeSpec::Bytes(b)), _) => b.0,
+        (Some(SizeSpec::Percent(p)), _) => percent_of(blocks, p),
+        (None, _) if lies_apart(job) => blocks / alignment_of_offsets(job) * smallest_block(job),
+        // These come to each whole block, and to nothing else.
+        (None, _) if job.rules.course != Course::Forward => blocks,
+        // Where files have a size of their own, `size` says how much of them is transferred at most.
+        (None, Some(SizeSpec::Bytes(size))) => size.0.min(room),
+        (None, _) => room,
     }
+}
+
+/// The only region of a worker, and its bytes.
+fn only((region, exact): (Region, u64)) -> (Vec<Region>, u64) {
+    (vec![region], exact)
 }
 
 /// Whether blocks are smaller than what their offsets are multiples of, and each comes once: then they are not the whole
@@ -311,19 +335,21 @@ fn everything(facts: &TargetFacts) -> u64 {
     (facts.size.0 + free).next_multiple_of(1 << 30) + (1 << 30)
 }
 
-/// One file's share of `size`, in whole blocks. A sequential job goes on to the end of its last block where the file
-/// is long enough, as fio does; a random one keeps to the blocks that fit.
-fn share(job: &Job, mut region: Region, files: u64) -> Region {
+/// One file's share of `size`, in whole blocks, and its bytes before it is cut to them. A sequential job goes on to the end
+/// of its last block where the file is long enough, as fio does; a random one keeps to the blocks that fit.
+fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) {
     let block = smallest_block(job);
+    let mut exact = region.len;
     if let (Some(SizeSpec::Bytes(size)), None) = (job.extent.size, job.extent.filesize) {
         let share = (size.0 / files).max(1);
+        exact = exact.min(share);
         let rounded = if job.access.random { share } else { share.next_multiple_of(block) };
         region.len = region.len.min(rounded);
     }
     if region.len > block {
         region.len -= region.len % block;
     }
-    region
+    (region, exact)
 }
 
 /// How long a clone waits before it begins.
@@ -387,7 +413,7 @@ fn cut(
         let (job, path) = (job.name.clone(), path.to_owned());
         return Err(PlanError::TooSmall { job, path, room: Bytes(room), offset: Bytes(offset), block });
     }
-    Ok(Region { file, offset, len })
+    Ok(Region { file, offset, len, file_len: full })
 }
 
 pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {

@@ -27,7 +27,7 @@ mod tests {
         let mut job = Job::new("a", Target::Paths(vec!["f".into()]), Access::only(Op::Read, true));
         let zone = |mib: u64| Stretch { access_percent: 50.0, size: Bytes(mib << 20) };
         job.access.distribution = Distribution::ZonedAbs(vec![zone(1), zone(3)]);
-        let region = |mib: u64| Region { file: 0, offset: 0, len: mib << 20 };
+        let region = |mib: u64| Region { file: 0, offset: 0, len: mib << 20, file_len: mib << 20 };
         assert_eq!(within(&job, Path::new("f"), &region(4)), Ok(()));
         let error = within(&job, Path::new("f"), &region(3)).unwrap_err().to_string();
         assert!(error.contains("4 MiB together") && error.contains("uses 3 MiB of f"), "{error}");

@@ -1,18 +1,27 @@
 //! The requests of jobs that mix operations, sizes, files or places.
 
 use super::permutation::Permutation;
+use super::pieces::{Pieces, Sizes};
 use super::skew::Skew;
 use super::strided::Strided;
 use super::turns::Turns;
-use super::{Region, Request, StreamPlan, next_in_line};
+use super::{PassEnd, Region, Request, StreamPlan, next_in_line};
 use crate::job::rules::{Course, SizeRules, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 
+/// How often a size is drawn anew that does not fit where it belongs, before the smallest is taken.
+const REDRAWS: u32 = 64;
+
 /// Where the next I/O of a region goes.
 #[derive(Clone, Debug)]
 enum Walk {
+    /// Behind the last I/O of each operation, or further on.
     Sequential {
+        next: PerOp<u64>,
+    },
+    /// In front of the last I/O of each operation.
+    Reverse {
         next: PerOp<u64>,
     },
     /// Behind the block that comes next.
@@ -21,6 +30,7 @@ enum Walk {
     },
     Interleaved(Interleaved),
     EachOnce(Permutation),
+    Pieces(Box<Pieces>),
     Independent(Skew),
     Strided(Box<Strided>),
 }
@@ -41,23 +51,55 @@ pub(super) struct GeneralStream {
     places: Vec<Place>,
     turns: Option<Turns>,
     access: Access,
-    block: PerOp<BlockSize>,
+    sizes: DrawnSizes,
     align: u64,
+    /// The operations of the job.
+    used: Vec<Op>,
+    percent_random: Option<PerOp<u32>>,
+    /// Whether an operation at the end of a region begins again there, whatever the others do.
+    wraps: bool,
+    rng: Rng,
+    bytes_left: u64,
+    ios_left: u64,
+    passes: Passes,
+    /// Whether nothing is left, though fewer bytes were moved than the job asks for.
+    through: bool,
+    run: Run,
+    /// The write that follows a trim of the same place.
+    pending: Option<Request>,
+}
+
+/// Passes through all regions.
+#[derive(Clone, Debug)]
+struct Passes {
+    /// Those that begin after this one whatever was moved.
+    more: u32,
+    /// What follows then.
+    end: PassEnd,
+    /// Bytes of a pass, where a job counts in passes.
+    bytes: u64,
+    /// Bytes of all.
+    limit: u64,
+    /// The largest I/O.
+    largest: u64,
+    /// Whether anything was drawn in this one.
+    drew: bool,
+}
+
+/// The sizes of I/Os.
+#[derive(Clone, Debug)]
+struct DrawnSizes {
     /// The operation, when there is only one.
     single_op: Option<Op>,
     /// The size, when there is only one.
     single_len: Option<u32>,
-    percent_random: Option<PerOp<u32>>,
-    sizes: SizeRules,
+    block: PerOp<BlockSize>,
+    rules: SizeRules,
+    /// The smallest of each operation, and of all.
+    least: PerOp<u64>,
     smallest: u64,
-    rng: Rng,
-    bytes_left: u64,
-    ios_left: u64,
-    /// Bytes of a loop, where one ends with the only region whatever is left of it (`zonemode=strided`).
-    loop_bytes: Option<u64>,
-    run: Run,
-    /// The write that follows a trim of the same place.
-    pending: Option<Request>,
+    /// What sizes of a range are multiples of.
+    step: u64,
 }
 
 /// I/Os still to come from an offset that was drawn (`rw=randread:8`).
@@ -91,27 +133,112 @@ impl Interleaved {
 }
 
 impl Walk {
-    fn new(plan: &StreamPlan, region: Region, slots: u64, rng: Rng) -> Walk {
-        let StreamPlan { access, zones, align, course, .. } = plan;
+    fn new(plan: &StreamPlan, used: &[Op], region: Region, slots: u64, rng: Rng) -> Walk {
+        let StreamPlan { access, zones, align, course, sizes, block, .. } = plan;
+        let align = (*align).max(1);
         if let Zones::Strided { range, size, skip } = zones {
             let zones = (range.0, size.0, skip.0);
-            return Walk::Strided(Box::new(Strided::new(zones, access, region, (*align).max(1), rng)));
+            return Walk::Strided(Box::new(Strided::new(zones, access, region, align, rng)));
         }
         match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => match *course {
-                Course::Forward => {
-                    let start = if access.stride < 0 { region.offset + region.len } else { region.offset };
-                    Walk::Sequential { next: PerOp::all(start) }
-                }
+                Course::Forward if access.stride < 0 => Walk::Reverse { next: PerOp::all(region.offset + region.len) },
+                Course::Forward => Walk::Sequential { next: PerOp::all(region.offset) },
                 Course::Backward => Walk::Backward { behind: region.offset },
                 Course::Interleaved { step } => {
                     Walk::Interleaved(Interleaved { step: step.0.max(1), lane: 0, next: 0 })
                 }
             },
+            (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
+                let smallest = used.iter().map(|&op| block[op].min().0).min();
+                // Where offsets have an alignment of their own, each piece keeps to it.
+                let own = sizes.unaligned || smallest != Some(align);
+                let step = if sizes.unaligned { 1 } else { align };
+                let sizes = Sizes { block, mix: &access.mix, step, align: if own { align } else { 1 } };
+                Walk::Pieces(Box::new(Pieces::new(region.len, used, sizes, rng)))
+            }
             (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
             (true, _, distribution) => {
                 let mut rng = rng;
-                Walk::Independent(Skew::new(distribution, access.centre, slots, (*align).max(1), &mut rng))
+                Walk::Independent(Skew::new(distribution, access.centre, slots, align, &mut rng))
+            }
+        }
+    }
+
+    /// Begins again at the start of its region.
+    fn begin_pass(&mut self, region: Region) {
+        match self {
+            Walk::Sequential { next } => *next = PerOp::all(region.offset),
+            Walk::EachOnce(permutation) => permutation.begin_pass(),
+            Walk::Pieces(pieces) => pieces.begin_pass(),
+            Walk::Strided(zones) => zones.begin_pass(region),
+            // These have no end.
+            Walk::Reverse { .. } | Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => {}
+        }
+    }
+}
+
+impl StreamPlan {
+    /// Bytes of all regions.
+    pub(super) fn room(&self) -> u64 {
+        self.regions.iter().map(|region| region.len).sum()
+    }
+
+    /// What follows the last pass: a job that goes through zones ends with them only where it was asked for all there is.
+    fn end_of_passes(&self) -> PassEnd {
+        let asked = self.pass_bytes.or(self.limit_bytes).unwrap_or(u64::MAX);
+        match (&self.zones, self.pass_end) {
+            (Zones::Strided { .. }, PassEnd::Stop) if asked < self.room() => PassEnd::Repeat,
+            (_, end) => end,
+        }
+    }
+
+    /// Whether each block comes once a pass though I/Os differ in size.
+    fn comes_in_pieces(&self, used: &[Op]) -> bool {
+        let first = used.first().map(|&op| &self.block[op]);
+        let one_size =
+            matches!(first, Some(BlockSize::Fixed(_))) && used.iter().all(|&op| Some(&self.block[op]) == first);
+        !one_size && self.access.run_length == 1 && self.percent_random.is_none()
+    }
+}
+
+impl DrawnSizes {
+    /// Draws a size; of those that differ, one of at most `room` bytes where there is one.
+    fn draw(&self, op: Op, in_line: bool, room: u64, rng: &mut Rng) -> u64 {
+        let block = match &self.rules.in_line {
+            Some(block) if in_line => block,
+            _ => match self.single_len {
+                Some(len) => return len.into(),
+                None => &self.block[op],
+            },
+        };
+        if let BlockSize::Fixed(bytes) = block {
+            return bytes.0;
+        }
+        for _ in 0..REDRAWS {
+            let bytes = self.draw_of(block, rng);
+            if bytes <= room {
+                return bytes;
+            }
+        }
+        block.min().0
+    }
+
+    fn draw_of(&self, block: &BlockSize, rng: &mut Rng) -> u64 {
+        match block {
+            BlockSize::Fixed(bytes) => bytes.0,
+            BlockSize::Range { min, max } => {
+                let steps = (max.0 - min.0) / self.step + 1;
+                min.0 + rng.below(steps) * self.step
+            }
+            BlockSize::Split(parts) => {
+                let die = rng.below(100) as u32;
+                let mut sum = 0;
+                let drawn = parts.iter().find(|(_, percent)| {
+                    sum += percent;
+                    die < sum
+                });
+                drawn.or(parts.last()).map_or(1, |(bytes, _)| bytes.0)
             }
         }
     }
@@ -119,31 +246,52 @@ impl Walk {
 
 impl GeneralStream {
     pub(super) fn new(plan: &StreamPlan, single_op: Option<Op>, single_len: Option<u32>) -> GeneralStream {
-        let used = Op::ALL.into_iter().filter(|&op| plan.access.does(op));
+        let does = |op: &Op| plan.access.does(*op);
         let in_line = plan.sizes.in_line.iter().map(|block| block.min().0);
-        let smallest = used.map(|op| plan.block[op].min().0).chain(in_line).min().unwrap_or(1).max(1);
+        let blocks = Op::ALL.into_iter().filter(does).map(|op| plan.block[op].min().0);
+        let smallest = blocks.chain(in_line).min().unwrap_or(1).max(1);
+        // A trim in front of each write is not drawn: it goes where the write goes.
+        let drawn = |op: &Op| does(op) && (*op == Op::Write || !plan.access.trim_before_write);
+        let used: Vec<Op> = Op::ALL.into_iter().filter(drawn).collect();
         let align = plan.align.max(1);
         let place = |(i, &region): (usize, &Region)| {
             let slots = region.len.checked_sub(smallest).map_or(1, |room| room / align + 1);
-            let walk = Walk::new(plan, region, slots, Rng::fork(plan.seed, 1 + i as u64));
+            let walk = Walk::new(plan, &used, region, slots, Rng::fork(plan.seed, 1 + i as u64));
             Place { region, slots, walk, behind: PerOp::all(region.offset) }
         };
-        let sizes = || plan.regions.iter().map(|region| region.len).collect();
+        let places = plan.regions.iter().enumerate().map(place).collect();
+        let mut least = PerOp::all(smallest);
+        used.iter().for_each(|&op| least[op] = plan.block[op].min().0.max(1));
+        let largest = used.iter().map(|&op| plan.block[op].max().0).max().unwrap_or(1);
         GeneralStream {
-            places: plan.regions.iter().enumerate().map(place).collect(),
-            turns: (plan.regions.len() > 1).then(|| Turns::new(&plan.turns, sizes())),
+            places,
+            turns: (plan.regions.len() > 1).then(|| Turns::new(&plan.turns, plan.regions.len())),
             access: plan.access.clone(),
-            block: plan.block.clone(),
+            sizes: DrawnSizes {
+                single_op,
+                single_len,
+                block: plan.block.clone(),
+                rules: plan.sizes.clone(),
+                least,
+                smallest,
+                step: if plan.sizes.unaligned { 1 } else { align },
+            },
             align,
-            single_op,
-            single_len,
+            wraps: used.len() > 1 && (plan.pass_end != PassEnd::Stop || plan.loops > 1),
+            used,
             percent_random: plan.percent_random.filter(|_| plan.access.random),
-            sizes: plan.sizes.clone(),
-            smallest,
             rng: Rng::fork(plan.seed, 0),
             bytes_left: plan.limit_bytes.unwrap_or(u64::MAX),
             ios_left: plan.limit_ios.unwrap_or(u64::MAX),
-            loop_bytes: loop_bytes(plan),
+            passes: Passes {
+                more: plan.loops.max(1) - 1,
+                end: plan.end_of_passes(),
+                bytes: plan.pass_bytes.unwrap_or(0),
+                limit: plan.limit_bytes.unwrap_or(u64::MAX),
+                largest,
+                drew: false,
+            },
+            through: false,
             run: Run::default(),
             pending: None,
         }
@@ -158,7 +306,7 @@ impl GeneralStream {
     }
 
     fn draw_op(&mut self) -> Op {
-        if let Some(op) = self.single_op {
+        if let Some(op) = self.sizes.single_op {
             return op;
         }
         if self.access.trim_before_write {
@@ -186,36 +334,6 @@ impl GeneralStream {
         }
     }
 
-    fn draw_len(&mut self, op: Op, in_line: bool) -> u32 {
-        let block = match &self.sizes.in_line {
-            Some(block) if in_line => block,
-            _ => match self.single_len {
-                Some(len) => return len,
-                None => &self.block[op],
-            },
-        };
-        let step = if self.sizes.unaligned { 1 } else { self.align };
-        let bytes = match block {
-            BlockSize::Fixed(bytes) => return bytes.0 as u32,
-            BlockSize::Range { min, max } => {
-                let steps = (max.0 - min.0) / step + 1;
-                min.0 + self.rng.below(steps) * step
-            }
-            BlockSize::Split(parts) => {
-                let die = self.rng.below(100) as u32;
-                let mut sum = 0;
-                let drawn = parts.iter().find(|(_, percent)| {
-                    sum += percent;
-                    die < sum
-                });
-                drawn.or(parts.last()).map_or(1, |(bytes, _)| bytes.0)
-            }
-        };
-        // The last of blocks that differ in size is cut so that the sum is right.
-        let left = self.bytes_left.checked_next_multiple_of(step).unwrap_or(u64::MAX);
-        bytes.min(left) as u32
-    }
-
     fn draw_place(&mut self) -> usize {
         match &mut self.turns {
             None => 0,
@@ -223,41 +341,104 @@ impl GeneralStream {
         }
     }
 
-    fn next_offset(&mut self, place: usize, op: Op, len: u64, in_line: bool) -> u64 {
+    /// The next I/O of a region: its offset and size. `None` where the region has none left for this operation.
+    fn next_in(&mut self, place: usize, op: &mut Op, in_line: bool) -> Option<(u64, u64)> {
+        let GeneralStream { places, access, sizes, align, wraps, rng, .. } = self;
+        let Place { region, slots, walk, behind } = &mut places[place];
+        let end = region.offset + region.len;
         if in_line {
-            let Place { region, behind, .. } = &mut self.places[place];
-            return next_in_line(&mut behind[op], *region, len, 0);
+            let len = sizes.draw(*op, true, region.len, rng);
+            return Some((next_in_line(&mut behind[*op], *region, len, 0), len));
         }
-        let (stride, align) = (self.access.stride, self.align);
-        let Place { region, slots, walk, .. } = &mut self.places[place];
         match walk {
-            Walk::Sequential { next } => next_in_line(&mut next[op], *region, len, stride),
-            Walk::Backward { behind } => {
-                let from = if *behind < region.offset + len { region.offset + region.len } else { *behind };
-                *behind = from.saturating_sub(len).max(region.offset);
-                *behind
+            Walk::Sequential { next } => {
+                let least = sizes.least[*op];
+                let at = match (next_behind(next[*op], *region, access.stride, least), &wraps) {
+                    (Some(at), _) => at,
+                    (None, true) => region.offset,
+                    (None, false) => return None,
+                };
+                let len = sizes.draw(*op, false, end - at, rng);
+                next[*op] = at + len;
+                Some((at, len))
             }
-            Walk::Interleaved(lanes) => lanes.next(*region, len),
-            Walk::EachOnce(permutation) => region.offset + permutation.draw() * align,
-            Walk::Independent(skew) => region.offset + skew.draw(*slots, &mut self.rng) * align,
-            Walk::Strided(zones) => zones.next(*region, op, len),
+            Walk::Pieces(pieces) => {
+                let (at, len) = pieces.draw(op)?;
+                Some((region.offset + at, len.into()))
+            }
+            Walk::EachOnce(permutation) => {
+                let at = region.offset + permutation.draw() * *align;
+                Some((at, sizes.draw(*op, false, end - at, rng)))
+            }
+            Walk::Independent(skew) => {
+                let at = region.offset + skew.draw(*slots, rng) * *align;
+                // An operation of larger blocks than the others begins early enough for one.
+                let over = (at + sizes.least[*op]).saturating_sub(end).next_multiple_of(*align);
+                let at = if at - region.offset >= over { at - over } else { at };
+                Some((at, sizes.draw(*op, false, end - at, rng)))
+            }
+            Walk::Reverse { next } => {
+                let len = sizes.draw(*op, false, region.len, rng);
+                Some((next_in_line(&mut next[*op], *region, len, access.stride), len))
+            }
+            Walk::Backward { behind } => {
+                let len = sizes.draw(*op, false, region.len, rng);
+                let from = if *behind < region.offset + len { end } else { *behind };
+                *behind = from.saturating_sub(len).max(region.offset);
+                Some((*behind, len))
+            }
+            Walk::Interleaved(lanes) => {
+                let len = sizes.draw(*op, false, region.len, rng);
+                Some((lanes.next(*region, len), len))
+            }
+            Walk::Strided(zones) => {
+                let len = sizes.draw(*op, false, region.len, rng);
+                Some((zones.next(*region, *op, len), len))
+            }
         }
     }
 
+    /// Whether no operation of the job has anything left in a region.
+    fn is_through(&self, place: usize) -> bool {
+        let Place { region, walk, .. } = &self.places[place];
+        match walk {
+            Walk::Sequential { next } => {
+                let stride = self.access.stride;
+                let none = |&op: &Op| next_behind(next[op], *region, stride, self.sizes.least[op]).is_none();
+                !self.wraps && self.used.iter().all(none)
+            }
+            Walk::EachOnce(permutation) => self.ends_with_blocks() && permutation.left() == 0,
+            Walk::Pieces(pieces) => pieces.is_through(),
+            Walk::Strided(zones) => self.places.len() == 1 && zones.is_through(*region, self.sizes.smallest),
+            Walk::Reverse { .. } | Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => false,
+        }
+    }
+
+    /// Whether each I/O takes one of the blocks of a permutation: then a pass ends with them.
+    fn ends_with_blocks(&self) -> bool {
+        self.access.run_length == 1 && self.percent_random.is_none()
+    }
+
     /// Goes on from an offset drawn before, for `run_length` I/Os.
-    fn next_of_run(&mut self, op: Op, len: u64, in_line: bool) -> (usize, u64) {
-        if self.run.left == 0 {
+    fn next_of_run(&mut self, op: Op, in_line: bool) -> (usize, u64, u64) {
+        let fresh = self.run.left == 0;
+        let (place, offset, len) = if fresh {
             let place = self.draw_place();
-            let offset = self.next_offset(place, op, len, in_line);
+            let drawn = self.next_in(place, &mut { op }, in_line);
+            let (offset, len) = drawn.unwrap_or((self.places[place].region.offset, self.sizes.least[op]));
             self.run = Run { left: self.access.run_length, place, offset };
-        }
+            (place, offset, len)
+        } else {
+            let Run { place, offset, .. } = self.run;
+            let Region { offset: start, len: room, .. } = self.places[place].region;
+            (place, offset, self.sizes.draw(op, in_line, start + room - offset, &mut self.rng))
+        };
         self.run.left -= 1;
-        let Run { place, offset, .. } = self.run;
-        let region = self.places[place].region;
+        let Region { offset: start, len: room, .. } = self.places[place].region;
         if !self.access.run_identical {
-            self.run.offset = if offset + 2 * len > region.offset + region.len { region.offset } else { offset + len };
+            self.run.offset = if offset + len + self.sizes.least[op] > start + room { start } else { offset + len };
         }
-        (place, offset)
+        (place, offset, len)
     }
 
     #[inline]
@@ -266,56 +447,111 @@ impl GeneralStream {
     }
 
     pub(super) fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
-        if self.bytes_left == 0 || self.ios_left == 0 {
+        if self.bytes_left == 0 || self.ios_left == 0 || self.through {
             return None;
         }
         if let Some(write) = self.pending.take() {
             self.ios_left -= 1;
-            self.bytes_left = self.bytes_left.saturating_sub(u64::from(write.len));
+            self.spend(u64::from(write.len));
+            self.look_for_end(write.region as usize);
             return Some(write);
         }
-        let op = steer(self.draw_op());
+        let mut op = steer(self.draw_op());
         let in_line = self.draw_in_line(op);
-        let len = self.draw_len(op, in_line);
-        let (place, offset) = if self.access.random && self.access.run_length > 1 {
-            self.next_of_run(op, u64::from(len), in_line)
+        let (place, offset, len) = if self.access.random && self.access.run_length > 1 {
+            self.next_of_run(op, in_line)
         } else {
-            let place = self.draw_place();
-            (place, self.next_offset(place, op, u64::from(len), in_line))
+            loop {
+                let place = self.draw_place();
+                match self.next_in(place, &mut op, in_line) {
+                    Some((offset, len)) => break (place, offset, len),
+                    None => self.close(place),
+                }
+                if self.through {
+                    return None;
+                }
+            }
         };
+        self.passes.drew = true;
         let Place { region, behind, .. } = &mut self.places[place];
         // A large block drawn near the end is cut to what is left there.
-        let len = u64::from(len).min(region.offset + region.len - offset);
+        let len = len.min(region.offset + region.len - offset);
         behind[op] = offset + len;
-        if let Some(turns) = &mut self.turns {
-            turns.spend(place, len, self.smallest);
-        }
         let request = Request { op, region: place as u32, offset, len: len as u32 };
         if self.access.trim_before_write {
             self.pending = Some(request);
             return Some(Request { op: Op::Trim, ..request });
         }
         self.ios_left -= 1;
-        self.bytes_left = self.bytes_left.saturating_sub(len);
-        self.end_loop();
+        self.spend(len);
+        self.look_for_end(place);
         Some(request)
     }
 
-    /// Ends a loop through zones where its region ends.
-    fn end_loop(&mut self) {
-        let [Place { region, walk: Walk::Strided(zones), .. }] = &mut self.places[..] else { return };
-        if !zones.is_through(*region, self.smallest) {
+    fn spend(&mut self, bytes: u64) {
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+    }
+
+    /// Closes a region that has nothing left.
+    #[inline]
+    fn look_for_end(&mut self, place: usize) {
+        if self.is_through(place) {
+            self.close(place);
+        }
+    }
+
+    /// Goes on with the other regions; where there are none left, the pass is over.
+    #[cold]
+    fn close(&mut self, place: usize) {
+        if self.turns.as_mut().is_none_or(|turns| turns.close(place)) {
+            self.end_pass();
+        }
+    }
+
+    /// Begins the next pass, if there is one.
+    fn end_pass(&mut self) {
+        let Passes { more, end, bytes, limit, largest, drew } = &mut self.passes;
+        let begins = match end {
+            _ if *more > 0 => true,
+            PassEnd::Stop => false,
+            PassEnd::Repeat => true,
+            PassEnd::MoveBytes(bytes) => (limit.saturating_sub(self.bytes_left)).saturating_add(*largest) <= *bytes,
+        };
+        // A pass without any I/O would be followed by another like it.
+        if !begins || !std::mem::take(drew) {
+            self.through = true;
             return;
         }
-        zones.begin_pass(*region);
-        if let Some(bytes) = self.loop_bytes {
-            self.bytes_left -= self.bytes_left % bytes;
+        if *end == PassEnd::Stop && *bytes > 0 {
+            // What this pass left undone is not made up for in the next.
+            self.bytes_left = self.bytes_left.min(bytes.saturating_mul((*more).into()));
+        }
+        *more = more.saturating_sub(1);
+        self.places.iter_mut().for_each(|place| place.walk.begin_pass(place.region));
+        if let Some(turns) = &mut self.turns {
+            turns.begin_pass();
         }
     }
 }
 
-/// Bytes of a loop that ends with its region: one that was asked for another number of bytes begins again there.
-fn loop_bytes(plan: &StreamPlan) -> Option<u64> {
-    let room: u64 = plan.regions.iter().map(|region| region.len).sum();
-    plan.pass_bytes.or(plan.limit_bytes).filter(|bytes| *bytes == room && room > 0)
+/// Where the next I/O goes of a job in line that left `stride` bytes out behind the last one. `None` where not even one
+/// of `least` bytes fits.
+///
+/// As fio does, one that jumps past the end of the whole file begins again, and only one that comes to the end of its
+/// part is through.
+#[inline]
+fn next_behind(next: u64, region: Region, stride: i64, least: u64) -> Option<u64> {
+    let Region { offset: start, len, file_len, .. } = region;
+    let end = start + len;
+    if next >= end {
+        return None;
+    }
+    let mut at = next;
+    if next > start && stride > 0 {
+        at = next.saturating_add(stride.unsigned_abs());
+        if file_len > 0 && at - start >= file_len {
+            at = start;
+        }
+    }
+    (at.saturating_add(least) <= end).then_some(at)
 }

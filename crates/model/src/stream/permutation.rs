@@ -39,6 +39,11 @@ impl Permutation {
         self.left = self.n;
     }
 
+    /// How many numbers of this order are still to come.
+    pub(super) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// The next number; begins a new order when all have been given.
     // The engine's loops ask at every I/O, and a call costs as much as a third of this.
     #[inline(always)]

@@ -56,7 +56,8 @@ impl Strided {
     }
 
     /// Whether the region ends before another I/O of `len` bytes: a job in line goes on to the end of the last zone,
-    /// whole or not, and a random one leaves a zone alone that is not whole. Found by looking at what fio does.
+    /// whole or not. A random one leaves a zone alone that is not whole, and begins again at the first. Found by looking
+    /// at what fio does.
     pub(super) fn is_through(&self, region: Region, len: u64) -> bool {
         let end = region.offset + region.len;
         match &self.order {
@@ -64,8 +65,7 @@ impl Strided {
                 let at = Op::ALL.into_iter().map(|op| next[op]).max().unwrap_or(0);
                 self.left > 0 && self.zone.len < self.range && at + len > end
             }
-            Order::InLine(_) => false,
-            Order::EachOnce(_) | Order::Anew(_) => self.left == 0 && self.next_zone().saturating_add(self.range) > end,
+            _ => false,
         }
     }
 

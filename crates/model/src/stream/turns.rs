@@ -5,7 +5,7 @@ use crate::job::Distribution;
 use crate::job::rules::{FileOrder, FileTurns};
 use crate::rng::Rng;
 
-/// The files that are open, and how much of each is left in this pass.
+/// The files that are open.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     draws: Option<Skew>,
@@ -18,15 +18,13 @@ pub(super) struct Turns {
     unopened: usize,
     /// Place in `open` of the file whose turn it is.
     turn: usize,
-    sizes: Box<[u64]>,
-    left: Box<[u64]>,
+    files: usize,
 }
 
 impl Turns {
-    /// Files of these sizes; at least one.
-    pub(super) fn new(rules: &FileTurns, sizes: Box<[u64]>) -> Turns {
+    /// So many files; at least one.
+    pub(super) fn new(rules: &FileTurns, files: usize) -> Turns {
         let FileTurns { order, run_length, open_files } = rules;
-        let files = sizes.len();
         // The first file is the favourite, whatever the seed.
         let skew = |distribution| Some(Skew::new(&distribution, Some(0.0), files as u64, 1, &mut Rng::new(0)));
         let (draws, most_open) = match order {
@@ -46,16 +44,16 @@ impl Turns {
             most_open,
             unopened: 0,
             turn: 0,
-            left: sizes.clone(),
-            sizes,
+            files,
         };
         turns.begin_pass();
         turns
     }
 
-    fn begin_pass(&mut self) {
-        self.left.copy_from_slice(&self.sizes);
-        self.unopened = self.most_open.min(self.sizes.len());
+    /// Opens the first files, once all are closed.
+    pub(super) fn begin_pass(&mut self) {
+        self.unopened = self.most_open.min(self.files);
+        self.open.clear();
         self.open.extend(0..self.unopened);
         (self.turn, self.left_of_run) = (0, self.run_length);
     }
@@ -73,27 +71,21 @@ impl Turns {
         self.open[self.turn.min(self.open.len() - 1)]
     }
 
-    /// Counts bytes of a file; one with less than `least` left is closed, and the next opened in its place.
-    pub(super) fn spend(&mut self, file: usize, bytes: u64, least: u64) {
-        self.left[file] = self.left[file].saturating_sub(bytes);
-        if self.left[file] >= least.max(1) {
-            return;
-        }
-        let Some(place) = self.open.iter().position(|&open| open == file) else { return };
-        if self.unopened < self.sizes.len() {
+    /// Closes a file that has nothing left in this pass, and opens the next in its place. Whether all are closed then.
+    pub(super) fn close(&mut self, file: usize) -> bool {
+        let Some(place) = self.open.iter().position(|&open| open == file) else { return self.open.is_empty() };
+        if self.unopened < self.files {
             self.open[place] = self.unopened;
             self.unopened += 1;
             self.left_of_run = self.left_of_run.min(if place == self.turn { self.run_length } else { u32::MAX });
         } else {
-            self.close(place);
+            self.take_out(place);
         }
-        if self.open.is_empty() {
-            self.begin_pass();
-        }
+        self.open.is_empty()
     }
 
     /// The file behind the closed one moves up, so the turn is its without moving on.
-    fn close(&mut self, place: usize) {
+    fn take_out(&mut self, place: usize) {
         self.open.remove(place);
         if place < self.turn {
             self.turn -= 1;
@@ -108,11 +100,15 @@ mod tests {
     use super::*;
 
     fn order(rules: FileTurns, sizes: &[u64], n: usize) -> String {
-        let mut turns = Turns::new(&rules, sizes.into());
-        let mut rng = Rng::new(1);
+        let mut turns = Turns::new(&rules, sizes.len());
+        let (mut rng, mut left) = (Rng::new(1), sizes.to_vec());
         let mut drawn = |_| {
             let file = turns.draw(&mut rng);
-            turns.spend(file, 1, 1);
+            left[file] -= 1;
+            if left[file] == 0 && turns.close(file) {
+                turns.begin_pass();
+                left.copy_from_slice(sizes);
+            }
             file.to_string()
         };
         (0..n).map(&mut drawn).collect()
