@@ -93,6 +93,8 @@ fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {
     match rustix::fs::fallocate(fd, flags, 0, size) {
         // What a file system cannot reserve, the writes themselves will take.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        // Where it does not fit, they tell how far they came.
+        Err(Errno::NOSPC | Errno::DQUOT) => Ok(()),
         answer => answer,
     }
 }
@@ -208,7 +210,8 @@ fn open_one(
     caveats: &mut Vec<Caveat>,
 ) -> Result<OwnedFd, RunError> {
     let mut flags = OFlags::CLOEXEC | if plan.writes { OFlags::RDWR } else { OFlags::RDONLY };
-    if plan.writes && matches!(file.kind, TargetKind::File | TargetKind::Absent) {
+    let creates = plan.writes || plan.rules.files.create_on_open;
+    if creates && matches!(file.kind, TargetKind::File | TargetKind::Absent) {
         flags |= OFlags::CREATE;
     }
     if plan.direct {

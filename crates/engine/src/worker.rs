@@ -109,6 +109,8 @@ pub(crate) struct Worker<'a, B, C> {
     depth: DepthRecord,
     check: Option<Box<Checker>>,
     errors: ErrorRecord,
+    /// Whether a mismatch ended the work of a job that goes on after others (`verify_fatal`).
+    gave_up: bool,
     /// I/Os that were answered with an error, by operation.
     refused: [u64; 3],
     stamp: u64,
@@ -178,6 +180,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             tally: Tally::new(&plan.measure, used, syncs, expected as usize),
             depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
             errors: ErrorRecord::default(),
+            gave_up: false,
             refused: [0; 3],
             stamp: plan.seed,
             scramble: !fills
@@ -367,7 +370,9 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let errno = self.unless_pulled(region, errno);
         let error = self.error(op.name(), region, offset, len, errno, done);
         self.refused[op as usize] += 1;
-        let answer = match (self.is_full(op, errno), self.plan.errors.continue_on[op] || self.ignores(op, errno)) {
+        // A device that cannot do one I/O may do the next. Whatever else is wrong stays so.
+        let tolerated = self.plan.errors.continue_on[op] && matches!(errno, Errno::IO | Errno::ILSEQ);
+        let answer = match (self.is_full(op, errno), tolerated || self.ignores(op, errno)) {
             (true, _) => Break(StopReason::Done),
             (false, true) => Continue(()),
             (false, false) => Break(StopReason::Error),

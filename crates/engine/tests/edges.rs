@@ -3,6 +3,7 @@
 mod common;
 
 use common::{MIB, facts, go, on_card, on_file, only, plan, scenario, write_seq};
+use hakaru_model::facts::TargetKind;
 use hakaru_model::job::rules::{Verify, VerifyMethod};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Op, PerOp, SizeSpec, Target};
 use hakaru_model::plan::{Plan, PlanError};
@@ -143,5 +144,48 @@ fn logs_of_requests_are_added_to() {
         let text = std::fs::read_to_string(&log).unwrap();
         assert_eq!(text.matches("fio version 3 iolog").count(), times);
         assert_eq!(text.matches(" write ").count(), 2 * times);
+    }
+}
+
+/// A full device stays full: only errors that the next I/O need not meet are gone on after, as in fio.
+#[test]
+fn a_full_device_ends_a_job_that_goes_on_after_errors() {
+    let mut job = on_file("/dev/full".as_ref(), IoEngine::Psync, write_seq(), 4096, 64 << 10);
+    job.rules.files.create_on_open = true;
+    job.errors.continue_on = PerOp::all(true);
+    let scenario = scenario(vec![job]);
+    let mut facts = facts(&scenario);
+    facts.values_mut().for_each(|facts| facts.kind = TargetKind::CharDevice);
+    let report = common::go_on(&Plan::resolve(&scenario, &facts).unwrap());
+    let worker = &report.phases[0].workers[0];
+    assert_eq!((worker.stop, worker.errors.total, worker.errors.first[0].errno), (StopReason::Error, 1, 28));
+}
+
+/// With `create_on_open` a file that is to be read is made empty, and its end is an error of the first read, as in fio.
+#[test]
+fn a_file_that_is_made_as_it_is_opened_can_be_read_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    let mut job = on_file(&path, IoEngine::Psync, Access::only(Op::Read, false), 4096, MIB);
+    job.rules.files.create_on_open = true;
+    let report = go(&scenario(vec![job]));
+    let worker = &report.phases[0].workers[0];
+    assert_eq!((worker.stop, worker.errors.first[0].errno), (StopReason::Error, 5));
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+}
+
+/// A job that ends with its file rather than with the bytes it asked for flushes its last write too, as in fio.
+#[test]
+fn a_size_that_is_no_whole_number_of_blocks_flushes_each_write() {
+    let dir = tempfile::tempdir().unwrap();
+    for (random, size, flushes) in
+        [(false, 30 << 10, 7), (true, 30 << 10, 7), (false, 32 << 10, 7), (true, 32 << 10, 7)]
+    {
+        let path = dir.path().join(format!("{random}{size}"));
+        let mut job = on_file(&path, IoEngine::Psync, Access::only(Op::Write, random), 4096, size);
+        job.durability.fsync_every = 1;
+        let report = go(&scenario(vec![job]));
+        let worker = only(&report);
+        assert_eq!((worker.ops.write.ios, worker.sync.stat.count), (size / 4096, flushes), "{random} {size}");
     }
 }

@@ -95,7 +95,8 @@ fn a_rate_that_is_missed_is_an_error() {
     let worker = only(&report);
     assert_eq!((worker.stop, worker.errors.first[0].errno), (StopReason::Error, 5));
     assert!(worker.errors.first[0].action.starts_with("rate_iops_min=1000000 not met, got "));
-    near(worker.runtime.as_millis(), 1000, 2);
+    // It settles for two seconds, and is judged a cycle later.
+    near(worker.runtime.as_millis(), 3000, 10);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 use common::{MIB, go, on_card, on_file, only, scenario, write_seq};
 use hakaru_engine::EngineReport;
 use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod};
-use hakaru_model::job::{Access, BlockSize, Distribution, IoEngine, Job, Op, PerOp, SizeSpec};
+use hakaru_model::job::{Access, BlockSize, Distribution, IoEngine, Job, Op, PerOp, SizeSpec, Target};
 use hakaru_model::mismatch::Difference;
 use hakaru_model::price::{Fault, FaultKind, PriceList};
 use hakaru_model::record::{StopReason, WorkerRecord};
@@ -309,5 +309,68 @@ fn blocks_rewritten_during_a_backlog_are_no_corruption() {
         let ran = only(&report);
         assert_eq!(ran.errors.total, 0, "{engine:?} {kind} {backlog}: {:?}", ran.errors.first);
         assert!(kind != "passes" || ran.ops.read.ios * 2 > ran.ops.write.ios, "{engine:?} checks what it wrote");
+    }
+}
+
+/// A job that only verifies behind the one that wrote found the seed of another job, and called sound data corrupt.
+#[test]
+fn a_job_that_only_verifies_may_follow_the_one_that_wrote() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    for access in [Access::only(Op::Write, false), Access::only(Op::Write, true), Access::mixed(30, true)] {
+        let rules = |only| Verify { read_back: only, only, ..by(VerifyMethod::Crc32c) };
+        let mut anew = job(&path, access.clone(), rules(false));
+        anew.access.every_block_once = false;
+        let other = job(&dir.path().join("other"), access.clone(), rules(false));
+        let wrote = job(&path, access.clone(), rules(false));
+        let mut checks = job(&path, access.clone(), rules(true));
+        for seeds in [[None; 2], [Some(4), Some(9)]] {
+            let (mut wrote, mut other) = (wrote.clone(), other.clone());
+            (wrote.seed, other.seed, checks.seed) = (seeds[0], seeds[1], seeds[1]);
+            let report = go(&scenario(vec![other, anew.clone(), wrote, checks.clone()]));
+            assert_eq!(report.error, None);
+            let ran = &report.phases[3].workers[0];
+            assert_eq!(ran.errors.total, 0, "{access:?}: {:?}", ran.errors.first);
+            assert!(ran.ops.read.ios > 30);
+        }
+        // Written by another run with other seeds, and damaged since: the damage is found, the seed is none.
+        if access.mix.write == 100 {
+            checks.seed = Some(77);
+            assert_eq!(only(&go(&scenario(vec![checks.clone()]))).errors.total, 0);
+            damage(&path, 40_000);
+            assert_eq!(worker(&go(&scenario(vec![checks]))).errors.total, 1);
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_fatal_mismatch_ends_a_job_that_would_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    go(&scenario(vec![job(&path, write_seq(), by(VerifyMethod::Crc32c))]));
+    [10_000, 50_000, 51_000].into_iter().for_each(|at| damage(&path, at));
+    for (goes_on, fatal, found, stop) in [
+        (true, false, (2, 64), StopReason::Done),
+        (true, true, (1, 3), StopReason::Done),
+        (false, true, (1, 3), StopReason::Error),
+    ] {
+        let mut checks = reads(&path, Verify { fatal, ..by(VerifyMethod::Crc32c) });
+        checks.errors.continue_on_mismatch = goes_on;
+        let report = go(&scenario(vec![checks]));
+        let ran = worker(&report);
+        assert_eq!(((ran.errors.total, ran.ops.read.ios), ran.stop), (found, stop));
+    }
+}
+
+#[test]
+fn nothing_is_compared_where_nothing_is_kept() {
+    for access in [write_seq(), Access::mixed(50, true), Access::only(Op::Read, false)] {
+        let mut job = Job::new("job", Target::Nothing, access);
+        (job.ioengine, job.rules.verify) = (IoEngine::Null, Some(by(VerifyMethod::Crc32c)));
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(MIB)));
+        let report = go(&scenario(vec![job]));
+        assert_eq!((only(&report).stop, only(&report).errors.total), (StopReason::Done, 0));
+        assert!(only(&report).ops.read.ios > 50);
     }
 }

@@ -8,6 +8,7 @@ mod resolve;
 mod sizes;
 mod stretches;
 mod verify;
+mod writers;
 
 pub use self::verify::VerifyPlan;
 
@@ -297,7 +298,8 @@ impl Plan {
             return Err(PlanError::NoJobs { scenario: name.clone() });
         }
         let (facts, seeds, caveats) = (facts.clone(), Rng::fork(*seed, 0x51), Vec::new());
-        let mut resolver = Resolver { facts, caveats, seeds, workers: 0, leaves_out, left_out: Vec::new() };
+        let mut resolver =
+            Resolver { facts, caveats, seeds, workers: 0, writers: Vec::new(), leaves_out, left_out: Vec::new() };
         let phases = phases.iter().enumerate().map(|(index, phase)| resolver.phase(index, phase));
         let phases = phases.collect::<Result<Vec<_>, _>>()?;
         Ok((Plan { name: name.clone(), phases, caveats: resolver.caveats }, resolver.left_out))

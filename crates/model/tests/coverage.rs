@@ -104,7 +104,7 @@ fn with_holes(block: u64, hole: u64, part: u64, file: u64, limit: u64, again: bo
             at += hole;
             at = if at >= file { 0 } else { at };
         }
-        if at + block > part {
+        if last >= part || at + block > part {
             if !again {
                 break;
             }
@@ -214,7 +214,7 @@ proptest! {
         let plan = stream(&job, seed, file);
         let offsets: Vec<u64> = plan.requests().map(|request| request.offset).collect();
         // A file that is long enough lets a job go on to the end of its last block.
-        let room = size.next_multiple_of(block).min(file / block * block);
+        let room = size.next_multiple_of(block).min(file);
         let limit = if io_percent > 0 { io_size } else { size };
         let mut wanted = with_holes(block, hole, room, file, limit, io_percent > 0);
         if loops == 1 || io_percent > 0 {

@@ -305,12 +305,13 @@ fn exit_of(report: &EngineReport, fired: bool) -> Exit {
     }
 }
 
-/// Whether a worker met errors that it was not to expect: a full file system ends a job that was to fill it.
+/// Whether a worker met errors that it was not to go on after. Those of single I/Os and of data that is not as it was
+/// written end it unless it was; a full file system ends a job that was to fill it.
 fn failed(worker: &WorkerRecord) -> bool {
-    let full = [rustix::io::Errno::NOSPC, rustix::io::Errno::DQUOT].map(rustix::io::Errno::raw_os_error);
-    let awaited =
-        worker.stop == StopReason::Done && worker.errors.first.iter().all(|error| full.contains(&error.errno));
-    worker.errors.total > 0 && !awaited
+    let of_an_io =
+        |error: &hakaru_model::record::IoError| matches!(error.action.as_str(), "read" | "write" | "trim" | "verify");
+    let went_on = worker.stop != StopReason::Error && worker.errors.first.iter().all(of_an_io);
+    worker.errors.total > 0 && !went_on
 }
 
 fn utc_offset_s(unix_ms: i64) -> i32 {

@@ -85,6 +85,9 @@ fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
     Ok(reader.trace)
 }
 
+/// Bytes of a trim that is asked for at once; 2 GiB.
+const LONGEST_TRIM: u64 = 1 << 31;
+
 struct Reader<'a> {
     version: u32,
     replay: &'a Replay,
@@ -175,13 +178,34 @@ impl<'a> Reader<'a> {
                 if skipped.ops[op] {
                     return Ok(());
                 }
+                if op == Op::Trim {
+                    return self.trim(file, self.place(offset), len, at_us);
+                }
                 TraceAction::Io(Request { op, region: file, offset: self.place(offset), len: length(len)? })
             }
         };
+        self.push(TraceStep { at: self.moment(at_us), action })
+    }
+
+    /// A trim may be as large as its device; one that is more than can be asked for at once comes in several.
+    fn trim(&mut self, file: u32, offset: u64, len: u64, at_us: u64) -> Result<(), String> {
+        let end = offset.checked_add(len).filter(|_| len > 0);
+        let end = end.ok_or_else(|| format!("a trim of {len} bytes at {offset} cannot be"))?;
+        let mut at = offset;
+        while at < end {
+            let len = (end - at).min(LONGEST_TRIM) as u32;
+            let action = TraceAction::Io(Request { op: Op::Trim, region: file, offset: at, len });
+            self.push(TraceStep { at: self.moment(at_us), action })?;
+            at += u64::from(len);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, step: TraceStep) -> Result<(), String> {
         if self.trace.steps.len() >= MOST_STEPS {
             return Err(format!("it has more than {MOST_STEPS} steps"));
         }
-        self.trace.steps.push(TraceStep { at: self.moment(at_us), action });
+        self.trace.steps.push(step);
         Ok(())
     }
 
@@ -218,6 +242,18 @@ mod tests {
 
     const THREE: &str = "fio version 3 iolog\n23 /a b add\n135 /a b open\n139 /a b write 8192 4096\n\
                          1167 /a b read 0 512\n2000 /a b sync 8192 0\n9000 /a b close\n";
+
+    #[test]
+    fn a_trim_may_be_as_large_as_its_device() {
+        let text = "fio version 2 iolog\n/a add\n/a trim 0 3221225472\n";
+        let steps = read(text.as_bytes(), &Replay::default()).unwrap();
+        let pieces: Vec<(u64, u32)> = steps.requests().map(|request| (request.offset, request.len)).collect();
+        assert_eq!(pieces, [(0, 1 << 31), (1 << 31, 1 << 30)]);
+        let large = text.replace("trim", "read");
+        assert!(read(large.as_bytes(), &Replay::default()).unwrap_err().contains("1 GiB"));
+        let past = text.replace("3221225472", "0");
+        assert!(read(past.as_bytes(), &Replay::default()).is_err());
+    }
 
     fn steps(text: &str, replay: &Replay) -> Vec<(u64, String)> {
         let trace = read(text.as_bytes(), replay).unwrap_or_else(|e| panic!("{e}"));

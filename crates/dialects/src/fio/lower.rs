@@ -24,6 +24,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     let access = access(spec).map_err(bad)?;
     (job.block, job.rules.sizes.in_line) = blocks(spec, &access);
     job.block_align = align(spec, &access).map_err(bad)?;
+    job.access.every_block_once |= spec.lfsr;
     if job.block_align.is_some() || access.distribution != Distribution::Uniform {
         // Offsets between blocks cannot cover each block once, and neither can skewed ones.
         job.access.every_block_once = false;
@@ -75,9 +76,6 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
         (Some(run), true) => {
             access.run_length = u32::try_from(run.max(1)).map_err(|_| format!("rw={word}:{run} is too long a run"))?;
             access.run_identical = spec.identical;
-        }
-        (Some(_), false) if spec.identical => {
-            return Err(format!("rw_sequencer=identical goes with random I/O only, not with rw={word}"));
         }
         (Some(stride), false) => access.stride = stride,
     }
@@ -218,7 +216,12 @@ fn measure(job: &mut Job, spec: &JobSpec) {
 }
 
 fn rules(job: &mut Job, spec: &JobSpec, zones: &ZoneSpec, warnings: &mut Vec<String>) -> Result<(), String> {
-    job.rules.verify = verify(spec, warnings)?;
+    let mixed = matches!(spec.rw.0, "rw" | "readwrite" | "randrw");
+    // What a job reads that could write, but does not, was written by nobody it knows.
+    job.rules.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
+    if job.rules.sizes.unaligned && job.files.direct {
+        warnings.push("bs_unaligned may not work with raw io".to_owned());
+    }
     job.rules.exit.ends = spec.exitall.then_some(spec.exit_what);
     job.rules.steady = steady(&spec.steady)?;
     if let Some(steady) = &mut job.rules.steady {

@@ -23,6 +23,8 @@ pub(crate) struct JobSpec {
     pub rw: (&'static str, Option<i64>),
     /// `rw_sequencer=identical`.
     pub identical: bool,
+    /// `random_generator=lfsr`, which comes to each block once whatever `norandommap` says.
+    pub lfsr: bool,
     /// Hundredths of a mix that are reads.
     pub read_percent: u32,
     /// `bs`.
@@ -157,6 +159,7 @@ impl Default for JobSpec {
             extras: JobExtras::default(),
             rw: ("read", None),
             identical: false,
+            lfsr: false,
             read_percent: 50,
             bs: PerOp::all(None),
             bs_range: PerOp::all(None),

@@ -106,18 +106,22 @@ impl Reading<'_> {
         let mut parts: Vec<PatternPart> = Vec::new();
         let mut rest = text.trim();
         while !rest.is_empty() {
-            let (part, left) = self.pattern_part(rest)?;
+            let (mut part, left) = self.pattern_part(rest)?;
+            if let (PatternPart::Bytes(bytes), true) = (&mut part, rest.starts_with('\'')) {
+                // Of a file as much as there is room for.
+                bytes.truncate(LONGEST_PATTERN.saturating_sub(length_of(&parts)));
+            }
             match (parts.last_mut(), part) {
                 (Some(PatternPart::Bytes(before)), PatternPart::Bytes(more)) => before.extend(more),
                 (_, part) => parts.push(part),
             }
             rest = left;
         }
-        let length: usize = parts.iter().map(|part| if let PatternPart::Bytes(b) = part { b.len() } else { 8 }).sum();
+        let length = length_of(&parts);
         match length {
             0 => Err("a pattern has at least one byte, such as 0xdeadbeef, \"text\" or 123".to_owned()),
-            1..=512 => Ok(parts),
-            _ => Err(format!("the pattern has {length} bytes, and 512 are the most")),
+            1..=LONGEST_PATTERN => Ok(parts),
+            _ => Err(format!("the pattern has {length} bytes, and {LONGEST_PATTERN} are the most")),
         }
     }
 
@@ -136,9 +140,13 @@ impl Reading<'_> {
         if let Some(quoted) = text.strip_prefix('\'') {
             let (name, rest) = quoted.split_once('\'').ok_or("a file name in the pattern is not closed by '")?;
             let read = (self.ctx.read_file)(Path::new(name)).map_err(|e| format!("its file `{name}`: {e}"))?;
-            return Ok((PatternPart::Bytes(read.into_iter().take(512).collect()), rest));
+            return Ok((PatternPart::Bytes(read), rest));
         }
-        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(text.len());
+        let mut end = text.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(text.len());
+        if end > 1 && text[..end].ends_with('0') && text[end..].starts_with(['x', 'X']) {
+            // The zero belongs to the hexadecimal number that follows.
+            end -= 1;
+        }
         let number: i64 = text[..end].parse().map_err(|_| {
             format!("`{text}` is no pattern: write 0xdeadbeef, \"text\", 'file', %o or a decimal number")
         })?;
@@ -150,6 +158,13 @@ impl Reading<'_> {
         let length = 4 - bytes.iter().rev().take_while(|b| **b == 0).count().min(3);
         Ok((PatternPart::Bytes(bytes[..length].to_vec()), &text[end..]))
     }
+}
+
+/// The longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 512;
+
+fn length_of(parts: &[PatternPart]) -> usize {
+    parts.iter().map(|part| if let PatternPart::Bytes(bytes) = part { bytes.len() } else { 8 }).sum()
 }
 
 /// The whole part of a computed value.
@@ -251,6 +266,8 @@ mod tests {
         assert_eq!(bytes("123456"), [0x40, 0xe2, 0x01]);
         assert_eq!(bytes("0xabc"), [0x0a, 0xbc]);
         assert_eq!(bytes("0"), [0]);
+        assert_eq!(bytes("\"abcd\"-120xdeadface"), b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce");
+        assert_eq!(bytes("100xff"), [10, 0xff]);
         let offset = reading(1024).pattern("0xff%o").unwrap();
         assert_eq!(offset, [PatternPart::Bytes(vec![0xff]), PatternPart::Offset]);
         for text in ["", "abcd", "0x", "\"abc", "99999999999", "--1"] {

@@ -48,12 +48,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 self.flushed = stop != StopReason::Error;
             }
             self.charge(begun, |worker, op| !course.rehearses && worker.works_on(op));
-            if stop != StopReason::Done {
+            if stop != StopReason::Done || self.gave_up {
                 return stop;
             }
             if course.reads_back {
                 let stop = self.read_back();
-                if stop != StopReason::Done {
+                if stop != StopReason::Done || self.gave_up {
                     return stop;
                 }
             }
@@ -215,6 +215,11 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let found = !bad.is_empty();
         let goes_on = || self.plan.ignore_errors.verify.contains(&Errno::ILSEQ.raw_os_error());
         let ends = found && !self.plan.errors.continue_on_mismatch && !goes_on();
+        if found && !ends && self.plan.verify.as_ref().is_some_and(|verify| verify.rules.fatal) {
+            // The job is not to fail by it, and does nothing more.
+            self.stream = RequestStream::listed(Vec::new());
+            self.gave_up = true;
+        }
         for (request, mismatches) in bad {
             let Request { region, offset, len, .. } = request;
             let error = self.error("verify", region, offset, len, Errno::ILSEQ, now);

@@ -38,12 +38,23 @@ pub(super) fn command_failed(when: &str, errno: Errno) -> IoError {
     }
 }
 
-/// The least rate, and what was done when it was last looked at.
+/// A rate is not judged before a job has run so long, as in fio.
+const SETTLES: u64 = 2_000_000_000;
+
+/// The least rate, and what was done when it was last judged.
+///
+/// It is judged when an I/O has just landed: a job that does one in three seconds is not slow in the two before.
 #[derive(Debug)]
 struct Least {
     rate: MinimumRate,
-    since: u64,
+    /// When judging begins.
+    settled: u64,
+    /// When each operation was last judged; `None` before the first I/O that counts.
+    since: PerOp<Option<u64>>,
+    /// What was done then.
     done: PerOp<(u64, u64)>,
+    /// What was done at the last look.
+    seen: PerOp<(u64, u64)>,
 }
 
 /// The search for a depth: by halves between one that kept to the latency and one that did not.
@@ -75,7 +86,7 @@ impl Limits {
     pub(super) fn new(plan: &WorkerPlan) -> Option<Box<Limits>> {
         let MinimumRate { bytes_per_s, iops, .. } = &plan.rules.minimum_rate;
         let least = Op::ALL.iter().any(|&op| bytes_per_s[op].is_some() || iops[op].is_some());
-        let least = least.then(|| Least { rate: plan.rules.minimum_rate.clone(), since: 0, done: PerOp::default() });
+        let least = least.then(|| Least::new(plan.rules.minimum_rate.clone()));
         let search = plan.rules.latency_target.map(|target| Search {
             target,
             depth: plan.queue.iodepth,
@@ -95,8 +106,9 @@ impl Limits {
     pub(super) fn begin(&mut self, now: u64, ticks: impl Fn(u64) -> u64) {
         self.due = u64::MAX;
         if let Some(least) = &mut self.least {
-            (least.since, least.done) = (now, PerOp::default());
-            self.due = now + ticks(least.rate.cycle.0).max(1);
+            *least = Least::new(least.rate.clone());
+            least.settled = now + ticks(SETTLES);
+            self.due = least.settled;
         }
         if let Some(search) = &mut self.search {
             search.window = ticks(search.target.window.0).max(1);
@@ -113,7 +125,7 @@ impl Limits {
     /// Begins the cycle of a least rate anew, because there was none of what it is about by intention.
     pub(super) fn rest_is_over(&mut self, now: u64, totals: PerOp<(u64, u64)>) {
         if let Some(least) = &mut self.least {
-            (least.since, least.done) = (now, totals);
+            (least.since, least.done, least.seen) = (PerOp::all(Some(now)), totals, totals);
         }
     }
 
@@ -248,12 +260,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let mut missed = None;
         if let Some(least) = &mut limits.least {
             let cycle = self.clock.ticks(least.rate.cycle.0).max(1);
-            if now >= least.since + cycle {
-                let works = |op| !self.tally.rests(op);
-                missed = least.missed(self.tally.totals(), self.clock.nanos(now - least.since), works);
-                least.since = now;
-            }
-            limits.due = least.since + cycle;
+            let works = |op| !self.tally.rests(op);
+            missed = least.missed(self.tally.totals(), now, cycle, works, |ticks| self.clock.nanos(ticks));
+            limits.due = now + self.clock.ticks(self.glance.min(least.rate.cycle.0)).max(1);
         }
         let mut found = None;
         if let Some(search) = &mut limits.search {
@@ -297,10 +306,35 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 }
 
 impl Least {
-    /// What was promised and not done since the last look, in words.
-    fn missed(&mut self, totals: PerOp<(u64, u64)>, span_ns: u64, works: impl Fn(Op) -> bool) -> Option<String> {
+    fn new(rate: MinimumRate) -> Least {
+        let none = PerOp::default();
+        Least { rate, settled: 0, since: PerOp::default(), done: none, seen: PerOp::default() }
+    }
+
+    /// What was promised and not done since an operation was last judged, in words. One is judged when an I/O of it has
+    /// landed since the last look, and a cycle is over.
+    fn missed(
+        &mut self,
+        totals: PerOp<(u64, u64)>,
+        now: u64,
+        cycle: u64,
+        works: impl Fn(Op) -> bool,
+        nanos: impl Fn(u64) -> u64,
+    ) -> Option<String> {
         let mut missed = None;
-        for op in Op::ALL.into_iter().filter(|&op| works(op)) {
+        for op in Op::ALL {
+            let landed = std::mem::replace(&mut self.seen[op], totals[op]) != totals[op];
+            if !landed || !works(op) || now < self.settled {
+                continue;
+            }
+            let Some(since) = self.since[op] else {
+                (self.since[op], self.done[op]) = (Some(now), totals[op]);
+                continue;
+            };
+            if now < since + cycle {
+                continue;
+            }
+            let span_ns = nanos(now - since);
             let (ios, bytes) = (totals[op].0 - self.done[op].0, totals[op].1 - self.done[op].1);
             let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
             if let Some(least) = self.rate.bytes_per_s[op].filter(|least| per_s(bytes) < *least) {
@@ -309,8 +343,8 @@ impl Least {
             if let Some(least) = self.rate.iops[op].filter(|least| per_s(ios) < *least) {
                 missed = missed.or(Some(format!("rate_iops_min={least} not met, got {} IOPS", per_s(ios))));
             }
+            (self.since[op], self.done[op]) = (Some(now), totals[op]);
         }
-        self.done = totals;
         missed
     }
 }
@@ -371,14 +405,22 @@ mod tests {
     }
 
     #[test]
-    fn a_missed_rate_says_what_was_got() {
+    fn a_rate_is_judged_when_an_io_lands() {
+        const SECOND: u64 = 1_000_000_000;
         let mut rate = MinimumRate::default();
         rate.bytes_per_s.read = Some(1000);
-        let mut least = Least { rate, since: 0, done: PerOp::default() };
-        let done = |bytes| PerOp { read: (1, bytes), ..PerOp::default() };
-        assert_eq!(least.missed(done(1000), 1_000_000_000, |_| true), None);
-        let missed = least.missed(done(1500), 1_000_000_000, |_| true);
+        let mut least = Least::new(rate);
+        least.settled = 2 * SECOND;
+        let mut look = |at: u64, bytes, reads: bool| {
+            let done = PerOp { read: (1, bytes), ..PerOp::default() };
+            least.missed(done, at, SECOND, |op| op != Op::Read || reads, |ticks| ticks)
+        };
+        assert_eq!(look(SECOND, 10, true), None, "it has not settled");
+        assert_eq!(look(3 * SECOND, 1000, true), None, "from here on it counts");
+        assert_eq!(look(6 * SECOND, 1000, true), None, "none has landed");
+        assert_eq!(look(7 * SECOND, 5000, true), None, "4000 bytes in 4 s");
+        let missed = look(9 * SECOND, 6000, true);
         assert_eq!(missed.as_deref(), Some("rate_min=1000B/s not met, got 500B/s"));
-        assert_eq!(least.missed(done(1500), 1_000_000_000, |op| op != Op::Read), None, "it rests");
+        assert_eq!(look(11 * SECOND, 6001, false), None, "it rests");
     }
 }

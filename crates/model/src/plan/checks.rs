@@ -1,14 +1,21 @@
 //! What of a job cannot be, whatever its target.
 
 use super::PlanError;
-use crate::job::Job;
 use crate::job::rules::{FileLock, Zones};
+use crate::job::{Job, Op};
+
+/// Bytes of the largest I/O that moves data.
+const LARGEST: u64 = 1 << 30;
 
 pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
-    for block in job.blocks_used() {
+    let sizes = job.rules.sizes.in_line.iter().map(|block| (block, LARGEST));
+    let by_op = Op::ALL.into_iter().filter(|&op| job.access.does(op));
+    // A trim moves no data.
+    let most = |op| if op == Op::Trim { u64::from(u32::MAX) } else { LARGEST };
+    for (block, most) in by_op.map(|op| (&job.block[op], most(op))).chain(sizes) {
         let (min, max) = (block.min(), block.max());
-        if min.0 == 0 || max.0 > 1 << 30 || min > max {
+        if min.0 == 0 || max.0 > most || min > max {
             return Err(PlanError::BadBlock { job: job.name.clone(), block: max });
         }
     }
@@ -40,9 +47,6 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     if job.rules.files.unlink_each_loop && (!job.ioengine.traits().can_renew_files || job.rules.offload) {
         let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
         return bad("unlink_each_loop", "1".to_owned(), why);
-    }
-    if job.rules.sizes.unaligned && job.files.direct {
-        return bad("bs_unaligned", "1".to_owned(), "direct I/O moves whole blocks only; use direct=0");
     }
     if job.access.run_length == 0 {
         return bad("rw", "…:0".to_owned(), "at least one I/O has to come from an offset");

@@ -3,6 +3,7 @@
 use super::checks::check;
 use super::sizes::FileSizes;
 use super::stretches::within;
+use super::writers::Writer;
 use super::{Facts, FilePlan, LayOut, LeftOut, PhasePlan, PlanError, VerifyPlan, WorkerPlan, clone_paths};
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
@@ -21,6 +22,8 @@ pub(super) struct Resolver {
     pub(super) seeds: Rng,
     /// Workers planned so far, over all phases.
     pub(super) workers: u32,
+    /// Those of them whose writes can be checked.
+    pub(super) writers: Vec<Writer>,
     /// Whether jobs that cannot run are left out rather than ending it all.
     pub(super) leaves_out: bool,
     pub(super) left_out: Vec<LeftOut>,
@@ -99,9 +102,9 @@ impl Resolver {
         let (regions, room) = self.regions(job, clone, seed, files)?;
         let total = total(job, room, regions.iter().map(|r| r.len).sum());
         let logical = self.logical_block(job, &regions, files);
-        let max_block = job.blocks_used().map(|b| b.max().0).max().unwrap_or(0) as u32;
+        let max_block = largest_buffer(job);
         let endless = job.timing.time_based && job.timing.runtime.is_some();
-        Ok(WorkerPlan {
+        let mut plan = WorkerPlan {
             name: job.name.clone(),
             job: index,
             clone,
@@ -161,7 +164,9 @@ impl Resolver {
             },
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
             rules: job.rules.clone(),
-        })
+        };
+        self.match_writer(&mut plan, files);
+        Ok(plan)
     }
 
     fn logical_block(&self, job: &Job, regions: &[Region], files: &[FilePlan]) -> u32 {
@@ -276,7 +281,8 @@ impl Resolver {
                 let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
                 let needed = needed_so_far.entry(folder).or_default();
                 *needed += grows;
-                if *needed > free.0 {
+                // fio begins all the same, and prints how far it came.
+                if *needed > free.0 && !self.leaves_out {
                     let (job, path) = (file.job.clone(), file.path.clone());
                     return Err(PlanError::NoSpace { job, path, needed: Bytes(*needed), free });
                 }
@@ -346,10 +352,20 @@ fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) {
         let rounded = if job.access.random { share } else { share.next_multiple_of(block) };
         region.len = region.len.min(rounded);
     }
-    if region.len > block {
+    // Where a job with holes ends follows from the end of its part to the byte.
+    let holes = !job.access.random && job.access.stride > 0;
+    if region.len > block && !holes {
         region.len -= region.len % block;
     }
     (region, exact)
+}
+
+/// Bytes of the largest I/O that needs a buffer. A trim needs none, but has had one of its size as long as that is small.
+fn largest_buffer(job: &Job) -> u32 {
+    let used = Op::ALL.into_iter().filter(|&op| job.access.does(op));
+    let of = |op: Op| if op == Op::Trim { job.block[op].max().0.min(1 << 20) } else { job.block[op].max().0 };
+    let in_line = job.rules.sizes.in_line.iter().map(|block| block.max().0);
+    used.map(of).chain(in_line).max().unwrap_or(0) as u32
 }
 
 /// How long a clone waits before it begins.

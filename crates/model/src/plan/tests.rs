@@ -232,14 +232,37 @@ fn an_offset_in_hundredths_is_rounded_up_to_what_was_asked_for() {
     assert_eq!(begins(1 << 20), 4 << 20);
 }
 
+/// As fio does: whether the device takes such sizes is for the device to say.
 #[test]
-fn bytes_of_any_number_do_not_go_with_direct_io() {
+fn bytes_of_any_number_go_with_direct_io() {
     let mut odd = job(Op::Read);
     odd.rules.sizes.unaligned = true;
-    assert!(resolve(odd.clone(), &[facts("f", TargetKind::File, 1 << 20)]).is_ok());
     odd.files.direct = true;
-    let error = resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).unwrap_err().to_string();
-    assert!(error.contains("bs_unaligned=1") && error.contains("direct=0"), "{error}");
+    assert!(resolve(odd, &[facts("f", TargetKind::File, 1 << 20)]).is_ok());
+}
+
+/// Where jobs that do not fit are left out, as in the fio front end, a file that does not fit is begun all the same.
+#[test]
+fn a_file_system_too_full_is_an_error_unless_jobs_are_left_out() {
+    let mut job = job(Op::Write);
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(2 << 20)));
+    let mut known = facts("f", TargetKind::Absent, 0);
+    known.free = Some(Bytes(1 << 20));
+    let refused = resolve(job.clone(), std::slice::from_ref(&known)).unwrap_err();
+    assert!(matches!(refused, PlanError::NoSpace { .. }), "{refused}");
+    let scenario = Scenario { name: "s".into(), seed: 1, phases: vec![Phase { name: "p".into(), jobs: vec![job] }] };
+    let (plan, left_out) = Plan::resolve_what_fits(&scenario, &[("f".into(), known)].into()).unwrap();
+    assert_eq!((plan.phases[0].workers.len(), left_out.len()), (1, 0));
+}
+
+/// The largest I/O of a trace may be a trim of gigabytes, for which no buffer of that size is made.
+#[test]
+fn trims_need_no_buffers_of_their_size() {
+    let mut job = job(Op::Trim);
+    job.block.trim = BlockSize::Fixed(Bytes(3 << 30));
+    job.extent.size = None;
+    let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 16 << 30)]).unwrap();
+    assert_eq!(plan.phases[0].workers[0].max_block, 1 << 20);
 }
 
 #[test]

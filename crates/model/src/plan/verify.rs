@@ -1,8 +1,8 @@
 //! How a worker checks data: what follows from the rules of its job, and whether these can be kept to.
 
 use super::PlanError;
-use crate::job::rules::Verify;
-use crate::job::{IoEngine, Job, Op};
+use crate::job::rules::{Verify, VerifyMethod};
+use crate::job::{BlockSize, IoEngine, Job, Op};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,10 @@ pub struct VerifyPlan {
 impl VerifyPlan {
     pub(super) fn of(job: &Job, seed: u64) -> Option<Box<VerifyPlan>> {
         let mut rules = job.rules.verify.clone()?;
+        if job.ioengine == IoEngine::Null {
+            // Nothing is kept that could be compared.
+            rules.method = VerifyMethod::Null;
+        }
         let written = if job.access.does(Op::Write) { &job.block.write } else { &job.block.read };
         // A block that may be cut, or read back in other pieces than it was written in, needs headers in each.
         rules.interval = rules.interval.or((written.min() != written.max()).then_some(written.min()));
@@ -34,6 +38,21 @@ impl VerifyPlan {
     }
 }
 
+/// What the sizes of a block and this step are all multiples of.
+fn common_step(step: u64, block: &BlockSize) -> u64 {
+    let common = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    match block {
+        BlockSize::Fixed(bytes) => common(step, bytes.0),
+        BlockSize::Range { min, .. } => common(step, min.0),
+        BlockSize::Split(parts) => parts.iter().fold(step, |step, (bytes, _)| common(step, bytes.0)),
+    }
+}
+
 /// A header has to fit into each piece it stands in.
 pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
     let bad = |option, value: String, why| Err(PlanError::BadValue { job: job.name.clone(), option, value, why });
@@ -43,7 +62,7 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
     let header = verify.method.header_bytes() as u64;
     // Blocks that differ in size end with whatever is left, down to what sizes are multiples of.
     let align = job.block_align.map_or(block, |align| align.0).max(1);
-    let tail = if job.rules.sizes.unaligned { 1 } else { align };
+    let tail = if job.rules.sizes.unaligned { 1 } else { job.blocks_used().fold(align, common_step) };
     let varies = [Op::Read, Op::Write].into_iter().any(|op| job.block[op].min() != job.block[op].max());
     if varies && header > 0 && tail < header + u64::from(verify.offset) {
         let why = "the last block may be too short for the header of its check: leave out bs_unaligned, give a larger \

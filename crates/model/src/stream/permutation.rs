@@ -4,7 +4,7 @@ use crate::rng::Rng;
 
 /// A random order of `0..n` in constant memory: each number once, then a new order.
 ///
-/// A counter goes through three rounds of an invertible multiply-and-shift on just enough bits for `n`; what falls
+/// A counter goes through four rounds of an invertible multiply-and-shift on just enough bits for `n`; what falls
 /// outside is skipped, under one in two. A bijection of the counter, so nothing repeats (as format-preserving
 /// encryption does by "cycle walking", Black and Rogaway 2002).
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Permutation {
     shift: u32,
     counter: u64,
     left: u64,
-    keys: [u64; 4],
+    keys: [u64; 5],
     rng: Rng,
 }
 
@@ -24,7 +24,7 @@ impl Permutation {
         let n = n.max(1);
         let bits = (64 - (n - 1).leading_zeros()).max(2);
         let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        let mut permutation = Permutation { n, mask, shift: bits.div_ceil(2), counter: 0, left: 0, keys: [0; 4], rng };
+        let mut permutation = Permutation { n, mask, shift: bits.div_ceil(2), counter: 0, left: 0, keys: [0; 5], rng };
         permutation.begin_pass();
         permutation
     }
@@ -53,9 +53,9 @@ impl Permutation {
         }
         self.left -= 1;
         loop {
-            let mut x = self.counter.wrapping_add(self.keys[3]) & self.mask;
+            let mut x = self.counter.wrapping_add(self.keys[4]) & self.mask;
             self.counter = self.counter.wrapping_add(1);
-            for key in &self.keys[..3] {
+            for key in &self.keys[..4] {
                 x = x.wrapping_mul(*key) & self.mask;
                 x ^= x >> self.shift;
             }
@@ -69,6 +69,28 @@ impl Permutation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With three rounds 40 to 57 of 100 orders failed.
+    #[test]
+    fn distances_of_neighbors_pass_a_kolmogorov_smirnov_test() {
+        for n in [5000u64, 65_536] {
+            let fails = |seed: u64| {
+                let mut p = Permutation::new(n, Rng::new(seed * 7919 + 1));
+                let order: Vec<u64> = (0..n).map(|_| p.draw()).collect();
+                let mut gaps: Vec<f64> = order.windows(2).map(|w| w[0].abs_diff(w[1]) as f64 / n as f64).collect();
+                gaps.sort_by(f64::total_cmp);
+                // Two independent places on a line of length 1 are less than x apart with a chance of 1 - (1 - x)^2.
+                let chance = |x: f64| 1.0 - (1.0 - x) * (1.0 - x);
+                let rank = |i: usize| i as f64 / gaps.len() as f64;
+                let far = |(i, &x): (usize, &f64)| (rank(i + 1) - chance(x)).abs().max((chance(x) - rank(i)).abs());
+                let distance = gaps.iter().enumerate().map(far).fold(0.0, f64::max);
+                // 5% of the orders of a perfect source are further away than this.
+                distance * (gaps.len() as f64).sqrt() > 1.358
+            };
+            let failed = (0..100).filter(|&seed| fails(seed)).count();
+            assert!(failed <= 15, "{failed} of 100 for {n}");
+        }
+    }
 
     #[test]
     fn a_permutation_looks_random() {

@@ -94,10 +94,10 @@ pub(super) const TABLE: &[Opt] =
                 ("lfsr", "a shift register"),
                 ("tausworthe64", "the same for very many blocks"),
             ]),
-            "How random numbers are made",
+            "How random numbers are made: lfsr visits each block once with norandommap too",
         )
         .default("tausworthe")
-        .accepted("one generator serves all sizes and visits each block once"),
+        .works(put!(|job, value| job.lfsr = value.word() == "lfsr")),
         opt("random_distribution", DISTRIBUTIONS, "How random offsets are spread over the file")
             .default("random")
             .works(distribution),

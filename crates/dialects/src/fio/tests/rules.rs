@@ -307,3 +307,24 @@ fn sizes_memory_and_what_the_kernel_is_told() {
     let parsed = run("--name=a --log_issue_time=1 --write_lat_log=x --log_offset=1").unwrap();
     assert!(parsed.extras[0][0].logs.issued);
 }
+
+#[test]
+fn what_a_mix_without_writes_reads_is_not_checked() {
+    for mix in ["--rwmixread=100", "--rwmixwrite=0"] {
+        for rw in ["rw", "randrw"] {
+            assert_eq!(obeyed(&format!("--rw={rw} {mix} --verify=crc32c")).verify, None, "{rw} {mix}");
+        }
+    }
+    assert!(obeyed("--rw=rw --rwmixread=99 --verify=crc32c").verify.is_some());
+    assert!(obeyed("--rw=read --verify=crc32c").verify.is_some());
+}
+
+#[test]
+fn a_shift_register_comes_to_each_block_once() {
+    let once = |options: &str| {
+        let read = run(&format!("--name=a --rw=randread --size=1m {options}")).unwrap();
+        flat(&read.scenario)[0].access.every_block_once
+    };
+    assert!(once("--norandommap --random_generator=lfsr") && once("--random_generator=lfsr --norandommap"));
+    assert!(!once("--norandommap --random_generator=tausworthe64"));
+}

@@ -319,7 +319,6 @@ fn messages_name_the_value_the_cause_and_the_cure() {
         "--name=a nowhere.fio",
         "--name=a --numjobs=9999",
         "--name=a --filename=-",
-        "--name=a --rw=read:4k --rw_sequencer=identical",
         "--size=1m",
         "--direct=1 --nmae=a",
     ];
