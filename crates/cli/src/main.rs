@@ -5,6 +5,7 @@
 mod args;
 mod cmd;
 mod exit;
+mod imports;
 mod live;
 mod output;
 mod place;

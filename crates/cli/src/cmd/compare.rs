@@ -1,8 +1,9 @@
 //! `hakaru compare`: two things side by side, in figures, ratios and words.
 
 use super::report::{Form, NO_TABLE};
-use super::{import, print, terminal_width, width};
+use super::{print, terminal_width, width};
 use crate::exit::Exit;
+use crate::imports;
 use crate::place;
 use crate::select::{self, Term};
 use anyhow::{Result, bail};
@@ -116,7 +117,7 @@ fn side(names: &str, stored: &mut Stored<'_>) -> Result<Summary> {
     for name in words.into_iter().filter(|word| term(word).is_none()) {
         let path = Path::new(name);
         let found = if path.exists() {
-            import::records_in(path)?
+            imports::records_in(path)?
         } else {
             let store = stored.store()?;
             of_thing(store, name)?.map_or_else(|| super::report::find(store, name, true), Ok)?
@@ -194,7 +195,7 @@ fn tell_apart(records: &mut [RunRecord]) {
             };
             let base = asked.name.clone();
             let alone = Scenario { name: String::new(), seed: 0, phases: vec![asked.clone()] };
-            let same = |(_, other): &&(String, Scenario)| import::same_jobs(other, &alone);
+            let same = |(_, other): &&(String, Scenario)| imports::same_jobs(other, &alone);
             let name = match known.iter().find(same) {
                 Some((name, _)) => name.clone(),
                 None => {

@@ -2,26 +2,15 @@
 //!
 //! What was read, what was not and why is shown. The same text twice is stored once.
 
-mod made;
-mod series;
-mod texts;
-mod twins;
-
-pub(crate) use series::same_jobs;
-
 use super::{counted, figures, print};
-use crate::exit::{Exit, Named};
+use crate::exit::Exit;
+use crate::imports::{self, OwnRecords, Text};
 use crate::place;
-use anyhow::{Context, Result};
-use hakaru_dialects::import::{Found, ImportedRun, Source, Unread, csv, import};
-use hakaru_model::integrity::Verification;
-use hakaru_model::record::RunRecord;
+use anyhow::Result;
+use hakaru_dialects::import::{Found, ImportedRun};
 use hakaru_report::plain;
 use hakaru_store::{Appended, Filter};
-use made::{Made, made};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use texts::{Text, read_all};
 
 /// What to read.
 #[derive(Debug, clap::Args)]
@@ -62,15 +51,17 @@ Exit codes: 0 done, 1 no results were found, or they could not be stored, 2 wron
 
 /// Reads, tells, and stores.
 pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let texts = read_all(&args.files)?;
-    let mapping = args.map.as_deref().map(read_mapping).transpose()?;
-    let (Own { texts: own, mut records, verifications }, mut told) = own_results(&texts);
-    let found = find(&texts, &own, mapping.as_ref());
+    let texts = imports::read_all(&args.files)?;
+    let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
+    let (own, mut told) = imports::own_results(&texts);
+    let found = imports::find(&texts, &own, mapping.as_ref());
+    let OwnRecords { mut records, verifications, .. } = own;
     tell(&texts, &found, &mut told);
-    told += &made::about_the_clock(&found);
-    let foreign = made(&texts, &found, args.label.as_deref());
+    told += &imports::about_the_clock(&found);
+    let foreign = imports::records_of(&texts, &found, args.label.as_deref());
     if args.dry_run {
-        let (runs, verified) = (counted(records.len() + foreign.len(), "run"), and_verified(verifications.len()));
+        let (runs, verified) =
+            (counted(records.len() + foreign.len(), "run"), imports::and_verified(verifications.len()));
         print(&format!("{told}{runs}{verified} found; nothing was stored.\n"))?;
         return Ok(Exit::Ok);
     }
@@ -81,8 +72,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     let mut store = place::open(db)?;
     let rows = store.runs(&Filter { imported: Some(true), ..Filter::default() })?;
-    let foreign = twins::apart(&store, &rows, &foreign, args.label.is_some(), &mut told)?;
-    records.extend(series::joined(&store, &rows, foreign)?);
+    let foreign = imports::without_duplicates(&store, &rows, &foreign, args.label.is_some(), &mut told)?;
+    records.extend(imports::joined(&store, &rows, foreign)?);
     let new = store.append_all(&records)?;
     let mut verified = 0;
     for verification in &verifications {
@@ -94,115 +85,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         1 => ", 1 was there already".to_owned(),
         there => format!(", {there} were there already"),
     };
-    print(&format!("{told}{}{} imported{rest}.\n", counted(new as usize, "run"), and_verified(verified)))?;
+    print(&format!("{told}{}{} imported{rest}.\n", counted(new as usize, "run"), imports::and_verified(verified)))?;
     Ok(Exit::Ok)
-}
-
-/// Verifications are rare, and not told of where there are none.
-fn and_verified(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(" and {}", counted(count, "verification")) }
-}
-
-/// Runs in files, as records that are not stored: for comparing at once.
-pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
-    let texts = read_all(&[path.to_owned()])?;
-    let (Own { texts: own, mut records, .. }, _) = own_results(&texts);
-    let found = find(&texts, &own, None);
-    records.extend(made(&texts, &found, None).into_iter().map(|Made { record, .. }| record));
-    Ok(records)
-}
-
-/// Reads a mapping of the columns of a table.
-pub(crate) fn read_mapping(path: &Path) -> Result<csv::Mapping> {
-    let text = std::fs::read_to_string(path).named(|| format!("cannot read the mapping {}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
-}
-
-/// Results of our own.
-#[derive(Default)]
-struct Own {
-    /// Places of the texts that hold them.
-    texts: BTreeSet<usize>,
-    records: Vec<RunRecord>,
-    verifications: Vec<Verification>,
-}
-
-/// Records and verifications as `hakaru export` and `hakaru show --json` write them, and what is to be told of them.
-fn own_results(texts: &[Text]) -> (Own, String) {
-    let (mut own, mut told) = (Own::default(), String::new());
-    for (index, Text { name, text, .. }) in texts.iter().enumerate() {
-        let trimmed = text.trim_start();
-        let lines = trimmed.starts_with("{\"format\":");
-        let ours = ["\"scenario\":", "\"verdict\":"].iter().any(|key| text.contains(key));
-        let pretty = trimmed.starts_with(['{', '[']) && ours && text.contains("\"format\":");
-        if !lines && !pretty {
-            continue;
-        }
-        own.texts.insert(index);
-        let before = (own.records.len(), own.verifications.len());
-        let lines = if lines { text.clone() } else { one_a_line(trimmed) };
-        for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            if let Err(why) = own.read(line) {
-                told += &(plain(&format!("{name}:{}: not read: {why}", number + 1)) + "\n");
-            }
-        }
-        let verified = and_verified(own.verifications.len() - before.1);
-        let records = counted(own.records.len() - before.0, "record");
-        told += &format!("{}: {records}{verified} of hakaru\n", plain(name));
-    }
-    (own, told)
-}
-
-impl Own {
-    /// Reads one line of JSON; else says why not.
-    fn read(&mut self, line: &str) -> Result<(), String> {
-        match hakaru_store::import_verification(line) {
-            Some(Ok(verification)) => self.verifications.push(verification),
-            Some(Err(error)) => return Err(error.to_string()),
-            None => self.records.push(hakaru_store::import(line).map_err(|error| error.to_string())?),
-        }
-        Ok(())
-    }
-}
-
-/// Indented JSON as one object a line; what is no JSON stays as it is, for the reader of records to refuse.
-fn one_a_line(text: &str) -> String {
-    match serde_json::from_str::<serde_json::Value>(text) {
-        Ok(serde_json::Value::Array(all)) => all.iter().map(|one| one.to_string() + "\n").collect(),
-        Ok(one) => one.to_string(),
-        Err(_) => text.replace('\n', " "),
-    }
-}
-
-/// Everything that is not our own: tables by their mapping or their header, the rest by what it looks like.
-fn find(texts: &[Text], own: &BTreeSet<usize>, mapping: Option<&csv::Mapping>) -> Found {
-    let mut tables = Vec::new();
-    let mut sources = Vec::new();
-    let mut unmapped = Vec::new();
-    for (index, text) in texts.iter().enumerate() {
-        let header = text.text.lines().next().unwrap_or_default();
-        let own_names = csv::mapping_of_header(header);
-        let named = text.name.ends_with(".csv") || text.name == "standard input";
-        let table = mapping.filter(|_| named).cloned().or(own_names).filter(|_| !own.contains(&index));
-        if text.name.ends_with(".csv") && table.is_none() && !own.contains(&index) {
-            let why = "this table does not say what its columns hold: say it with --map=FILE".to_owned();
-            unmapped.push((index, Unread { line: 1, text: header.chars().take(60).collect(), why }));
-        }
-        let is_other = own.contains(&index) || table.is_some();
-        tables.extend(table.map(|mapping| (index, mapping)));
-        sources.push(Source { name: &text.name, text: if is_other { "" } else { &text.text } });
-    }
-    let mut found = import(&sources);
-    unmapped.retain(|(index, _)| found.runs.iter().all(|run| run.source != *index));
-    found.unread.extend(unmapped);
-    for (index, mapping) in tables {
-        let (runs, unread) = csv::import(&texts[index].text, &mapping);
-        let source = |run| hakaru_dialects::import::FoundRun { source: index, run };
-        found.runs.extend(runs.into_iter().map(source));
-        found.unread.extend(unread.into_iter().map(|unread| (index, unread)));
-    }
-    found.runs.sort_by_key(|found| found.source);
-    found
 }
 
 /// What was read, what was not, and why. Each line on its way to the terminal loses what a terminal would obey.

@@ -2,8 +2,9 @@
 //!
 //! The judgement is that of the analysis; here it is found out what is meant, and where the option stands.
 
-use super::{fio, import, print};
+use super::{fio, print};
 use crate::exit::{Exit, complain};
+use crate::imports;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::{Context, Result};
 use hakaru_device::Roots;
@@ -103,7 +104,7 @@ fn understood(words: &[OsString]) -> Option<Invocation> {
 /// A result, else a job file.
 fn file(path: &Path) -> Result<Option<Subject>> {
     let name = path.display().to_string();
-    let records = import::records_in(path)?;
+    let records = imports::records_in(path)?;
     if !records.is_empty() {
         let remarks = of_results(&records).into_iter().map(|remark| (remark, None)).collect();
         return Ok(Some(Subject { name, source: String::new(), remarks }));

@@ -7,7 +7,7 @@ use hakaru_store::{RunRow, Store};
 use std::collections::BTreeSet;
 
 /// Runs of one thing and one scenario repeat one another: they join the series that is there, or begin one.
-pub(super) fn joined(store: &Store, rows: &[RunRow], records: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
+pub(crate) fn joined(store: &Store, rows: &[RunRow], records: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     // Thing, jobs, series, runs so far.
     let mut series: Vec<(String, Scenario, String, u32)> = Vec::new();

@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A record, and what it was made of.
-pub(super) struct Made {
-    pub(super) record: RunRecord,
-    pub(super) format: Format,
+pub(crate) struct Imported {
+    pub(crate) record: RunRecord,
+    pub(crate) format: Format,
     /// Whether a name was read or given: what came through a pipe has none.
-    pub(super) named: bool,
+    pub(crate) named: bool,
 }
 
 /// Everything that was found, as records.
-pub(super) fn made(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<Made> {
+pub(crate) fn records_of(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<Imported> {
     // Repeats may print alike to the last digit: within one text they are told apart by their order.
     let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
     let zone = TimeZone::system();
@@ -30,13 +30,13 @@ pub(super) fn made(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<Ma
         let id = id_of(&one.run, named.as_deref(), *before);
         *before += 1;
         let record = record_of(&one.run, text, named.as_deref(), id, &zone);
-        Made { record, format: one.run.format, named: named.is_some() }
+        Imported { record, format: one.run.format, named: named.is_some() }
     };
     found.runs.iter().map(record).collect()
 }
 
 /// What there is to say where a text told the time on a wall, and not where the wall stood.
-pub(super) fn about_the_clock(found: &Found) -> String {
+pub(crate) fn about_the_clock(found: &Found) -> String {
     if found.runs.iter().all(|one| one.run.clock == Clock::Utc) {
         return String::new();
     }

@@ -15,16 +15,16 @@ const LARGEST: Bytes = Bytes(1 << 30);
 const LONGEST: Bytes = Bytes(256 << 20);
 
 /// A text with its name, and when it was last changed.
-pub(super) struct Text {
-    pub(super) name: String,
-    pub(super) text: String,
-    pub(super) changed_unix_ms: i64,
+pub(crate) struct Text {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) changed_unix_ms: i64,
     /// Whether its name says something of what was measured.
-    pub(super) is_file: bool,
+    pub(crate) is_file: bool,
 }
 
 /// The texts of some paths; folders give their files, sorted.
-pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<Text>> {
+pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Text>> {
     let mut texts = Vec::new();
     for path in paths {
         if path == Path::new("-") {

@@ -3,7 +3,7 @@
 //! Stored twice it would count as two runs that agree to the last digit. Which two are one is told by what no second run
 //! repeats: all counts of I/Os, the time to the millisecond, and the latencies of each operation.
 
-use super::made::Made;
+use super::record::Imported;
 use anyhow::Result;
 use hakaru_dialects::import::Format;
 use hakaru_model::job::Op;
@@ -18,10 +18,10 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// When the store cannot be read.
-pub(super) fn apart(
+pub(crate) fn without_duplicates(
     store: &Store,
     rows: &[RunRow],
-    found: &[Made],
+    found: &[Imported],
     labelled: bool,
     told: &mut String,
 ) -> Result<Vec<RunRecord>> {
@@ -63,7 +63,7 @@ fn ios(record: &RunRecord) -> u64 {
 }
 
 /// What tells most comes first.
-fn rank(made: &Made) -> u32 {
+fn rank(made: &Imported) -> u32 {
     match made.format {
         Format::FioJson => 0,
         Format::FioText => 1,
@@ -72,13 +72,13 @@ fn rank(made: &Made) -> u32 {
 }
 
 /// Of each of those that come together, another one that tells more of the same measurement.
-fn better(found: &[Made]) -> Vec<Option<usize>> {
+fn better(found: &[Imported]) -> Vec<Option<usize>> {
     let mut of_ios: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     found.iter().enumerate().for_each(|(at, made)| of_ios.entry(ios(&made.record)).or_default().push(at));
     let better = |at: usize| {
         let made = &found[at];
         // The same output of one program in one text twice is a repeat that prints alike.
-        let repeats = |other: &Made| source(&other.record) == source(&made.record) && other.format == made.format;
+        let repeats = |other: &Imported| source(&other.record) == source(&made.record) && other.format == made.format;
         let others = of_ios.get(&ios(&made.record)).into_iter().flatten().copied();
         let candidate = |&other: &usize| {
             let first = (rank(&found[other]), other) < (rank(made), at);
@@ -99,7 +99,7 @@ struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    fn twin(&mut self, made: &Made) -> Result<Option<String>> {
+    fn twin(&mut self, made: &Imported) -> Result<Option<String>> {
         for row in self.of_ios.get(&ios(&made.record)).into_iter().flatten() {
             if self.taken.contains(&row.id) {
                 continue;

@@ -1,0 +1,131 @@
+//! Everybody else's results as records: read from files, named, told apart, and joined to series.
+//!
+//! Beside the verbs, because `import` stores these records, `compare` and `lint` only look at them.
+
+mod duplicates;
+mod record;
+mod series;
+mod texts;
+
+pub(crate) use duplicates::without_duplicates;
+pub(crate) use record::{about_the_clock, records_of};
+pub(crate) use series::{joined, same_jobs};
+pub(crate) use texts::{Text, read_all};
+
+use crate::cmd::counted;
+use crate::exit::Named;
+use anyhow::{Context, Result};
+use hakaru_dialects::import::{Found, Source, Unread, csv, import};
+use hakaru_model::integrity::Verification;
+use hakaru_model::record::RunRecord;
+use hakaru_report::plain;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Runs in files, as records that are not stored: for comparing at once.
+pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
+    let texts = read_all(&[path.to_owned()])?;
+    let (own, _) = own_results(&texts);
+    let found = find(&texts, &own, None);
+    let mut records = own.records;
+    records.extend(records_of(&texts, &found, None).into_iter().map(|imported| imported.record));
+    Ok(records)
+}
+
+/// Reads a mapping of the columns of a table.
+pub(crate) fn read_mapping(path: &Path) -> Result<csv::Mapping> {
+    let text = std::fs::read_to_string(path).named(|| format!("cannot read the mapping {}", path.display()))?;
+    toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
+}
+
+/// Results of our own.
+#[derive(Default)]
+pub(crate) struct OwnRecords {
+    /// Places of the texts that hold them.
+    pub(crate) texts: BTreeSet<usize>,
+    pub(crate) records: Vec<RunRecord>,
+    pub(crate) verifications: Vec<Verification>,
+}
+
+/// Records and verifications as `hakaru export` and `hakaru show --json` write them, and what is to be told of them.
+pub(crate) fn own_results(texts: &[Text]) -> (OwnRecords, String) {
+    let (mut own, mut told) = (OwnRecords::default(), String::new());
+    for (index, Text { name, text, .. }) in texts.iter().enumerate() {
+        let trimmed = text.trim_start();
+        let lines = trimmed.starts_with("{\"format\":");
+        let ours = ["\"scenario\":", "\"verdict\":"].iter().any(|key| text.contains(key));
+        let pretty = trimmed.starts_with(['{', '[']) && ours && text.contains("\"format\":");
+        if !lines && !pretty {
+            continue;
+        }
+        own.texts.insert(index);
+        let before = (own.records.len(), own.verifications.len());
+        let lines = if lines { text.clone() } else { one_a_line(trimmed) };
+        for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            if let Err(why) = own.read(line) {
+                told += &(plain(&format!("{name}:{}: not read: {why}", number + 1)) + "\n");
+            }
+        }
+        let verified = and_verified(own.verifications.len() - before.1);
+        let records = counted(own.records.len() - before.0, "record");
+        told += &format!("{}: {records}{verified} of hakaru\n", plain(name));
+    }
+    (own, told)
+}
+
+impl OwnRecords {
+    /// Reads one line of JSON; else says why not.
+    fn read(&mut self, line: &str) -> Result<(), String> {
+        match hakaru_store::import_verification(line) {
+            Some(Ok(verification)) => self.verifications.push(verification),
+            Some(Err(error)) => return Err(error.to_string()),
+            None => self.records.push(hakaru_store::import(line).map_err(|error| error.to_string())?),
+        }
+        Ok(())
+    }
+}
+
+/// Indented JSON as one object a line; what is no JSON stays as it is, for the reader of records to refuse.
+fn one_a_line(text: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(serde_json::Value::Array(all)) => all.iter().map(|one| one.to_string() + "\n").collect(),
+        Ok(one) => one.to_string(),
+        Err(_) => text.replace('\n', " "),
+    }
+}
+
+/// Everything that is not our own: tables by their mapping or their header, the rest by what it looks like.
+pub(crate) fn find(texts: &[Text], own: &OwnRecords, mapping: Option<&csv::Mapping>) -> Found {
+    let mut tables = Vec::new();
+    let mut sources = Vec::new();
+    let mut unmapped = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let header = text.text.lines().next().unwrap_or_default();
+        let own_names = csv::mapping_of_header(header);
+        let named = text.name.ends_with(".csv") || text.name == "standard input";
+        let table = mapping.filter(|_| named).cloned().or(own_names).filter(|_| !own.texts.contains(&index));
+        if text.name.ends_with(".csv") && table.is_none() && !own.texts.contains(&index) {
+            let why = "this table does not say what its columns hold: say it with --map=FILE".to_owned();
+            unmapped.push((index, Unread { line: 1, text: header.chars().take(60).collect(), why }));
+        }
+        let is_other = own.texts.contains(&index) || table.is_some();
+        tables.extend(table.map(|mapping| (index, mapping)));
+        sources.push(Source { name: &text.name, text: if is_other { "" } else { &text.text } });
+    }
+    let mut found = import(&sources);
+    unmapped.retain(|(index, _)| found.runs.iter().all(|run| run.source != *index));
+    found.unread.extend(unmapped);
+    for (index, mapping) in tables {
+        let (runs, unread) = csv::import(&texts[index].text, &mapping);
+        let source = |run| hakaru_dialects::import::FoundRun { source: index, run };
+        found.runs.extend(runs.into_iter().map(source));
+        found.unread.extend(unread.into_iter().map(|unread| (index, unread)));
+    }
+    found.runs.sort_by_key(|found| found.source);
+    found
+}
+
+/// Verifications are rare, and not told of where there are none.
+pub(crate) fn and_verified(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" and {}", counted(count, "verification")) }
+}
