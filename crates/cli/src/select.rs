@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 /// What a term is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    Series,
     Card,
     Layer,
     Host,
@@ -23,7 +24,8 @@ pub(crate) enum Kind {
     Workload,
 }
 
-const KINDS: [(&str, Kind); 6] = [
+const KINDS: [(&str, Kind); 7] = [
+    ("series", Kind::Series),
     ("card", Kind::Card),
     ("layer", Kind::Layer),
     ("host", Kind::Host),
@@ -31,6 +33,9 @@ const KINDS: [(&str, Kind); 6] = [
     ("campaign", Kind::Campaign),
     ("workload", Kind::Workload),
 ];
+
+/// How much of the id of a series is needed.
+const SHORTEST_ID: usize = 4;
 
 /// One term of a selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +64,10 @@ impl Term {
             let at = record.started_unix_ms;
             return Ok(from.is_none_or(|from| at >= from) && until.is_none_or(|until| at < until));
         }
+        if self.kind == Kind::Series {
+            let value = self.value.to_ascii_lowercase();
+            return Ok(value.len() >= SHORTEST_ID && record.series.starts_with(&value));
+        }
         Ok(values(record, self.kind).iter().any(|value| value.eq_ignore_ascii_case(&self.value)))
     }
 }
@@ -68,6 +77,7 @@ fn values(record: &RunRecord, kind: Kind) -> Vec<String> {
     let point = record.campaign.as_ref();
     let target = &record.target;
     match kind {
+        Kind::Series => vec![record.series.chars().take(8).collect()],
         Kind::Card => {
             let device = target.device.known();
             let model = device.and_then(|device| device.model.known().cloned());

@@ -294,3 +294,128 @@ fn the_time_of_text_is_that_of_a_time_zone() {
     // Nine hours west of it, the same clock shows a moment nine hours later.
     assert_eq!(started("UTC0") - started("JST-9"), 9 * 3_600_000);
 }
+
+fn content(name: &str) -> String {
+    std::fs::read_to_string(log(name)).unwrap()
+}
+
+/// Names of the things that were imported, each with its number of runs.
+fn things(home: &Home) -> Vec<(String, usize)> {
+    let mut counted = std::collections::BTreeMap::new();
+    for record in records(home) {
+        *counted.entry(record.target.display_name()).or_insert(0) += 1;
+        let repeats = records(home).iter().filter(|other| other.series == record.series).count();
+        assert!(record.repeat < repeats as u32);
+    }
+    counted.into_iter().collect()
+}
+
+fn of(things: &[(&str, usize)]) -> Vec<(String, usize)> {
+    things.iter().map(|(name, runs)| ((*name).to_owned(), *runs)).collect()
+}
+
+/// A card and a disk on one page became two repeats of one thing, "120 ± 123 MB/s".
+#[test]
+fn things_on_one_page_are_told_apart_by_headings() {
+    let (card, disk) = (content("pi5-4-sustain-microsd"), content("pi5-4-sustain-ssd"));
+    let page = format!("# Results\n## SD card\n```\n{card}```\n## SSD\n```\n{disk}```\n");
+    let home = Home::new();
+    let file = home.path().join("page.md");
+    std::fs::write(&file, &page).unwrap();
+    let file = file.to_str().unwrap();
+    let told = said(&home, &["import", file]);
+    assert!(told.contains("differ in their heading") && told.contains("--label \"SD card=NAME\""), "{told}");
+    assert_eq!(things(&home), of(&[("page (SD card)", 1), ("page (SSD)", 1)]));
+    assert!(said(&home, &["import", file]).contains("0 runs imported, 2 were there already"));
+    let home = Home::new();
+    said(&home, &["import", "--label", "sd card=microsd", "--label", "SSD=ssd", file]);
+    assert_eq!(things(&home), of(&[("microsd", 1), ("ssd", 1)]));
+    let refused = hakaru(&home).args(["import", "--label", "HDD=x", file]).output().unwrap();
+    let stderr = text(&refused.stderr);
+    assert!(stderr.contains("there are:") && stderr.contains("`SD card`, `SSD`, `mmcblk0`"), "{stderr}");
+}
+
+#[test]
+fn things_in_one_text_are_told_apart_by_disks_and_file_systems() {
+    let disks = content("pi5-4-sustain-microsd") + "\n" + &content("pi5-4-sustain-ssd");
+    let hdparm = ["sda", "sdb"]
+        .map(|disk| format!("/dev/{disk}:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n\n"));
+    let of_logs = |kind: &str| {
+        let logs = [1, 2].map(|run| content(&format!("f2fs-blog-{kind}-{run}"))).concat();
+        format!("$ sudo mkfs.{kind} /dev/sda1\n$ sudo mount /dev/sda1 /mnt\n{logs}")
+    };
+    let kinds = of_logs("ext4") + &of_logs("f2fs");
+    for (content, expected) in [
+        (disks, &[("x (mmcblk0)", 1), ("x (sda)", 1)]),
+        (hdparm.concat(), &[("x (/dev/sda)", 1), ("x (/dev/sdb)", 1)]),
+        (kinds, &[("x (ext4)", 2), ("x (f2fs)", 2)]),
+    ] {
+        let home = Home::new();
+        let file = home.path().join("x.txt");
+        std::fs::write(&file, &content).unwrap();
+        let told = said(&home, &["import", file.to_str().unwrap()]);
+        assert_eq!(things(&home), of(expected), "{told}");
+    }
+}
+
+#[test]
+fn headings_that_count_runs_leave_repeats_together() {
+    let home = Home::new();
+    let file = home.path().join("x.md");
+    let page = [1, 2].map(|run| format!("## Run {run}\n{}\n", content(&format!("f2fs-blog-ext4-{run}"))));
+    std::fs::write(&file, page.concat()).unwrap();
+    said(&home, &["import", file.to_str().unwrap()]);
+    assert_eq!(things(&home), of(&[("x", 2)]));
+    assert_eq!(records(&home).iter().map(|record| record.repeat).max(), Some(1));
+}
+
+/// Who gives one name to two disks gets one series, and is told.
+#[test]
+fn unlike_runs_of_one_series_are_a_caveat() {
+    let home = Home::new();
+    said(&home, &["import", "--label=x", &log("pi5-4-sustain-microsd"), &log("pi5-4-sustain-ssd")]);
+    assert_eq!(things(&home), of(&[("x", 2)]));
+    let told = said(&home, &["report", "latest", "--format=terminal"]);
+    assert!(told.contains("2 disks are put together"), "{told}");
+}
+
+/// An id named its whole series: two runs of one series were compared with themselves.
+#[test]
+fn compare_takes_exactly_the_runs_named() {
+    let home = Home::new();
+    let kinds = ["ext4", "f2fs"];
+    for kind in kinds {
+        said(&home, &["import", &log(&format!("f2fs-blog-{kind}-1")), &log(&format!("f2fs-blog-{kind}-2"))]);
+    }
+    let of_kind = |kind: &str| -> Vec<RunRecord> {
+        let all = records(&home).into_iter();
+        all.filter(|record| record.target.display_name() == format!("f2fs-blog-{kind}")).collect()
+    };
+    let [ext4, f2fs] = kinds.map(of_kind);
+    let out = hakaru(&home).args(["compare", &ext4[0].id, &ext4[1].id]).output().unwrap();
+    let told = text(&out.stdout);
+    assert!(told.contains("n = 1") && !told.contains("n = 2") && !told.contains("1.00x"), "{told}");
+    assert!(text(&out.stderr).contains("is one of 2 runs of its series; series="), "{}", text(&out.stderr));
+    let told = said(&home, &["compare", &format!("series={}", &ext4[0].series[..8]), "f2fs-blog-f2fs"]);
+    assert!(told.contains("n = 2") && !told.contains("n = 1"), "{told}");
+    assert_eq!(f2fs.len(), 2);
+    // Percentiles of several runs of another program cannot be put together: each end is shown.
+    let p99 = told.lines().find(|line| line.contains("latency, P99 ")).unwrap_or_default();
+    assert_eq!(p99.matches(" to ").count(), 2, "{told}");
+}
+
+/// What a result does not say was printed as though it did.
+#[test]
+fn unknown_properties_are_not_shown() {
+    let home = Home::new();
+    let log = content("old-2x");
+    let start = log.find("random-write-test: (groupid").unwrap();
+    let end = log.find("seqread: (g=0)").unwrap();
+    let file = home.path().join("x.txt");
+    std::fs::write(&file, &log[start..end]).unwrap();
+    said(&home, &["import", file.to_str().unwrap()]);
+    let shown = said(&home, &["show", "latest"]);
+    assert!(shown.contains("write, 4 KiB, queue depth 64"), "{shown}");
+    let workload = shown.lines().find(|line| line.contains("queue depth 64")).unwrap();
+    assert!(!["sequential", "random write", "psync", "cache"].iter().any(|word| workload.contains(word)), "{shown}");
+}

@@ -150,6 +150,97 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
     }
 }
 
+/// Option sets drawn from what changes the form of an output: the same ones in every run of the test.
+fn drawn(count: usize) -> Vec<String> {
+    let mut rng = hakaru_model::rng::Rng::new(14);
+    let mut pick = |from: &[&str]| from[(rng.next_u64() % from.len() as u64) as usize].to_owned();
+    let job = |_| {
+        let words = [
+            pick(&["--name=a", "--name=a-b_c", "--name=x=y"]),
+            "--ioengine=null".to_owned(),
+            pick(&[
+                "--rw=read",
+                "--rw=write",
+                "--rw=randread",
+                "--rw=randwrite",
+                "--rw=randrw --rwmixread=30",
+                "--rw=rw",
+            ]),
+            pick(&[
+                "--bs=512",
+                "--bs=4k",
+                "--bs=4k,16k",
+                "--bs=1m",
+                "--bs=3k",
+                "--bsrange=1k-8k",
+                "--bssplit=4k/60:64k/40",
+            ]),
+            pick(&["--size=1m", "--size=4m", "--size=63m", "--size=3000000"]),
+            pick(&["--iodepth=1", "--iodepth=7", "--iodepth=64"]),
+            pick(&["--numjobs=1", "--numjobs=3", "--numjobs=3 --group_reporting"]),
+            pick(&[
+                "",
+                "--percentile_list=1:50:99.99",
+                "--lat_percentiles=1",
+                "--clat_percentiles=0",
+                "--gtod_reduce=1",
+            ]),
+            pick(&["", "", "--kb_base=1000", "--unit_base=8", "--unit_base=1"]),
+            pick(&["", "", "--loops=3", "--time_based --runtime=1 --rate_iops=300"]),
+        ];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(job).collect()
+}
+
+/// Figures of text are rounded to three digits where no exact count stands beside them.
+fn rounded(arguments: &str) -> bool {
+    ["bsrange", "bssplit", "bs=4k,16k", "kb_base", "unit_base"].iter().any(|option| arguments.contains(option))
+}
+
+#[test]
+fn every_form_of_drawn_runs_has_the_same_figures() {
+    for arguments in drawn(40) {
+        let Some(output) = fio(&arguments, "", 3) else {
+            eprintln!("SKIPPED: fio is not installed");
+            return;
+        };
+        let found = import(&[Source { name: "out", text: &output }]);
+        assert_eq!(found.unread, [], "{arguments}");
+        let of = |format: Format| {
+            let run = found.runs.iter().map(|found| &found.run).find(|run| run.format == format);
+            run.unwrap_or_else(|| panic!("{arguments}: no {}", format.name()))
+        };
+        let workers = |run: &ImportedRun| run.phases.iter().flat_map(|phase| phase.workers.clone()).collect::<Vec<_>>();
+        let exact = workers(of(Format::FioJson));
+        let contradicts = |run: &ImportedRun| run.caveats.iter().any(|c| c.to_string().contains("does not fit"));
+        for format in [Format::FioText, Format::FioTerse] {
+            let other = of(format);
+            assert_eq!(other.unread, [], "{arguments}: {}", format.name());
+            let read = workers(other);
+            assert_eq!(exact.len(), read.len(), "{arguments}: {}", format.name());
+            for (a, b) in exact.iter().zip(&read) {
+                assert_eq!(a.runtime, b.runtime, "{arguments}");
+                for op in Op::ALL {
+                    let (x, y) = (&a.ops[op], &b.ops[op]);
+                    let step = if rounded(&arguments) { x.bytes as f64 * 6e-3 } else { 1024.0 };
+                    assert!(
+                        near(x.bytes as f64, y.bytes as f64, step.max(1024.0)),
+                        "{arguments}, {}: {x:?} {y:?}",
+                        format.name()
+                    );
+                    if format == Format::FioText {
+                        assert_eq!(x.ios, y.ios, "{arguments}");
+                    }
+                }
+            }
+            // A run of a few milliseconds has figures of one digit, which fit nothing exactly.
+            let long = exact.iter().all(|worker| worker.runtime.as_millis() >= 100);
+            assert!(!long || !contradicts(other), "{arguments}: {:?}", other.caveats);
+        }
+    }
+}
+
 #[test]
 fn every_form_of_a_run_is_the_same_record() {
     let directory = tempfile::tempdir().unwrap();

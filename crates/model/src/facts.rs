@@ -98,6 +98,11 @@ pub struct Filesystem {
     pub free: Bytes,
 }
 
+impl Filesystem {
+    /// The type of a file system that an imported result does not name.
+    pub const UNNAMED: &'static str = "a file system that is not named";
+}
+
 /// How the device is attached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]

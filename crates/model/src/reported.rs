@@ -199,9 +199,47 @@ pub struct Reported {
     /// What it says of single workers that counts and sums cannot hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerReport>,
+    /// What it does not say of single jobs, whose scenario then holds a default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unstated: Vec<UnstatedJob>,
+}
+
+/// A property of a job that another program's output may leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobProperty {
+    /// Whether it reads, writes or trims.
+    Operation,
+    /// Whether offsets are sequential or random.
+    Order,
+    /// Bytes of an I/O.
+    BlockSize,
+    /// I/Os in flight.
+    QueueDepth,
+    /// By which system calls.
+    Engine,
+    /// Whether the page cache was bypassed.
+    Direct,
+}
+
+/// What an imported result does not say of one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnstatedJob {
+    /// Place of its phase in the scenario.
+    pub phase: u32,
+    /// Its place in the phase.
+    pub job: u32,
+    /// The properties, each once.
+    pub properties: Vec<JobProperty>,
 }
 
 impl Reported {
+    /// Whether the output does not say this of a job, by its places in the scenario.
+    pub fn is_unstated(&self, phase: usize, job: usize, property: JobProperty) -> bool {
+        let of_job = |one: &&UnstatedJob| one.phase as usize == phase && one.job as usize == job;
+        self.unstated.iter().find(of_job).is_some_and(|one| one.properties.contains(&property))
+    }
+
     /// What was printed of a worker, by its places in the record.
     pub fn worker(&self, phase: usize, worker: usize) -> Option<&WorkerReport> {
         self.workers.iter().find(|report| report.phase as usize == phase && report.worker as usize == worker)
@@ -321,11 +359,16 @@ mod tests {
         let op = OpReport { clat: vec![percentile], ..OpReport::default() };
         let ops = PerOp { read: op, ..PerOp::default() };
         let worker = WorkerReport { members: 16, ops, ..WorkerReport::default() };
-        let reported = Reported { blocks: vec![block], workers: vec![worker] };
+        let unstated = vec![UnstatedJob { phase: 0, job: 1, properties: vec![JobProperty::QueueDepth] }];
+        let reported = Reported { blocks: vec![block], workers: vec![worker], unstated };
         let text = serde_json::to_string(&reported).unwrap();
         assert!(text.contains(r#"["max","1532.3","k"]"#), "{text}");
         assert_eq!(serde_json::from_str::<Reported>(&text).unwrap(), reported);
         assert_eq!(reported.blocks[0].count(), 1);
+        assert!(reported.is_unstated(0, 1, JobProperty::QueueDepth));
+        assert!(
+            !reported.is_unstated(0, 0, JobProperty::QueueDepth) && !reported.is_unstated(0, 1, JobProperty::Direct)
+        );
     }
 
     proptest! {

@@ -3,10 +3,12 @@
 use super::latency::enough_samples;
 use crate::stats;
 use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::Filesystem;
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::job::Op;
-use hakaru_model::record::RunRecord;
+use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
+use std::collections::BTreeSet;
 
 /// A phase measured for less is short: a stall of half a second, as collecting garbage costs, weighs 5 % of this.
 pub const SHORT: Nanos = Nanos::from_secs(10);
@@ -50,6 +52,7 @@ pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
     if let Some(first) = series.first() {
         circumstances(first, series, summary, &mut list);
     }
+    unlike(series).into_iter().for_each(|caveat| list.add(caveat));
     for phase in &summary.phases {
         of_phase(phase, summary, &mut list);
     }
@@ -61,6 +64,29 @@ pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
         list.add(Caveat::FewRuns { runs });
     }
     list.0
+}
+
+/// The disks whose counters an imported result has, joined by `+`; empty where it has none.
+pub fn reported_disks(run: &RunRecord) -> String {
+    let Origin::Imported { reported, .. } = &run.origin else { return String::new() };
+    let disks = reported.blocks.iter().filter(|block| block.name == "disk").filter_map(|block| block.words_of("name"));
+    disks.collect::<BTreeSet<&str>>().into_iter().collect::<Vec<_>>().join("+")
+}
+
+/// In what the runs of a series differ that repeats of one thing have in common.
+fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
+    let kind = |run: &RunRecord| {
+        let kind = run.target.filesystem.as_ref().map(|filesystem| filesystem.fs_type.clone());
+        // The layer of a campaign says more than the type of its file system.
+        kind.filter(|kind| kind != Filesystem::UNNAMED && run.campaign.is_none()).unwrap_or_default()
+    };
+    let count = |of: &dyn Fn(&RunRecord) -> String| {
+        let different: BTreeSet<String> = series.iter().map(of).filter(|name| !name.is_empty()).collect();
+        different.len() as u32
+    };
+    let counted = [("file systems", count(&kind)), ("disks", count(&reported_disks))];
+    let several = counted.into_iter().filter(|(_, count)| *count > 1);
+    several.map(|(what, count)| Caveat::Pooled { count, what: what.to_owned() }).collect()
 }
 
 /// Caveats in order, where one that says the same of the same thing takes the place of a weaker one.

@@ -161,7 +161,8 @@ fn merged(latencies: &[&Latency]) -> Latency {
 /// The usual percentiles and those the job asks for, rising.
 fn wanted(runs: &[&PhaseRun<'_>], op: Op) -> Vec<Quantile> {
     let usual = PERCENTILES.into_iter().filter_map(|p| Quantile::new(p / 100.0).ok());
-    let own = runs.iter().flat_map(|run| run.jobs_doing(op)).flat_map(|job| job.measure.percentiles.iter().copied());
+    let own =
+        runs.iter().flat_map(|run| run.jobs_doing(op)).flat_map(|(_, job)| job.measure.percentiles.iter().copied());
     let mut all: Vec<Quantile> = usual.chain(own).collect();
     all.sort_by(|a, b| a.share().total_cmp(&b.share()));
     // 0.999 and 99.9 / 100 differ in their last digit.

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 pub use caveats::{
     ALL_READ, FEW_RUNS, HOST_BUSY_PERCENT, OVERHEAD_PERMILLE, SHORT, SLOW_GOVERNORS, SMALL_FILE, WORTHWHILE_DRIFT,
-    WORTHWHILE_OUTLIER,
+    WORTHWHILE_OUTLIER, reported_disks,
 };
 pub use latency::{PERCENTILES, enough_samples};
 

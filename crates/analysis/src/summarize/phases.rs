@@ -3,7 +3,7 @@
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Job, Op, PerOp};
 use hakaru_model::record::{Interval, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{OpReport, StatedRate, WorkerReport};
+use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -167,17 +167,23 @@ impl<'a> PhaseRun<'a> {
         Op::ALL.into_iter().find(|&op| self.did(op)).unwrap_or(Op::Read)
     }
 
+    /// Whether the output of another program does not say this of a job.
+    pub(super) fn is_unstated(&self, job: u32, property: JobProperty) -> bool {
+        let Origin::Imported { reported, .. } = &self.record.origin else { return false };
+        reported.is_unstated(self.position, job as usize, property)
+    }
+
     pub(super) fn job(&self, worker: &WorkerRecord) -> Option<&'a Job> {
         self.jobs.get(worker.job as usize)
     }
 
-    /// The jobs whose workers did the operation, each once.
-    pub(super) fn jobs_doing(&self, op: Op) -> Vec<&'a Job> {
+    /// The jobs whose workers did the operation, each once, with their places in the phase.
+    pub(super) fn jobs_doing(&self, op: Op) -> Vec<(u32, &'a Job)> {
         let mut indices: Vec<u32> = self.workers(op).map(|w| w.job).collect();
         indices.dedup();
         indices.sort_unstable();
         indices.dedup();
-        indices.into_iter().filter_map(|i| self.jobs.get(i as usize)).collect()
+        indices.into_iter().filter_map(|i| Some((i, self.jobs.get(i as usize)?))).collect()
     }
 
     pub(super) fn bytes(&self, op: Op) -> u64 {

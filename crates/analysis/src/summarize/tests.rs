@@ -366,7 +366,7 @@ fn imported(rate: Option<f64>) -> RunRecord {
         (0..60).for_each(|i| samples.record(20_000_000 + i % 3));
         worker.ops.write.bw_samples = samples;
     }
-    let reported = Box::new(Reported { blocks: Vec::new(), workers: vec![report] });
+    let reported = Box::new(Reported { workers: vec![report], ..Reported::default() });
     run.origin = Origin::Imported { program: "fio-3.39".into(), source: "a.txt".into(), reported };
     run
 }

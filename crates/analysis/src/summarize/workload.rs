@@ -3,13 +3,26 @@
 use super::phases::PhaseRun;
 use hakaru_model::finding::WorkloadShape;
 use hakaru_model::job::{BlockSize, Job, Op, SizeSpec, Target};
+use hakaru_model::reported::JobProperty;
 use hakaru_model::units::Bytes;
 
-/// The figures of the first job that does the operation, with the workers of all that do.
+/// What a workload cannot be compared or judged without.
+const ESSENTIAL: [JobProperty; 4] =
+    [JobProperty::Operation, JobProperty::Order, JobProperty::BlockSize, JobProperty::QueueDepth];
+
+/// The figures of the first job that does the operation, with the workers of all that do. `None` where an imported result
+/// leaves one of the essential ones out.
 pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
     let jobs = run.jobs_doing(op);
-    let job = jobs.first()?;
-    let extents: Option<Vec<u64>> = jobs.iter().map(|job| extent(run, job)).collect();
+    let (index, job) = *jobs.first()?;
+    if ESSENTIAL.into_iter().any(|property| run.is_unstated(index, property)) {
+        return None;
+    }
+    let direct = |(index, job): &(u32, &Job)| {
+        let cached = matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
+        job.files.direct || !cached && !run.is_unstated(*index, JobProperty::Direct)
+    };
+    let extents: Option<Vec<u64>> = jobs.iter().map(|(_, job)| extent(run, job)).collect();
     Some(WorkloadShape {
         random: job.access.random,
         read_percent: job.access.mix.read,
@@ -18,7 +31,7 @@ pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
         workers: run.workers(op).map(|worker| run.members(worker)).fold(0, u32::saturating_add),
         sync_every: sync_every(job),
         sync_open: job.durability.sync || job.durability.dsync,
-        direct: jobs.iter().all(|job| job.files.direct || matches!(job.target, Target::Sim(_) | Target::Nothing)),
+        direct: jobs.iter().all(direct),
         extent: extents.map(|sizes| Bytes(sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(size)))),
     })
 }
@@ -56,11 +69,11 @@ fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     Some(whole.filter(|_| clones > 1).map_or(all, |whole| all.min(whole.saturating_mul(files))))
 }
 
-/// `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`.
+/// `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`. What is not known is left out.
 pub(super) fn describe(run: &PhaseRun<'_>, op: Op) -> String {
     let mut texts: Vec<String> = Vec::new();
-    for job in run.jobs_doing(op) {
-        let text = describe_job(job, op);
+    for (index, job) in run.jobs_doing(op) {
+        let text = describe_job(job, op, &|property| run.is_unstated(index, property));
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -68,15 +81,21 @@ pub(super) fn describe(run: &PhaseRun<'_>, op: Op) -> String {
     if texts.is_empty() { op.name().to_owned() } else { texts.join(" + ") }
 }
 
-fn describe_job(job: &Job, op: Op) -> String {
+fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> String {
     let order = if job.access.random { "random" } else { "sequential" };
+    let name = if unstated(JobProperty::Operation) { "read or write" } else { op.name() };
+    let name = if unstated(JobProperty::Order) { name.to_owned() } else { format!("{order} {name}") };
     let share = job.access.mix[op];
     let mut parts = vec![match share {
-        0 | 100 => format!("{order} {}", op.name()),
-        _ => format!("{order} {}, {share} % of a mix", op.name()),
+        0 | 100 => name,
+        _ => format!("{name}, {share} % of a mix"),
     }];
-    parts.push(block(&job.block[op]));
-    parts.push(format!("queue depth {}", job.effective_depth()));
+    if !unstated(JobProperty::BlockSize) {
+        parts.push(block(&job.block[op]));
+    }
+    if !unstated(JobProperty::QueueDepth) {
+        parts.push(format!("queue depth {}", job.effective_depth()));
+    }
     if job.queue.batch_complete_min > 1 && job.effective_depth() > 1 {
         parts.push(format!(
             "waits for {} completions together",
@@ -99,7 +118,8 @@ fn describe_job(job: &Job, op: Op) -> String {
             parts.push("O_SYNC".to_owned());
         }
     }
-    if !job.files.direct && matches!(job.target, Target::Paths(_) | Target::Formatted { .. }) {
+    let cached = !job.files.direct && matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
+    if cached && !unstated(JobProperty::Direct) {
         parts.push("through the page cache".to_owned());
     }
     parts.join(", ")

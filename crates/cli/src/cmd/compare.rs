@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 /// What to compare.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The first: ids of runs (each with its series), names of things, `latest`, files and folders, several by commas;
-    /// or what the runs have in common: card=, layer=, host=, date=, campaign=, workload=
+    /// The first: ids of runs, names of things, `latest` (the newest series), files and folders, several by commas;
+    /// or what the runs have in common: series=, card=, layer=, host=, date=, campaign=, workload=
     a: String,
     /// The second, likewise: ratios are of this one to the first
     b: String,
@@ -96,6 +96,25 @@ impl Stored<'_> {
         Ok(self.store.insert(store))
     }
 
+    /// The runs of a thing by its name, else the run of that id alone; of `latest`, its series.
+    fn named(&mut self, name: &str) -> Result<Vec<RunRecord>> {
+        let store = self.store()?;
+        if let Some(records) = of_thing(store, name)? {
+            return Ok(records);
+        }
+        let found = super::report::find(store, name, name == "latest")?;
+        if let [only] = &found[..] {
+            let rows = store.runs(&Filter::default())?;
+            let repeats = rows.iter().filter(|row| row.series == only.series).count();
+            if repeats > 1 {
+                let short = only.series.get(..8).unwrap_or(&only.series);
+                let note = format!("{name} is one of {repeats} runs of its series; series={short} takes them all");
+                self.notes.insert(hakaru_report::plain(&note));
+            }
+        }
+        Ok(found)
+    }
+
     fn chosen(&mut self, terms: &[Term]) -> Result<Vec<RunRecord>> {
         let mut notes = std::mem::take(&mut self.notes);
         let runs = select::runs(self.store()?, terms, &mut notes);
@@ -116,12 +135,7 @@ fn side(names: &str, stored: &mut Stored<'_>) -> Result<Summary> {
     }
     for name in words.into_iter().filter(|word| term(word).is_none()) {
         let path = Path::new(name);
-        let found = if path.exists() {
-            imports::records_in(path)?
-        } else {
-            let store = stored.store()?;
-            of_thing(store, name)?.map_or_else(|| super::report::find(store, name, true), Ok)?
-        };
+        let found = if path.exists() { imports::records_in(path)? } else { stored.named(name)? };
         if found.is_empty() {
             bail!("no results were found in {name}; `hakaru import --dry-run {name}` tells what was not read, and why");
         }
@@ -163,10 +177,7 @@ type Kind = (&'static str, fn(&RunRecord) -> String);
 fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
     let kinds: [Kind; 3] = [
         ("cards", |record| record.campaign.as_ref().map_or_else(|| record.target.display_name(), |p| p.card.clone())),
-        ("layers", |record| {
-            let through = record.target.filesystem.as_ref().map(|filesystem| filesystem.fs_type.clone());
-            record.campaign.as_ref().map_or_else(|| through.unwrap_or_default(), |point| point.layer.clone())
-        }),
+        ("layers", |record| record.campaign.as_ref().map(|point| point.layer.clone()).unwrap_or_default()),
         ("hosts", |record| record.environment.hostname.clone()),
     ];
     let counted = kinds.into_iter().map(|(what, of)| {
@@ -227,11 +238,36 @@ fn names(a: &Summary, b: &Summary, args: &Args) -> (String, String) {
     }
 }
 
+/// One figure of one side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shown {
+    /// A figure.
+    One(f64),
+    /// The lowest and the highest of figures that cannot be put together, such as percentiles of several runs.
+    Range(f64, f64),
+}
+
+impl Shown {
+    fn one(self) -> Option<f64> {
+        match self {
+            Shown::One(value) => Some(value),
+            Shown::Range(..) => None,
+        }
+    }
+
+    fn text(self, show: fn(f64) -> String) -> String {
+        match self {
+            Shown::One(value) => show(value),
+            Shown::Range(low, high) => format!("{} to {}", show(low), show(high)),
+        }
+    }
+}
+
 /// One figure of both sides.
 struct Row {
     name: String,
-    a: Option<f64>,
-    b: Option<f64>,
+    a: Option<Shown>,
+    b: Option<Shown>,
     show: fn(f64) -> String,
 }
 
@@ -243,9 +279,9 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     let mut out = format!("{}{op}: {}\n", plain(&a.phase), plain(&a.workload));
     let ns = |v: f64| Nanos(v.round() as u64).to_string();
     let rate = |v: f64| BytesPerSec(v).to_string();
-    let both = |of: fn(&PhaseSummary) -> Option<f64>| (of(a), of(b));
+    let both = |of: fn(&PhaseSummary) -> Option<f64>| (of(a).map(Shown::One), of(b).map(Shown::One));
     let mut rows = Vec::new();
-    let mut row = |name: &str, (a, b): (Option<f64>, Option<f64>), show: fn(f64) -> String| {
+    let mut row = |name: &str, (a, b): (Option<Shown>, Option<Shown>), show: fn(f64) -> String| {
         rows.push(Row { name: name.to_owned(), a, b, show });
     };
     row("bandwidth", both(|p| Some(p.bandwidth.mean)), rate);
@@ -267,8 +303,9 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     let mut lines = vec![[String::new(), plain(names.0), plain(names.1), "ratio".to_owned()]];
     lines.push(["runs".to_owned(), format!("n = {}", runs(a)), format!("n = {}", runs(b)), String::new()]);
     for Row { name, a, b, show } in rows.into_iter().filter(|row| row.a.is_some() || row.b.is_some()) {
-        let cell = |value: Option<f64>| value.map_or("–".to_owned(), show);
-        let ratio = a.zip(b).filter(|(a, _)| *a > 0.0).map_or("–".to_owned(), |(a, b)| ratio(b / a));
+        let cell = |shown: Option<Shown>| shown.map_or("–".to_owned(), |shown| shown.text(show));
+        let one = |shown: Option<Shown>| shown.and_then(Shown::one);
+        let ratio = one(a).zip(one(b)).filter(|(a, _)| *a > 0.0).map_or("–".to_owned(), |(a, b)| ratio(b / a));
         lines.push([name, cell(a), cell(b), ratio]);
     }
     let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
@@ -281,11 +318,18 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     out
 }
 
-/// The merged percentile, or of results whose percentiles cannot be merged the mean of those of the runs.
-fn percentile(merged: Option<&LatencySummary>, by_run: &[(Quantile, Estimate)], q: Quantile) -> Option<f64> {
+/// The merged percentile. Percentiles that other programs printed cannot be merged: of several runs, from the lowest to
+/// the highest.
+fn percentile(merged: Option<&LatencySummary>, by_run: &[(Quantile, Estimate)], q: Quantile) -> Option<Shown> {
     let merged =
         merged.and_then(|l| l.quantiles.iter().find(|(other, _)| *other == q)).map(|(_, value)| value.0 as f64);
-    merged.or_else(|| by_run.iter().find(|(other, _)| *other == q).map(|(_, estimate)| estimate.mean))
+    let of_runs = || {
+        let (_, estimate) = by_run.iter().find(|(other, _)| *other == q)?;
+        let low = estimate.values.iter().copied().reduce(f64::min)?;
+        let high = estimate.values.iter().copied().reduce(f64::max)?;
+        Some(if low < high { Shown::Range(low, high) } else { Shown::One(low) })
+    };
+    merged.map(Shown::One).or_else(of_runs)
 }
 
 /// `6.31x`, `0.43x`, `120x`.

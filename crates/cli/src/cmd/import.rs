@@ -4,7 +4,7 @@
 
 use super::{counted, figures, print};
 use crate::exit::Exit;
-use crate::imports::{self, OwnRecords, Text};
+use crate::imports::{self, LabelRules, OwnRecords, Text};
 use crate::place;
 use anyhow::Result;
 use hakaru_dialects::import::{Found, ImportedRun};
@@ -19,9 +19,10 @@ pub(crate) struct Args {
     /// Files, folders, or `-` for standard input: outputs of fio, iozone, hdparm and dd, tables, and exported records
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// What to call the thing under test [default: the name of each file without the number of the run]
-    #[arg(long, value_name = "NAME")]
-    label: Option<String>,
+    /// Name the thing under test; X=NAME names what stands under the heading X, in the file X, or on the disk X (may be
+    /// repeated) [default: the name of each file without the number of the run]
+    #[arg(long, value_name = "[X=]NAME")]
+    label: Vec<String>,
     /// For tables (CSV): a TOML file that says which column holds what (see below)
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
@@ -58,7 +59,10 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let OwnRecords { mut records, verifications, .. } = own;
     tell(&texts, &found, &mut told);
     told += &imports::about_the_clock(&found);
-    let foreign = imports::records_of(&texts, &found, args.label.as_deref());
+    let rules = LabelRules::read(&args.label, &texts, &found)?;
+    let (labels, apart) = imports::labels(&texts, &found, &rules);
+    told += &apart;
+    let foreign = imports::records_of(&texts, &found, &labels);
     if args.dry_run {
         let (runs, verified) =
             (counted(records.len() + foreign.len(), "run"), imports::and_verified(verifications.len()));
@@ -72,8 +76,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     let mut store = place::open(db)?;
     let rows = store.runs(&Filter { imported: Some(true), ..Filter::default() })?;
-    let foreign = imports::without_duplicates(&store, &rows, &foreign, args.label.is_some(), &mut told)?;
-    records.extend(imports::joined(&store, &rows, foreign)?);
+    let foreign = imports::without_duplicates(&store, &rows, foreign, !rules.is_empty(), &mut told)?;
+    records.extend(imports::joined(&store, &rows, foreign, &mut told)?);
     let new = store.append_all(&records)?;
     let mut verified = 0;
     for verification in &verifications {

@@ -21,27 +21,25 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn without_duplicates(
     store: &Store,
     rows: &[RunRow],
-    found: &[Imported],
+    found: Vec<Imported>,
     labelled: bool,
     told: &mut String,
-) -> Result<Vec<RunRecord>> {
+) -> Result<Vec<Imported>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     let mut of_ios: BTreeMap<u64, Vec<&RunRow>> = BTreeMap::new();
     rows.iter().for_each(|row| of_ios.entry(row.ios).or_default().push(row));
     let mut stored = Stored { store, of_ios, labelled, taken: BTreeSet::new() };
     let mut kept = Vec::with_capacity(found.len());
-    for (made, better) in found.iter().zip(better(found)) {
+    for (made, better) in found.iter().zip(better(&found)) {
         let twin = match better {
             _ if known.contains(made.record.id.as_str()) => None,
             Some(other) => Some(words(&found[other].record, "comes with it")),
             None => stored.twin(made)?,
         };
-        match twin {
-            Some(twin) => *told += &format!("{}: {twin}\n", plain(source(&made.record))),
-            None => kept.push(made.record.clone()),
-        }
+        kept.push(twin.is_none());
+        *told += &twin.map_or_else(String::new, |twin| format!("{}: {twin}\n", plain(source(&made.record))));
     }
-    Ok(kept)
+    Ok(found.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(made, _)| made).collect())
 }
 
 fn words(twin: &RunRecord, where_it_is: &str) -> String {

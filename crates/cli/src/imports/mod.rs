@@ -3,11 +3,13 @@
 //! Beside the verbs, because `import` stores these records, `compare` and `lint` only look at them.
 
 mod duplicates;
+mod labels;
 mod record;
 mod series;
 mod texts;
 
 pub(crate) use duplicates::without_duplicates;
+pub(crate) use labels::{LabelRules, labels};
 pub(crate) use record::{about_the_clock, records_of};
 pub(crate) use series::{joined, same_jobs};
 pub(crate) use texts::{Text, read_all};
@@ -28,7 +30,11 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
     let (own, _) = own_results(&texts);
     let found = find(&texts, &own, None);
     let mut records = own.records;
-    records.extend(records_of(&texts, &found, None).into_iter().map(|imported| imported.record));
+    records.extend(
+        records_of(&texts, &found, &labels(&texts, &found, &LabelRules::default()).0)
+            .into_iter()
+            .map(|imported| imported.record),
+    );
     Ok(records)
 }
 

@@ -1,13 +1,13 @@
 //! Records of what was read: their names, their ids, and when they were measured.
 
 use super::Text;
+use super::labels::Label;
 use hakaru_dialects::import::{Clock, Format, Found, FoundRun, ImportedRun, unknown_environment};
 use hakaru_model::record::{FORMAT, Origin, RunRecord};
 use hakaru_report::plain;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// A record, and what it was made of.
 pub(crate) struct Imported {
@@ -15,24 +15,24 @@ pub(crate) struct Imported {
     pub(crate) format: Format,
     /// Whether a name was read or given: what came through a pipe has none.
     pub(crate) named: bool,
+    /// Whether somebody asked for that name.
+    pub(crate) asked: bool,
 }
 
-/// Everything that was found, as records.
-pub(crate) fn records_of(texts: &[Text], found: &Found, label: Option<&str>) -> Vec<Imported> {
+/// Everything that was found, as records; `labels` has the name of each.
+pub(crate) fn records_of(texts: &[Text], found: &Found, labels: &[Label]) -> Vec<Imported> {
     // Repeats may print alike to the last digit: within one text they are told apart by their order.
     let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
     let zone = TimeZone::system();
-    let record = |one: &FoundRun| {
-        let text = &texts[one.source];
-        let of_file = || label_of(&text.name).filter(|_| text.is_file);
-        let named = label.map(str::to_owned).or_else(|| one.run.label.clone()).or_else(of_file);
-        let before = alike.entry((one.source, id_of(&one.run, named.as_deref(), 0))).or_default();
-        let id = id_of(&one.run, named.as_deref(), *before);
+    let record = |(one, label): (&FoundRun, &Label)| {
+        let name = label.name.as_deref();
+        let before = alike.entry((one.source, id_of(&one.run, name, 0))).or_default();
+        let id = id_of(&one.run, name, *before);
         *before += 1;
-        let record = record_of(&one.run, text, named.as_deref(), id, &zone);
-        Imported { record, format: one.run.format, named: named.is_some() }
+        let record = record_of(&one.run, &texts[one.source], name, id, &zone);
+        Imported { record, format: one.run.format, named: name.is_some(), asked: label.asked }
     };
-    found.runs.iter().map(record).collect()
+    found.runs.iter().zip(labels).map(record).collect()
 }
 
 /// What there is to say where a text told the time on a wall, and not where the wall stood.
@@ -60,14 +60,6 @@ fn moment(ms: i64, clock: Clock, zone: &TimeZone) -> i64 {
         Clock::Utc => ms,
         Clock::Wall => on_the_wall().unwrap_or(ms),
     }
-}
-
-/// The name of a file without folder, ending and the number of the run: `ext4` for `logs/ext4-2.txt`.
-fn label_of(name: &str) -> Option<String> {
-    let stem = Path::new(name).file_stem()?.to_str()?;
-    let bare = stem.trim_end_matches(|c: char| c.is_ascii_digit());
-    let cut = bare.trim_end_matches(['-', '_', '.', ' ']);
-    Some(if bare != stem && cut != bare && !cut.is_empty() { cut } else { stem }.to_owned())
 }
 
 fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>, id: String, zone: &TimeZone) -> RunRecord {
@@ -143,7 +135,7 @@ impl std::io::Write for Name {
 
 #[cfg(test)]
 mod tests {
-    use super::{label_of, moment};
+    use super::moment;
     use hakaru_dialects::import::Clock;
     use jiff::tz::{Offset, TimeZone};
 
@@ -154,14 +146,5 @@ mod tests {
         assert_eq!(moment(noon, Clock::Wall, &tokyo), noon - 9 * 3_600_000);
         assert_eq!(moment(noon, Clock::Utc, &tokyo), noon);
         assert_eq!(moment(i64::MAX, Clock::Wall, &tokyo), i64::MAX);
-    }
-
-    #[test]
-    fn files_name_what_they_are_of() {
-        let of = |name| label_of(name).unwrap_or_default();
-        assert_eq!(of("logs/f2fs-blog-ext4-2.txt"), "f2fs-blog-ext4");
-        assert_eq!(of("pi5-1-seqrw-ssd.txt"), "pi5-1-seqrw-ssd");
-        assert_eq!(of("md5.txt"), "md5");
-        assert_eq!(of("7.txt"), "7");
     }
 }

@@ -1,52 +1,117 @@
 //! Imported runs as series: those of one thing and one scenario repeat one another.
 
+use super::record::Imported;
 use anyhow::Result;
+use hakaru_analysis::summarize::reported_disks;
+use hakaru_model::facts::Filesystem;
 use hakaru_model::job::{Job, Scenario};
-use hakaru_model::record::RunRecord;
+use hakaru_model::record::{Origin, RunRecord};
+use hakaru_model::reported::UnstatedJob;
+use hakaru_report::plain;
 use hakaru_store::{RunRow, Store};
 use std::collections::BTreeSet;
 
+/// A series that further runs may join.
+struct Series {
+    /// Its first run.
+    first: RunRecord,
+    /// Runs so far.
+    runs: u32,
+}
+
+impl Series {
+    /// Whether a run repeats those of the series.
+    fn is_joined_by(&self, made: &Imported) -> bool {
+        let record = &made.record;
+        let same = (self.first.target.display_name(), unstated(&self.first))
+            == (record.target.display_name(), unstated(record))
+            && same_jobs(&self.first.scenario, &record.scenario);
+        // Who gives the name says that the things are one; the caveat of the series says that the disks differ.
+        same && record.target.label.is_some() && (made.asked || difference(&self.first, record).is_none())
+    }
+}
+
 /// Runs of one thing and one scenario repeat one another: they join the series that is there, or begin one.
-pub(crate) fn joined(store: &Store, rows: &[RunRow], records: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
+pub(crate) fn joined(
+    store: &Store,
+    rows: &[RunRow],
+    found: Vec<Imported>,
+    told: &mut String,
+) -> Result<Vec<RunRecord>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    // Thing, jobs, series, runs so far.
-    let mut series: Vec<(String, Scenario, String, u32)> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
     let mut looked_at: BTreeSet<(String, String)> = BTreeSet::new();
-    let mut joined: Vec<RunRecord> = Vec::with_capacity(records.len());
+    let mut joined: Vec<RunRecord> = Vec::with_capacity(found.len());
     let mut ids: BTreeSet<String> = BTreeSet::new();
-    for mut record in records {
-        if known.contains(record.id.as_str()) {
-            joined.push(store.run(&record.id)?);
+    for mut made in found {
+        if known.contains(made.record.id.as_str()) {
+            joined.push(store.run(&made.record.id)?);
             continue;
         }
-        if !ids.insert(record.id.clone()) {
+        if !ids.insert(made.record.id.clone()) {
             continue;
         }
-        let key = (record.target.display_name(), record.scenario.name.clone());
+        let key = (made.record.target.display_name(), made.record.scenario.name.clone());
         if looked_at.insert(key.clone()) {
-            for row in
-                rows.iter().filter(|row| (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series)
-            {
+            let of_key = |row: &&RunRow| (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series;
+            for row in rows.iter().filter(of_key) {
                 let first = match store.run(&row.id) {
                     Err(error) if error.is_unreadable() => continue,
                     found => found?,
                 };
                 let runs = rows.iter().filter(|other| other.series == row.series).map(|other| other.repeat + 1).max();
-                series.push((key.0.clone(), first.scenario, row.series.clone(), runs.unwrap_or(1)));
+                series.push(Series { first, runs: runs.unwrap_or(1) });
             }
         }
-        let same =
-            |entry: &&mut (String, Scenario, String, u32)| entry.0 == key.0 && same_jobs(&entry.1, &record.scenario);
-        match series.iter_mut().find(same) {
-            Some((_, _, id, runs)) if record.target.label.is_some() => {
-                (record.series, record.repeat) = (id.clone(), *runs);
-                *runs += 1;
+        if let Some(series) = series.iter_mut().find(|series| series.is_joined_by(&made)) {
+            (made.record.series, made.record.repeat) = (series.first.series.clone(), series.runs);
+            series.runs += 1;
+        } else {
+            if let Some(other) = unlike(&series, &made.record) {
+                *told += &plain(&other);
+                told.push('\n');
             }
-            _ => series.push((key.0, record.scenario.clone(), record.id.clone(), 1)),
+            series.push(Series { first: made.record.clone(), runs: 1 });
         }
-        joined.push(record);
+        joined.push(made.record);
     }
     Ok(joined)
+}
+
+/// What there is to say of a run that has the name and the jobs of a series, and is none of its repeats.
+fn unlike(series: &[Series], record: &RunRecord) -> Option<String> {
+    let alike = |other: &&Series| {
+        other.first.target.display_name() == record.target.display_name()
+            && same_jobs(&other.first.scenario, &record.scenario)
+    };
+    let differs = |other: &Series| difference(&other.first, record);
+    let what = series.iter().filter(alike).find_map(differs)?;
+    let name = record.target.display_name();
+    Some(format!("{name}: not a repeat of the runs that are stored under this name: {what}; --label gives it another"))
+}
+
+/// In what two runs differ that repeats of one thing have in common, as far as both tell.
+fn difference(a: &RunRecord, b: &RunRecord) -> Option<String> {
+    let kind = |record: &RunRecord| {
+        let kind = record.target.filesystem.as_ref().map(|filesystem| filesystem.fs_type.clone());
+        kind.filter(|kind| kind != Filesystem::UNNAMED).unwrap_or_default()
+    };
+    let raw = |record: &RunRecord| {
+        let path = &record.target.path;
+        if path.starts_with("/dev") { path.display().to_string() } else { String::new() }
+    };
+    let aspects: [(&str, String, String); 3] =
+        [("file system", kind(a), kind(b)), ("disk", reported_disks(a), reported_disks(b)), ("device", raw(a), raw(b))];
+    let differs = |(_, a, b): &(&str, String, String)| !a.is_empty() && !b.is_empty() && a != b;
+    aspects.into_iter().find(differs).map(|(what, a, b)| format!("the {what} is {b} rather than {a}"))
+}
+
+/// What the output of another program does not say of its jobs.
+fn unstated(record: &RunRecord) -> &[UnstatedJob] {
+    match &record.origin {
+        Origin::Imported { reported, .. } => &reported.unstated,
+        Origin::Measured { .. } => &[],
+    }
 }
 
 /// Whether two scenarios ask for the same, whatever their files are called.

@@ -38,15 +38,10 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
         "iozone" => next.starts_with('-'),
         _ => ["if=", "of=", "bs=", "count="].iter().any(|key| next.starts_with(key)),
     };
-    // In front of it stand a prompt, `sudo`, `time` and variables, and no sentence.
-    let in_front = |word: &String| {
-        let bare = word.trim_start_matches(['$', '#']);
-        word.contains(['@', '=', '~']) || ["sudo", "time", "nice", "ionice", "-c1", "-n0"].contains(&bare)
-    };
     let separates = |word: &String| SEPARATORS.contains(&word.as_str());
     let prompts = |word: &String| word.ends_with(['$', '#', '%', '>']);
     let begin = words[..place].iter().rposition(|word| separates(word) || prompts(word)).map_or(0, |at| at + 1);
-    (fits && words[begin..place].iter().all(in_front)).then(|| {
+    (fits && words[begin..place].iter().all(is_in_front)).then(|| {
         let mut words = words[place + 1..].to_vec();
         if let Some(end) = words.iter().position(separates) {
             words.truncate(end);
@@ -56,8 +51,14 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     })
 }
 
+/// Whether a word may stand in front of a command: a prompt, `sudo`, `time` and variables do, and no sentence.
+pub(super) fn is_in_front(word: &String) -> bool {
+    let bare = word.trim_start_matches(['$', '#']);
+    word.contains(['@', '=', '~']) || ["", "sudo", "time", "nice", "ionice", "-c1", "-n0"].contains(&bare)
+}
+
 /// Splits a line as a shell would: quotes hold words together.
-fn shell_words(text: &str) -> Vec<String> {
+pub(super) fn shell_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

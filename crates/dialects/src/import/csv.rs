@@ -4,11 +4,11 @@
 //! from a file.
 
 use super::units::{Kilo, Ranged, number};
-use super::{Clock, Format, ImportedRun, Shorten, Unread, fio};
+use super::{Clock, Format, ImportedRun, ResultContext, Shorten, Unread, fio};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{Block, Figure, OpReport, Reported, StatedRate, WorkerReport};
+use hakaru_model::reported::{Block, Figure, JobProperty, OpReport, Reported, StatedRate, UnstatedJob, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -109,6 +109,8 @@ pub struct Row {
     pub caveats: Vec<Caveat>,
     /// The figures as they stood there.
     figures: Vec<Figure>,
+    /// What neither the row nor the mapping says of the job.
+    unstated: Vec<JobProperty>,
 }
 
 /// The mapping that fits the table's own header: its columns have the names that [`Columns`] has for them.
@@ -196,16 +198,25 @@ fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Opt
     }
     let of = |pick: fn(&Workload) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
     let depth = match cell(&columns.iodepth) {
-        Some(text) => text.parse().map_err(|_| format!("`{text}` is no queue depth"))?,
-        None => of(|w| w.iodepth).unwrap_or(1),
+        Some(text) => Some(text.parse().map_err(|_| format!("`{text}` is no queue depth"))?),
+        None => of(|w| w.iodepth),
     };
+    let direct = named.and_then(|w| w.direct).or(fixed.direct);
+    let stated = [
+        (JobProperty::BlockSize, bs.is_some()),
+        (JobProperty::QueueDepth, depth.is_some()),
+        (JobProperty::Engine, false),
+        (JobProperty::Direct, direct.is_some()),
+    ];
+    let unstated = stated.into_iter().filter(|(_, stated)| !stated).map(|(property, _)| property).collect();
+    let depth = depth.unwrap_or(1);
     if !(1..=DEEPEST).contains(&depth) {
         return Err(format!("a queue depth of {depth} cannot be: it lies between 1 and {DEEPEST}"));
     }
     job.queue.iodepth = depth;
     job.numjobs = of(|w| w.numjobs).unwrap_or(1).clamp(1, 4096);
     job.durability.fsync_every = of(|w| w.fsync).unwrap_or(0);
-    job.files.direct = named.and_then(|w| w.direct).or(fixed.direct).unwrap_or(false);
+    job.files.direct = direct.unwrap_or(false);
     let mut row = Row {
         line,
         target: columns.target.iter().filter_map(|name| cell(&Some(name.clone()))).collect::<Vec<_>>().join(" "),
@@ -218,6 +229,7 @@ fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Opt
         iops: None,
         caveats: Vec::new(),
         figures: Vec::new(),
+        unstated,
     };
     rates(&mut row, mapping, cell, bs.is_some())?;
     Ok(row)
@@ -291,7 +303,7 @@ pub fn import(text: &str, mapping: &Mapping) -> (Vec<ImportedRun>, Vec<Unread>) 
 }
 
 fn run(row: Row) -> ImportedRun {
-    let Row { line, target, host, source, workload, job, op, bytes_per_s, iops, caveats, figures } = row;
+    let Row { line, target, host, source, workload, job, op, bytes_per_s, iops, caveats, figures, unstated } = row;
     let mut block = Block::new("row");
     for (name, text) in [("target", &target), ("host", &host), ("source", &source), ("workload", &workload)] {
         if !text.is_empty() {
@@ -315,11 +327,16 @@ fn run(row: Row) -> ImportedRun {
         scenario: Scenario { name: workload.clone(), seed: 0, phases: vec![Phase { name: workload, jobs: vec![job] }] },
         path: None,
         label: (!target.is_empty()).then_some(target),
+        context: ResultContext::default(),
         phases: vec![phase],
         caveats,
         outcome: Outcome::Completed,
         figures: block.count(),
-        reported: Reported { blocks: vec![block], workers: vec![report] },
+        reported: Reported {
+            blocks: vec![block],
+            workers: vec![report],
+            unstated: vec![UnstatedJob { phase: 0, job: 0, properties: unstated }],
+        },
         started_unix_ms: None,
         clock: Clock::Utc,
         lines: (line, line),

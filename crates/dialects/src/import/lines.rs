@@ -2,6 +2,8 @@
 //!
 //! Leaves out what the lines mean.
 
+use std::borrow::Cow;
+
 /// One line of a source, without what was put around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
@@ -9,6 +11,8 @@ pub(super) struct Line {
     pub(super) number: usize,
     /// Its text; blanks in front are kept, those behind are not.
     pub(super) text: String,
+    /// Whether it stands between fences of Markdown.
+    pub(super) fenced: bool,
 }
 
 impl Line {
@@ -18,17 +22,62 @@ impl Line {
     }
 }
 
+/// How many `=3D` make a text one that a mail program encoded.
+const QUOTED: usize = 3;
+
+/// Physical lines with their numbers; those of a mail that a mail program encoded (quoted-printable) decoded and joined.
+fn physical_lines(text: &str) -> Vec<(usize, Cow<'_, str>)> {
+    let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).zip(1..);
+    if text.matches("=3D").take(QUOTED).count() < QUOTED {
+        return lines.map(|(line, number)| (number, Cow::Borrowed(line))).collect();
+    }
+    let mut decoded = Vec::new();
+    while let Some((line, number)) = lines.next() {
+        let mut whole = line.to_owned();
+        // A line that ends in `=` goes on in the next, which repeats the marks of quotation in front of it.
+        while whole.ends_with('=') {
+            whole.pop();
+            let Some((next, _)) = lines.next() else { break };
+            whole.push_str(next);
+        }
+        decoded.push((number, Cow::Owned(unescaped(&whole))));
+    }
+    decoded
+}
+
+/// `=3D` as `=`, `=C2=B5` as `µ`. What is no escape stays as it is.
+fn unescaped(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let hex = |place: usize| bytes.get(place).and_then(|digit| char::from(*digit).to_digit(16));
+        match hex(at + 1).zip(hex(at + 2)).filter(|_| byte == b'=') {
+            Some((high, low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            None => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// Takes a source apart. Fences of Markdown are left out, and what a carriage return overwrote is a line of its own.
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = Vec::new();
-    for (index, raw) in text.split('\n').enumerate() {
-        let raw = raw.strip_suffix('\r').unwrap_or(raw);
+    let (mut lines, mut fenced) = (Vec::new(), false);
+    for (number, raw) in physical_lines(text) {
         for piece in raw.split('\r') {
             let plain = without_colours(piece);
             let text = unlogged(unquoted(&plain)).trim_end();
-            if !is_fence(text) {
-                lines.push(Line { number: index + 1, text: text.to_owned() });
+            if is_fence(text) {
+                fenced = !fenced;
+            } else {
+                lines.push(Line { number, text: text.to_owned(), fenced });
             }
         }
     }
@@ -107,6 +156,14 @@ mod tests {
             "12:09:01 DEBUG| [stdout] a: (g=0)\n12:09:01 DEBUG| [stdout]   b\n2024-05-01T10:00:00.1234567Z   c\n";
         assert_eq!(texts(logged), ["a: (g=0)", "  b", "  c", ""]);
         assert_eq!(texts("x=1 [stdout] y\n2024-05-01 10:00"), ["x=1 [stdout] y", "2024-05-01 10:00"]);
+    }
+
+    #[test]
+    fn mails_that_were_encoded_are_decoded() {
+        let mail = "  read: IOPS=3D22, BW=3D22.7MiB/s =\n(23.8MB/s)\r\n    lat (=C2=B5sec): min=3D1=\r\n5, x=Z1\n";
+        assert_eq!(texts(mail), ["  read: IOPS=22, BW=22.7MiB/s (23.8MB/s)", "    lat (µsec): min=15, x=Z1", ""]);
+        assert_eq!(lines(mail).iter().map(|line| line.number).collect::<Vec<_>>(), [1, 3, 5]);
+        assert_eq!(texts("a=3D\nb="), ["a=3D", "b="]);
     }
 
     #[test]

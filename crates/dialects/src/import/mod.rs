@@ -11,6 +11,7 @@
 //! asking files for their texts, is the business of the edge.
 
 mod commands;
+mod context;
 pub mod csv;
 pub mod fio;
 mod iozone;
@@ -30,6 +31,7 @@ use hakaru_model::reported::Reported;
 use lines::Line;
 use std::path::PathBuf;
 
+pub use context::ResultContext;
 pub use scan::import;
 
 /// A text to be read.
@@ -124,6 +126,8 @@ pub struct ImportedRun {
     pub path: Option<PathBuf>,
     /// What the source calls the thing under test, where it does.
     pub label: Option<String>,
+    /// Where it stands in its text.
+    pub context: ResultContext,
     /// What came of it.
     pub phases: Vec<PhaseRecord>,
     /// What makes it less worthy of trust.
@@ -148,11 +152,9 @@ impl ImportedRun {
     /// What is known of the thing under test.
     pub fn identity(&self, label: Option<&str>) -> Identity {
         let raw = self.path.as_ref().is_some_and(|path| path.starts_with("/dev"));
-        let filesystem = self
-            .path
-            .as_ref()
-            .filter(|_| !raw)
-            .map(|_| Filesystem { fs_type: "a file system that is not named".to_owned(), ..Filesystem::default() });
+        let made = self.context.filesystem.as_deref().filter(|_| !raw);
+        let filesystem = made.or(self.path.as_ref().filter(|_| !raw).map(|_| Filesystem::UNNAMED));
+        let filesystem = filesystem.map(|kind| Filesystem { fs_type: kind.to_owned(), ..Filesystem::default() });
         Identity {
             path: self.path.clone().unwrap_or_default(),
             kind: match (&self.path, raw) {
@@ -205,6 +207,14 @@ pub struct FoundRun {
     pub source: usize,
     /// The run.
     pub run: ImportedRun,
+}
+
+/// The words of a command line of fio as somebody pasted it, behind a prompt or `sudo`, without the program's name.
+pub fn fio_command(text: &str) -> Option<Vec<String>> {
+    let lines: Vec<&str> = text.trim().lines().collect();
+    let (words, _) = commands::command_words(&lines)?;
+    let (program, rest) = words.split_first()?;
+    (program == "fio").then(|| rest.to_vec())
 }
 
 /// Text cut to a number of characters.

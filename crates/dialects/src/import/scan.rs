@@ -3,6 +3,7 @@
 //! Leaves out what the results say.
 
 use super::commands::command_words;
+use super::context::{self, Tracker};
 use super::fio::interim::{REPLACED, State, terse_runs};
 use super::fio::{jobs, json, logs, terse, text};
 use super::lines::{Line, lines};
@@ -97,6 +98,7 @@ struct Scanner<'a> {
     /// The last JSON of fio.
     interim_json: Option<InterimJson>,
     joined: Option<Joined>,
+    tracker: Tracker,
     /// Where the lines of dd end that are known to be results, so that each is looked behind once.
     dd_results: usize,
     /// What looked like JSON and was none; after some of those nobody looks any more.
@@ -106,9 +108,11 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn new(source: usize, text: &Source<'_>, found: &'a mut Found) -> Scanner<'a> {
+        let lines = lines(text.text);
         Scanner {
             source,
-            lines: lines(text.text),
+            tracker: Tracker::of(text.name, &lines),
+            lines,
             at: 0,
             commands: Commands::default(),
             head: None,
@@ -124,6 +128,7 @@ impl<'a> Scanner<'a> {
     fn scan(&mut self) {
         while let Some(line) = self.lines.get(self.at) {
             let text = line.trimmed().to_owned();
+            self.tracker.commands(&text);
             let claimed = !text.is_empty()
                 && (self.json(&text)
                     || self.terse(&text)
@@ -133,6 +138,10 @@ impl<'a> Scanner<'a> {
                     || simple::is_dd(&text) && self.dd()
                     || self.command(&text));
             if !claimed {
+                if self.tracker.line(&self.lines, self.at) {
+                    // What stands below another heading is of another disk until its own says so.
+                    self.commands.device = None;
+                }
                 self.found.other_lines[self.source] += usize::from(!text.is_empty());
                 self.at += 1;
             }
@@ -146,7 +155,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn add(&mut self, run: ImportedRun) {
+    fn add(&mut self, mut run: ImportedRun) {
+        run.context = self.tracker.context(&run.reported.blocks);
         self.found.runs.push(FoundRun { source: self.source, run });
     }
 
@@ -243,7 +253,10 @@ impl<'a> Scanner<'a> {
         let mut reader = self.text_reader();
         let mut last = first;
         for (index, line) in self.lines.iter().enumerate().skip(first) {
-            if index > first && !text::begins(line.trimmed()) && self.begins_something_else(line.trimmed()) {
+            if index > first
+                && !text::begins(line.trimmed())
+                && (self.begins_something_else(line.trimmed()) || context::is_heading(line))
+            {
                 break;
             }
             match reader.line(line) {
@@ -314,6 +327,7 @@ impl<'a> Scanner<'a> {
             || iozone::begins(text)
             || simple::is_hdparm(text)
             || simple::is_dd(text)
+            || context::is_command(text)
             || command_words(&[text]).is_some()
     }
 

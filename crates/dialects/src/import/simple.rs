@@ -2,11 +2,11 @@
 
 use super::lines::Line;
 use super::units::{Kilo, Ranged, factor, has_decimal_comma, number, slip};
-use super::{Clock, Format, ImportedRun, Shorten, Unread};
+use super::{Clock, Format, ImportedRun, ResultContext, Shorten, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Durability, Job, Op, Phase, Scenario, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{Block, Decimal, Reported, WorkerReport};
+use hakaru_model::reported::{Block, Decimal, JobProperty, Reported, UnstatedJob, WorkerReport};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use std::path::PathBuf;
 
@@ -21,11 +21,13 @@ struct Measured {
     direct: bool,
     path: Option<PathBuf>,
     durability: Durability,
+    /// What the line does not say.
+    unstated: Vec<JobProperty>,
 }
 
 impl Measured {
     fn record(&self) -> (PhaseRecord, Phase) {
-        let Measured { name, op, bytes, blocks, nanos, direct, path, durability } = self;
+        let Measured { name, op, bytes, blocks, nanos, direct, path, durability, unstated: _ } = self;
         let target = path.as_ref().map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
         let mut job = Job::new(name, target, Access::only(*op, false));
         job.files.direct = *direct;
@@ -64,6 +66,12 @@ fn run(
 ) -> ImportedRun {
     let program = format.name().to_owned();
     let (phases, asked): (Vec<PhaseRecord>, Vec<Phase>) = measured.iter().map(Measured::record).unzip();
+    let unstated = |(phase, one): (usize, &Measured)| UnstatedJob {
+        phase: phase as u32,
+        job: 0,
+        properties: one.unstated.clone(),
+    };
+    let unstated: Vec<UnstatedJob> = measured.iter().enumerate().map(unstated).collect();
     let report = |phase: usize| WorkerReport { phase: phase as u32, members: 1, ..WorkerReport::default() };
     ImportedRun {
         format,
@@ -71,8 +79,9 @@ fn run(
         program,
         path: measured.iter().find_map(|one| one.path.clone()),
         label: None,
+        context: ResultContext::default(),
         figures: blocks.iter().map(Block::count).sum(),
-        reported: Reported { blocks, workers: (0..phases.len()).map(report).collect() },
+        reported: Reported { blocks, workers: (0..phases.len()).map(report).collect(), unstated },
         phases,
         caveats,
         outcome: Outcome::Completed,
@@ -156,6 +165,7 @@ fn hdparm_line(text: &str, device: Option<&str>) -> Option<(Measured, Block, Opt
         direct: name.contains("O_DIRECT"),
         path: device.map(PathBuf::from),
         durability: Durability::default(),
+        unstated: vec![JobProperty::BlockSize, JobProperty::QueueDepth, JobProperty::Engine],
     };
     Some((one, block, caveat))
 }
@@ -286,7 +296,7 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
         if dev_null(&asked.output) || asked.output.is_none() && !source(&asked.input) { Op::Read } else { Op::Write };
     if command.is_none() {
         caveats.push(Caveat::Unstated {
-            what: "whether it read or wrote, what, and how: dd is taken to have written".to_owned(),
+            what: "whether dd read or wrote, what, and how (its figures stand under write)".to_owned(),
         });
     } else if !(asked.direct || op == Op::Write && (asked.end_fsync || asked.sync || asked.dsync)) {
         caveats.push(Caveat::Buffered);
@@ -305,8 +315,11 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
         _ => None,
     };
     let path = if op == Op::Read { &asked.input } else { &asked.output };
+    let known = command.is_some();
+    let stated =
+        [(JobProperty::Operation, known), (JobProperty::BlockSize, blocks.is_some()), (JobProperty::Direct, known)];
     let one = Measured {
-        name: format!("dd {}", op.name()),
+        name: if known { format!("dd {}", op.name()) } else { "dd".to_owned() },
         op,
         bytes: total,
         blocks,
@@ -319,6 +332,7 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
             dsync: asked.dsync,
             ..Durability::default()
         },
+        unstated: stated.into_iter().filter(|(_, stated)| !stated).map(|(property, _)| property).collect(),
     };
     let mut run = run(Format::Dd, &[one], vec![block], caveats, (line.number, line.number));
     if has_decimal_comma(line.trimmed()) {
@@ -333,7 +347,7 @@ mod tests {
     use super::*;
 
     fn line(text: &str) -> Line {
-        Line { number: 1, text: text.to_owned() }
+        Line { number: 1, text: text.to_owned(), fenced: false }
     }
 
     fn measured(run: &ImportedRun) -> Vec<(String, u64, f64)> {
@@ -356,7 +370,7 @@ mod tests {
         ];
         for text in texts {
             let run = dd(&line(text), records("1024+0 records out"), None).unwrap();
-            assert_eq!(measured(&run), [("dd write".to_owned(), 1 << 30, 45.6)], "{text}");
+            assert_eq!(measured(&run), [("dd".to_owned(), 1 << 30, 45.6)], "{text}");
             assert_eq!(run.phases[0].workers[0].ops.write.ios, 1024);
             assert!(run.caveats.iter().all(|c| !matches!(c, Caveat::Contradiction { .. })), "{text} {:?}", run.caveats);
         }

@@ -330,3 +330,156 @@ fn thousands_of_lines_of_progress_are_one_result() {
     // Without an end they are what they are: results one after another.
     assert_eq!(read("results.txt", &lines[..100].join("\n")).runs.len(), 100);
 }
+
+/// A report of fio 2.x with the figures given, and nothing in front of it.
+fn report_2x(figures: &str, more: &str) -> String {
+    format!("seq: (groupid=0, jobs=1): err= 0: pid=2104: Sun Aug 23 18:02:11 2015\n  read : {figures}\n{more}")
+}
+
+/// Megabytes per second and IOPS of the first worker, each rounded.
+fn speed(run: &ImportedRun) -> (u64, u64) {
+    let worker = &run.phases[0].workers[0];
+    let seconds = worker.runtime.as_secs_f64();
+    let rate = |amount: u64, unit: f64| (amount as f64 / seconds / unit).round() as u64;
+    (rate(worker.ops.read.bytes, 1e6), rate(worker.ops.read.ios, 1.0))
+}
+
+fn contradicts(run: &ImportedRun) -> bool {
+    run.caveats.iter().any(|caveat| matches!(caveat, Caveat::Contradiction { .. }))
+}
+
+/// `MB` of fio 2.x was read as 10^6 bytes: 6601 IOPS of 6918, and a contradiction that was none.
+#[test]
+fn sizes_of_fio_2_are_multiples_of_1024() {
+    for (figures, expected) in [
+        ("io=1024.0MB, bw=6918.1MB/s, iops=6918, runt=   148msec", (7255, 6919)),
+        ("io=7133.2GB, bw=12174MB/s, iops=12173, runt=600001msec", (12765, 12174)),
+        ("io=1024.0MB, bw=34136KB/s, iops=8533, runt= 30718msec", (35, 8534)),
+        // kb_base=1000: only multiples of 1000 fit bytes and time.
+        ("io=1073.8MB, bw=34955KB/s, iops=8533, runt= 30718msec", (35, 8534)),
+    ] {
+        let run = only("x", &report_2x(figures, ""));
+        assert_eq!(speed(&run), expected, "{figures}");
+        assert!(!contradicts(&run), "{figures}: {:?}", run.caveats);
+    }
+}
+
+/// A number as versions before 2.18 print it: four digits at least, with the prefix that leaves five at most.
+fn printed_2x(value: f64, base: f64) -> String {
+    let (mut value, mut prefix) = (value, 0);
+    while value >= 10_000.0 && prefix < 4 {
+        (value, prefix) = (value / base, prefix + 1);
+    }
+    let unit = ["", "K", "M", "G", "T"][prefix];
+    if value < 1000.0 || prefix > 0 && value.fract() > 0.0 {
+        format!("{value:.1}{unit}B")
+    } else {
+        format!("{value:.0}{unit}B")
+    }
+}
+
+#[test]
+fn either_base_of_fio_2_is_told_by_its_figures() {
+    for block in [4096u64, 65_536, 1 << 20] {
+        for ios in [1000u64, 4321, 262_144, 7_654_321] {
+            for ms in [148u64, 5003, 600_001] {
+                for base in [1024.0, 1000.0] {
+                    let bytes = (block * ios) as f64;
+                    let (io, bw) = (printed_2x(bytes, base), printed_2x(bytes * 1e3 / ms as f64, base));
+                    let issued = format!("     issued    : total=r={ios}/w=0/d=0, short=r=0/w=0/d=0\n");
+                    let figures = format!("io={io}, bw={bw}/s, iops={}, runt={ms}msec", ios * 1000 / ms);
+                    let run = only("x", &report_2x(&figures, &issued));
+                    let read = run.phases[0].workers[0].ops.read.bytes as f64;
+                    assert!((read / bytes - 1.0).abs() < 2e-3, "{figures}: {read} rather than {bytes}");
+                }
+            }
+        }
+    }
+}
+
+/// Without the line of its job, a sequential read by psync with one I/O in flight was made up.
+#[test]
+fn what_no_line_tells_stays_unknown() {
+    use hakaru_model::reported::JobProperty::{Direct, Engine, Operation, Order, QueueDepth};
+    let properties = |run: &ImportedRun| run.reported.unstated.first().map_or(Vec::new(), |job| job.properties.clone());
+    let figures = "io=1024.0MB, bw=6918.1MB/s, iops=6918, runt=   148msec";
+    let deep = only("x", &report_2x(figures, "     latency   : target=0, window=0, percentile=100.00%, depth=64\n"));
+    assert_eq!((properties(&deep), deep.scenario.phases[0].jobs[0].queue.iodepth), (vec![Order, Engine, Direct], 64));
+    assert!(!deep.caveats.iter().any(|caveat| matches!(caveat, Caveat::DepthCapped { .. })), "{:?}", deep.caveats);
+    let one = only(
+        "x",
+        &report_2x(figures, "  IO depths    : 1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%\n"),
+    );
+    assert_eq!(properties(&one), [Order, Engine, Direct]);
+    let none = only("x", &report_2x(figures, ""));
+    assert_eq!(properties(&none), [Order, QueueDepth, Engine, Direct]);
+    assert!(none.caveats.iter().any(|caveat| caveat.to_string().contains("the queue depth, the I/O engine")));
+    // The line of the job tells all but `direct`, and a command line tells all.
+    let (head, _) = LOGS[12].1.split_once("\nfile1: (groupid").unwrap();
+    let without_command = LOGS[12].1.lines().skip(1).collect::<Vec<_>>().join("\n");
+    assert!(head.contains("fio -filename"));
+    assert_eq!(properties(&only("x", &without_command)), [Direct]);
+    assert_eq!(properties(&only("x", LOGS[12].1)), []);
+    assert!(
+        properties(&only("x", "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s\n")).contains(&Operation)
+    );
+    let hdparm = only("x", "/dev/sda:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n");
+    assert!(properties(&hdparm).contains(&QueueDepth) && properties(&hdparm).contains(&Engine));
+}
+
+#[test]
+fn results_know_their_headings_disks_and_file_systems() {
+    let page = format!(
+        "# Cards\n## SD card\n```\n{}```\n## SSD\n\n$ sudo mkfs.ext4 /dev/sda1 && sudo mount /dev/sda1 /mnt\n\n```\n{}```\n",
+        LOGS[10].1, LOGS[11].1
+    );
+    let found = read("page.md", &page);
+    let of = |index: usize| &found.runs[index].run.context;
+    assert_eq!((&of(0).headings[1], &of(1).headings[1]), (&"SD card".to_owned(), &"SSD".to_owned()));
+    assert_eq!((of(0).disks.join(","), of(1).disks.join(",")), ("mmcblk0".to_owned(), "sda".to_owned()));
+    assert_eq!((of(0).filesystem.as_deref(), of(1).filesystem.as_deref()), (None, Some("ext4")));
+}
+
+/// An option that is not known made buffered I/O of direct I/O, and two runs without a title became one.
+#[test]
+fn iozone_runs_without_a_title_are_told_apart() {
+    let run = |rate: u32| {
+        format!(
+            "\tCommand line used: iozone -I -+u -+Q -r256k -s 1g -i 0 -t 4\n\tThroughput test with 4 processes\n\
+             \tEach process writes a 1048576 kByte file in 256 kByte records\n\n\
+             \tChildren see throughput for  4 initial writers \t=  {rate}.00 kB/sec\n\
+             \tParent sees throughput for  4 initial writers \t=  {rate}.00 kB/sec\n"
+        )
+    };
+    let found = read("two.txt", &(run(1000) + "\n" + &run(2000)));
+    let rates: Vec<f64> = found
+        .runs
+        .iter()
+        .map(|one| one.run.reported.worker(0, 0).unwrap().ops.write.bytes_per_s.unwrap().mean / 1024.0)
+        .collect();
+    assert_eq!(rates, [1000.0, 2000.0], "{:?}", found.unread);
+    for one in &found.runs {
+        let job = &one.run.scenario.phases[0].jobs[0];
+        assert!(job.files.direct && !one.run.caveats.contains(&Caveat::Buffered), "{:?}", one.run.caveats);
+        assert_eq!(job.block.write, hakaru_model::job::BlockSize::Fixed(hakaru_model::units::Bytes(256 << 10)));
+        assert!(one.run.unread.iter().any(|unread| unread.why.contains("-+Q")), "{:?}", one.run.unread);
+    }
+}
+
+/// One figure that was rounded wrongly, as fio 3.1 did, was three contradictions.
+#[test]
+fn one_wrong_figure_is_one_contradiction() {
+    let log = LOGS[12].1.replace("1626KiB/s (1665kB/s)", "1726KiB/s (1665kB/s)");
+    let run = only("x", &log);
+    let all: Vec<String> =
+        run.caveats.iter().filter(|c| matches!(c, Caveat::Contradiction { .. })).map(ToString::to_string).collect();
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert!(all[0].contains("bytes and time, and from its IOPS") && all[0].contains("the other unit"), "{all:?}");
+}
+
+#[test]
+fn results_in_encoded_mails_are_read() {
+    let mail = LOGS[12].1.replace('=', "=3D").replace("runt", "ru=\nnt");
+    let (run, whole) = (only("mail.txt", &mail), only("x", LOGS[12].1));
+    assert_eq!((run.phases, run.reported), (whole.phases, whole.reported));
+}

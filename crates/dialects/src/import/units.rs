@@ -10,7 +10,7 @@ pub(super) enum Kilo {
     /// 1000, as the standard has it.
     #[default]
     Si,
-    /// 1024, as fio had it before 2.14, and as iozone and hdparm have it.
+    /// 1024, as fio had it before 2.18, and as iozone and hdparm have it.
     Binary,
 }
 

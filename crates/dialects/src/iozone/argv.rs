@@ -17,11 +17,23 @@ pub(super) struct Token {
 /// Takes words apart. What is neither option nor value is returned beside, as iozone passes over it.
 pub(super) fn lex(args: &[OsString]) -> Result<(Vec<Token>, Vec<String>), IozoneError> {
     let words = args.iter().enumerate().map(utf8).collect::<Result<Vec<String>, _>>()?;
-    let mut reader = Reader { words: &words, next: 0, tokens: Vec::new(), other: Vec::new() };
+    let mut reader = Reader::of(&words);
     while reader.next < words.len() {
         reader.word()?;
     }
     Ok((reader.tokens, reader.other))
+}
+
+/// Takes words apart as far as they are known: also returns the options that are not, or that lack their value.
+pub(super) fn lex_known(words: &[String]) -> (Vec<Token>, Vec<String>) {
+    let (mut reader, mut unknown) = (Reader::of(words), Vec::new());
+    while reader.next < words.len() {
+        if let Err(error) = reader.word() {
+            let at = error.at.filter(|at| at.index < words.len());
+            unknown.extend(at.and_then(|at| words[at.index].get(at.span)).map(|name| format!("-{name}")));
+        }
+    }
+    (reader.tokens, unknown)
 }
 
 /// A word that is no text is refused: what is put in the place of its bytes would name another file.
@@ -41,7 +53,11 @@ struct Reader<'a> {
     other: Vec<String>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn of(words: &'a [String]) -> Reader<'a> {
+        Reader { words, next: 0, tokens: Vec::new(), other: Vec::new() }
+    }
+
     fn word(&mut self) -> Result<(), IozoneError> {
         let index = self.next;
         let word = &self.words[index];

@@ -27,6 +27,7 @@ pub(crate) use kind::COLUMNS;
 pub use kind::Kind;
 pub use lower::{Cell, check_files};
 pub use request::{Action, Mode, Request, parse};
+pub(crate) use request::{StatedOptions, stated};
 
 /// The version of iozone whose behaviour and output this front end has.
 pub const VERSION: &str = "3.471";

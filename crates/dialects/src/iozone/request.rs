@@ -5,6 +5,7 @@ use super::error::{IozoneError, Place};
 use super::figures::Unit;
 use super::kind::Kind;
 use super::options::State;
+use hakaru_model::units::Nanos;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -118,6 +119,7 @@ pub(super) struct Draft {
     pub(super) ops: bool,
     pub(super) micros: bool,
     pub(super) machine: bool,
+    pub(super) cpu_use: bool,
     pub(super) page: Option<Page>,
     said: Vec<String>,
 }
@@ -163,6 +165,7 @@ impl Default for Draft {
             ops: false,
             micros: false,
             machine: false,
+            cpu_use: false,
             page: None,
             said: Vec::new(),
         }
@@ -287,6 +290,42 @@ pub fn parse(args: &[OsString]) -> Result<Action, IozoneError> {
     Request::new(draft, warnings, &place).map(|request| Action::Run(Box::new(request)))
 }
 
+/// What a command line says of its I/O, whichever iozone ran it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StatedOptions {
+    /// Direct I/O.
+    pub(crate) direct: bool,
+    /// A flush at the end counts.
+    pub(crate) fsync: bool,
+    /// Each write is durable when it returns.
+    pub(crate) sync: bool,
+    /// Size of a record in kB, where there is one size.
+    pub(crate) record_kb: Option<u64>,
+    /// Size of a file in kB, where there is one size.
+    pub(crate) file_kb: Option<u64>,
+    /// Options that are not known.
+    pub(crate) unknown: Vec<String>,
+}
+
+/// Understands a command line of another iozone, without the program's name, as far as its options are known.
+pub(crate) fn stated(words: &[String]) -> StatedOptions {
+    let (tokens, unknown) = argv::lex_known(words);
+    let mut draft = Draft::default();
+    for token in &tokens {
+        // A value that is refused here was accepted there.
+        let _ = token.opt.set.map(|set| set(&mut draft, &token.values));
+    }
+    let only = |sizes: &[u64]| <[u64; 1]>::try_from(sizes).ok().map(|[size]| size);
+    StatedOptions {
+        direct: draft.direct,
+        fsync: draft.flush,
+        sync: draft.sync || draft.dsync,
+        record_kb: only(&draft.records_kb),
+        file_kb: only(&draft.sizes_kb),
+        unknown,
+    }
+}
+
 fn apply(token: &Token, draft: &mut Draft, warnings: &mut Vec<String>) -> Result<(), IozoneError> {
     let Token { opt, values, at } = token;
     match opt.state {
@@ -349,6 +388,11 @@ impl Request {
     /// Seconds between two tests.
     pub fn pause_s(&self) -> u64 {
         self.draft.pause_s
+    }
+
+    /// Time between the starts of two children.
+    pub fn delay(&self) -> Nanos {
+        Nanos(self.draft.delay_us.saturating_mul(1000))
     }
 
     /// Where a workbook goes.

@@ -18,31 +18,49 @@ pub(super) fn contradictions(report: &Block, phase: &str, job: Option<&Job>) -> 
 
 fn of_op(sums: &Sums, op: Op, report: &Block, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
     let one = &sums.ops[op];
-    let mut found = Vec::new();
-    let mut check = |stated: Option<Ranged>, follows: Option<Ranged>, name: &str, from: &str, unit: Unit| {
-        let (Some(stated), Some(follows)) = (stated, follows) else { return };
-        if !stated.fits(follows) {
-            found.push(Caveat::Contradiction {
-                phase: phase.to_owned(),
-                stated: format!("{} {name} of {}", op.name(), unit.show(stated.value)),
-                follows: format!("{}, which follows from {from}", unit.show(follows.value)),
-                hint: slip(stated.value / follows.value).unwrap_or("one of them is wrong").to_owned(),
-            });
-        }
-    };
     let time = one.runtime_ms.filter(|&ms| ms > 0).map(|ms| Ranged { value: ms as f64 / 1e3, slack: 1e-3 });
     let over_time = |amount: Option<Ranged>| amount.zip(time).and_then(|(amount, time)| amount.over(time));
-    check(one.bandwidth, over_time(one.bytes), "bandwidth", "bytes and time", Unit::BytesPerSec);
-    let count = one.ios.map(|n| Ranged::exact(n as f64));
-    check(one.iops, over_time(count), "rate", "I/Os and time", Unit::Iops);
+    let mut bandwidth = vec![(over_time(one.bytes), "bytes and time".to_owned())];
     if let Some(BlockSize::Fixed(size)) = job.map(|job| &job.block[op]) {
         let follows = one.iops.map(|iops| iops.times(size.0 as f64));
-        let from = format!("its IOPS and blocks of {size}");
-        check(one.bandwidth, follows.filter(|_| whole_blocks(one)), "bandwidth", &from, Unit::BytesPerSec);
+        bandwidth.push((follows.filter(|_| whole_blocks(one)), format!("its IOPS and blocks of {size}")));
     }
     let other = report.part(op.name()).and_then(|block| block.get("BW other")).and_then(|f| Ranged::of(f, sums.kilo));
-    check(one.bandwidth, other, "bandwidth", "the same in the other unit", Unit::BytesPerSec);
-    found
+    bandwidth.push((other, "the same in the other unit".to_owned()));
+    let count = one.ios.map(|n| Ranged::exact(n as f64));
+    let iops = [(over_time(count), "I/Os and time".to_owned())];
+    let stated = |name: &str| format!("{} {name}", op.name());
+    [
+        contradiction(phase, one.bandwidth, &bandwidth, &stated("bandwidth"), Unit::BytesPerSec),
+        contradiction(phase, one.iops, &iops, &stated("rate"), Unit::Iops),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The contradiction of one figure with what follows from others, however many of them: one wrong figure is one fault.
+fn contradiction(
+    phase: &str,
+    stated: Option<Ranged>,
+    follows: &[(Option<Ranged>, String)],
+    name: &str,
+    unit: Unit,
+) -> Option<Caveat> {
+    let stated = stated?;
+    let odd: Vec<(Ranged, &str)> = follows
+        .iter()
+        .filter_map(|(follows, from)| Some(((*follows)?, from.as_str())))
+        .filter(|(follows, _)| !stated.fits(*follows))
+        .collect();
+    let (first, _) = *odd.first()?;
+    let from: Vec<&str> = odd.iter().map(|(_, from)| *from).collect();
+    Some(Caveat::Contradiction {
+        phase: phase.to_owned(),
+        stated: format!("{name} of {}", unit.show(stated.value)),
+        follows: format!("{}, which follows from {}", unit.show(first.value), from.join(", and from ")),
+        hint: slip(stated.value / first.value).unwrap_or("one of them is wrong").to_owned(),
+    })
 }
 
 /// A rate of a few I/Os per second is cut to a whole number, which says nothing of bandwidth.

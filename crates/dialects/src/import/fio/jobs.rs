@@ -8,8 +8,9 @@ use super::record::Sums;
 use crate::fio::{Action, Invocation, ParseContext};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, Target};
-use hakaru_model::reported::Block;
+use hakaru_model::reported::{Block, JobProperty, UnstatedJob};
 use hakaru_model::units::Bytes;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -23,6 +24,8 @@ pub(in super::super) struct Jobs {
     pub(super) caveats: Vec<Caveat>,
     /// Remarks on how they were found out.
     pub(super) notes: Vec<String>,
+    /// What nobody says of single jobs, by their places in the scenario.
+    pub(super) unstated: Vec<UnstatedJob>,
     /// Whether all that is known of them follows from their results, which then agree with it.
     pub(super) from_results: bool,
 }
@@ -75,11 +78,12 @@ pub(in super::super) fn jobs(banners: &[&Block], reports: &[&Block], asked: Resu
         }
     };
     let known = asked.is_some();
-    let mut scenario = asked.unwrap_or_else(|| guessed(banners, reports, &mut notes));
-    let places = places(&mut scenario, reports);
+    let mut unstated = Vec::new();
+    let mut scenario = asked.unwrap_or_else(|| guessed(banners, reports, &mut notes, &mut unstated));
+    let places = places(&mut scenario, reports, &mut unstated);
     scenario.name = scenario.phases.first().map_or_else(|| "imported".to_owned(), |phase| phase.name.clone());
-    let caveats = weaknesses(&scenario, known);
-    Jobs { scenario, places, caveats, notes, from_results: !known && banners.is_empty() }
+    let caveats = weaknesses(&scenario, known, &unstated);
+    Jobs { scenario, places, caveats, notes, unstated, from_results: !known && banners.is_empty() }
 }
 
 /// Why a command line cannot be that of these results.
@@ -142,7 +146,12 @@ pub(super) fn engine(name: &str) -> IoEngine {
 }
 
 /// Jobs from what the results say of them: a phase for each group.
-fn guessed(banners: &[&Block], reports: &[&Block], notes: &mut Vec<String>) -> Scenario {
+fn guessed(
+    banners: &[&Block],
+    reports: &[&Block],
+    notes: &mut Vec<String>,
+    unstated: &mut Vec<UnstatedJob>,
+) -> Scenario {
     let mut scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
     for banner in banners {
         let name = banner.words_of("name").unwrap_or_default();
@@ -153,19 +162,65 @@ fn guessed(banners: &[&Block], reports: &[&Block], notes: &mut Vec<String>) -> S
             refine(&mut job, report);
         }
         job.numjobs = clones(banner, name, reports);
-        phase_of(&mut scenario, job.group).jobs.push(job);
+        let mut missing = missing_in_banner(banner);
+        if missing.contains(&JobProperty::QueueDepth) && depth_from_report(&mut job, report) {
+            missing.retain(|&property| property != JobProperty::QueueDepth);
+        }
+        add(&mut scenario, job, missing, unstated);
     }
     scenario
 }
 
-/// The phase of a group, made where there is none.
-fn phase_of(scenario: &mut Scenario, group: u32) -> &mut Phase {
-    let place = scenario.phases.iter().position(|phase| phase.jobs.iter().any(|job| job.group == group));
-    let place = place.unwrap_or_else(|| {
+/// Adds a job to the phase of its group, which is made where there is none. Returns the job's place.
+fn add(
+    scenario: &mut Scenario,
+    job: Job,
+    properties: Vec<JobProperty>,
+    unstated: &mut Vec<UnstatedJob>,
+) -> (usize, usize) {
+    let phase = scenario.phases.iter().position(|phase| phase.jobs.iter().any(|other| other.group == job.group));
+    let phase = phase.unwrap_or_else(|| {
         scenario.phases.push(Phase { name: String::new(), jobs: Vec::new() });
         scenario.phases.len() - 1
     });
-    &mut scenario.phases[place]
+    let jobs = &mut scenario.phases[phase].jobs;
+    jobs.push(job);
+    let place = (phase, jobs.len() - 1);
+    if !properties.is_empty() {
+        unstated.push(UnstatedJob { phase: place.0 as u32, job: place.1 as u32, properties });
+    }
+    place
+}
+
+/// What a line such as `a: (g=0): rw=read, bs=…, iodepth=1` leaves out; `direct` is never in it.
+fn missing_in_banner(banner: &Block) -> Vec<JobProperty> {
+    let known = |word: &str| banner.words_of(word).is_some();
+    let order = banner.words_of("rw").and_then(access).is_some();
+    let size = ["bs R max", "bs W max", "bs T max"].into_iter().any(|name| banner.get(name).is_some());
+    let stated = [
+        (JobProperty::Order, order),
+        (JobProperty::BlockSize, size),
+        (JobProperty::QueueDepth, banner.get("iodepth").is_some()),
+        (JobProperty::Engine, known("ioengine")),
+        (JobProperty::Direct, false),
+    ];
+    stated.into_iter().filter(|(_, known)| !known).map(|(property, _)| property).collect()
+}
+
+/// Takes the queue depth from a report, where it tells: `latency : …, depth=64` is the depth asked for, and
+/// `IO depths : 1=100.0%` means that there was never more than one. Returns whether it did.
+fn depth_from_report(job: &mut Job, report: Option<&&Block>) -> bool {
+    let part = |name: &str| report.and_then(|report| report.part(name));
+    let shares = part("IO depths").map(|depths| depths.figures.iter().filter(|figure| figure.value.value() > 0.0));
+    let only: Vec<&str> = shares.into_iter().flatten().map(|figure| figure.name.as_str()).collect();
+    let asked = part("latency").and_then(|latency| latency.whole("depth")).filter(|&depth| depth > 0);
+    let depth = if only == ["1"] { Some(1) } else { asked };
+    job.queue.iodepth = depth.unwrap_or(1).clamp(1, 32_768) as u32;
+    if job.queue.iodepth > 1 {
+        // Which engine it was is not known, but it kept a queue.
+        job.ioengine = IoEngine::Libaio;
+    }
+    depth.is_some()
 }
 
 fn clones(banner: &Block, name: &str, reports: &[&Block]) -> u32 {
@@ -202,7 +257,8 @@ fn from_banner(banner: &Block, notes: &mut Vec<String>) -> Job {
             } else {
                 factor(&figure.unit, Kilo::Binary)
             };
-            Some(whole_block(figure.value.value() * factor?))
+            let factor = factor?;
+            Some(whole_block(figure.value.value() * factor, figure.value.step() * factor / 2.0))
         };
         if let Some((min, max)) = size("min").zip(size("max")) {
             job.block[op] = if min == max { BlockSize::Fixed(min) } else { BlockSize::Range { min, max } };
@@ -211,11 +267,12 @@ fn from_banner(banner: &Block, notes: &mut Vec<String>) -> Job {
     job
 }
 
-/// Blocks are whole sectors nearly always, and printed rounded: `9.77KiB` was 10,000 bytes, `64.0KiB` 65,536.
-fn whole_block(bytes: f64) -> Bytes {
-    let sectors = (bytes / 512.0).round() * 512.0;
-    let near = sectors > 0.0 && (sectors - bytes).abs() < bytes * 0.002;
-    Bytes(if near { sectors } else { bytes.round() } as u64)
+/// Blocks are whole pages or sectors nearly always, and printed rounded: `64.0KiB` was 65,536 bytes, `1049kB` 1 MiB.
+/// `9.77KiB` was 10,000 bytes, and is kept as printed. `slack` is how far the exact size may be from the printed one.
+fn whole_block(bytes: f64, slack: f64) -> Bytes {
+    let nearest = |unit: f64| (bytes / unit).round() * unit;
+    let fits = |size: &f64| *size > 0.0 && (size - bytes).abs() <= slack.max(0.5);
+    Bytes([4096.0, 512.0].map(nearest).into_iter().find(fits).unwrap_or_else(|| bytes.round()) as u64)
 }
 
 /// What a report tells of a job beyond its banner: the share of reads, and that its group is shown as one.
@@ -240,8 +297,8 @@ fn refine(job: &mut Job, report: &Block) {
     }
 }
 
-/// A job of which nothing is known but its results.
-fn from_report(report: &Block) -> Job {
+/// A job of which nothing is known but its results, and what they do not tell of it.
+fn from_report(report: &Block) -> (Job, Vec<JobProperty>) {
     let sums = Sums::of(report);
     let op = Op::ALL.into_iter().find(|&op| sums.ops[op].bytes.is_some()).unwrap_or(Op::Read);
     let mixed = sums.ops.read.bytes.is_some() && sums.ops.write.bytes.is_some();
@@ -249,18 +306,26 @@ fn from_report(report: &Block) -> Job {
     let name = report.words_of("name").unwrap_or("imported");
     let mut job = Job::new(name, Target::Nothing, access);
     job.group = report.whole("groupid").unwrap_or(0).min(u64::from(u32::MAX)) as u32;
+    let mut unstated = vec![JobProperty::Order, JobProperty::Engine, JobProperty::Direct];
     for op in Op::ALL {
-        if let Some(block) = sums.ops[op].usual_block() {
-            job.block[op] = BlockSize::Fixed(block);
+        match sums.ops[op].usual_block() {
+            Some(block) => job.block[op] = BlockSize::Fixed(block),
+            None if job.access.does(op) => unstated.push(JobProperty::BlockSize),
+            None => {}
         }
     }
+    if !depth_from_report(&mut job, Some(&report)) {
+        unstated.push(JobProperty::QueueDepth);
+    }
+    unstated.sort_unstable();
+    unstated.dedup();
     job.numjobs = report.whole("jobs").unwrap_or(1).clamp(1, 4096) as u32;
     refine(&mut job, report);
-    job
+    (job, unstated)
 }
 
 /// Finds the job of each report; where there is none, one is made from the report alone. Names the phases.
-fn places(scenario: &mut Scenario, reports: &[&Block]) -> Vec<(usize, usize)> {
+fn places(scenario: &mut Scenario, reports: &[&Block], unstated: &mut Vec<UnstatedJob>) -> Vec<(usize, usize)> {
     let mut places = Vec::with_capacity(reports.len());
     for report in reports {
         let name = report.words_of("name").unwrap_or_default();
@@ -276,12 +341,8 @@ fn places(scenario: &mut Scenario, reports: &[&Block]) -> Vec<(usize, usize)> {
             .or_else(|| named().find(|(place, job)| used(&places, *place) < job.numjobs))
             .or_else(|| named().next());
         let place = place.map(|(place, _)| place).unwrap_or_else(|| {
-            let job = from_report(report);
-            let phase = phase_of(scenario, job.group);
-            phase.jobs.push(job);
-            let job = phase.jobs.len() - 1;
-            let phase = scenario.phases.iter().position(|p| p.jobs.iter().any(|j| u64::from(j.group) == group));
-            (phase.unwrap_or(0), job)
+            let (job, properties) = from_report(report);
+            add(scenario, job, properties, unstated)
         });
         places.push(place);
     }
@@ -307,21 +368,22 @@ fn name_phases(scenario: &mut Scenario) {
 }
 
 /// What is weak about the jobs, or not known of them.
-fn weaknesses(scenario: &Scenario, known: bool) -> Vec<Caveat> {
+fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec<Caveat> {
     let mut found = Vec::new();
     let mut note = |caveat: Caveat| {
         if !found.contains(&caveat) {
             found.push(caveat);
         }
     };
+    let properties: BTreeSet<JobProperty> = unstated.iter().flat_map(|job| &job.properties).copied().collect();
     if !known {
-        note(Caveat::Unstated {
-            what: "whether the page cache was in between (direct), how large the file was, and which options were set"
-                .to_owned(),
-        });
+        let mut parts: Vec<&str> = properties.iter().map(|&property| words(property)).collect();
+        parts.extend(["how large the file was", "which options were set"]);
+        note(Caveat::Unstated { what: list(&parts) });
     }
     for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
-        if job.queue.iodepth > job.effective_depth() {
+        let engine_known = known || !properties.contains(&JobProperty::Engine);
+        if engine_known && job.queue.iodepth > job.effective_depth() {
             note(Caveat::DepthCapped { ioengine: job.ioengine.name().to_owned(), asked: job.queue.iodepth });
         }
         if known && !job.files.direct && !matches!(job.target, Target::Nothing) {
@@ -329,4 +391,25 @@ fn weaknesses(scenario: &Scenario, known: bool) -> Vec<Caveat> {
         }
     }
     found
+}
+
+/// What is not known, as it follows "does not say".
+pub(in super::super) fn words(property: JobProperty) -> &'static str {
+    match property {
+        JobProperty::Operation => "whether it read or wrote",
+        JobProperty::Order => "whether offsets were sequential or random",
+        JobProperty::BlockSize => "the block size",
+        JobProperty::QueueDepth => "the queue depth",
+        JobProperty::Engine => "the I/O engine",
+        JobProperty::Direct => "whether the page cache was in between (direct)",
+    }
+}
+
+/// `a, b and c`
+pub(in super::super) fn list(parts: &[&str]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
 }

@@ -268,10 +268,10 @@ impl JsonReader {
 
     fn operation(&mut self, values: &Map<String, Value>, op: Option<Op>) -> Block {
         let mut block = Block::new(op.map_or("mixed", Op::name));
-        // Before version 3 there are no bytes: sizes and rates are in units of 1024.
-        let old = !values.contains_key("bw_bytes");
-        let (size, rate) =
-            if old { (("io_bytes", "KiB"), ("bw", "KiB/s")) } else { (("io_bytes", "B"), ("bw_bytes", "B/s")) };
+        // Before version 3 sizes are in KiB and latencies in microseconds. 3.0 has bytes, and rates still in KiB/s.
+        let old = !values.contains_key("bw_bytes") && !values.contains_key("io_kbytes");
+        let size = if old { ("io_bytes", "KiB") } else { ("io_bytes", "B") };
+        let rate = if values.contains_key("bw_bytes") { ("bw_bytes", "B/s") } else { ("bw", "KiB/s") };
         self.put(&mut block, "IOPS", values.get("iops"), "");
         self.put(&mut block, "BW", values.get(rate.0), rate.1);
         self.put(&mut block, "io", values.get(size.0), size.1);

@@ -3,13 +3,13 @@
 //! Files of one prefix and job are one worker: bandwidth gives bytes, IOPS give I/Os, latencies give latencies. What a
 //! log averaged over windows stays averaged; what it kept for each I/O makes a true histogram. Leaves out histogram logs.
 
-use super::super::{Clock, Format, ImportedRun, Unread};
+use super::super::{Clock, Format, ImportedRun, ResultContext, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{
     Interval, IntervalOp, Latency, OpRecord, Outcome, PhaseRecord, Samples, StopReason, WorkerRecord,
 };
-use hakaru_model::reported::{Block, Decimal, Reported, WorkerReport};
+use hakaru_model::reported::{Block, Decimal, JobProperty, Reported, UnstatedJob, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -130,13 +130,17 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
     };
     let mut scenario =
         Scenario { name: base.clone(), seed: 0, phases: vec![Phase { name: base.clone(), jobs: Vec::new() }] };
-    let mut reports = Vec::new();
+    let (mut reports, mut unstated) = (Vec::new(), Vec::new());
     for logs in jobs.values() {
         let (worker, job) = worker(&base, logs);
         phase.elapsed = phase.elapsed.max(worker.runtime);
         reports.push(WorkerReport { worker: phase.workers.len() as u32, members: 1, ..WorkerReport::default() });
         let place = phase.workers.len() as u32;
         phase.workers.push(WorkerRecord { job: place, ..worker });
+        let mut properties =
+            vec![JobProperty::Order, JobProperty::QueueDepth, JobProperty::Engine, JobProperty::Direct];
+        properties.extend(has_no_blocks(logs).then_some(JobProperty::BlockSize));
+        unstated.push(UnstatedJob { phase: 0, job: place, properties });
         scenario.phases[0].jobs.push(job);
     }
     let has = |kind: Kind| files.iter().any(|file| file.kind == kind);
@@ -152,16 +156,22 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         scenario,
         path: None,
         label: None,
+        context: ResultContext::default(),
         phases: vec![phase],
         caveats,
         outcome: Outcome::Completed,
         figures,
-        reported: Reported { blocks, workers: reports },
+        reported: Reported { blocks, workers: reports, unstated },
         started_unix_ms: begun,
         clock: Clock::Utc,
         lines: (1, lines),
         unread,
     }
+}
+
+/// Whether no line tells a block size: averaged logs have 0 there.
+fn has_no_blocks(logs: &[(Kind, Vec<Entry>)]) -> bool {
+    logs.iter().all(|(_, entries)| entries.iter().all(|entry| entry.bs == 0))
 }
 
 /// Makes times of the run of times of day, and tells when it began: a window before the first line. `None` where the

@@ -17,7 +17,7 @@ pub use print::print;
 pub(super) use checks::rate_contradiction;
 pub(super) use jobs::{RW, access as jobs_access};
 
-use super::{Clock, Format, ImportedRun, Unread};
+use super::{Clock, Format, ImportedRun, ResultContext, Unread};
 use crate::fio::Invocation;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Target;
@@ -94,6 +94,7 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
         program: if program.is_empty() { "fio".to_owned() } else { program },
         path: target_of(&jobs.scenario),
         label: None,
+        context: ResultContext::default(),
         scenario: jobs.scenario,
         phases,
         caveats,
@@ -102,7 +103,7 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
             None if raw.interrupted => Outcome::Interrupted,
             None => Outcome::Completed,
         },
-        reported: Reported { blocks, workers },
+        reported: Reported { blocks, workers, unstated: jobs.unstated },
         started_unix_ms: started,
         clock,
         lines: raw.lines,

@@ -104,12 +104,57 @@ fn near(printed: Ranged, exact: f64) -> bool {
     (printed.value - exact).abs() <= printed.slack * 1.001
 }
 
-/// Versions before 2.14 print `KB` for 1024 bytes: they are known by their `runt=` without `IOPS=` in front, so by the
-/// unit alone. Where bytes, time and rate of a report only fit in the other reading, that one holds.
+/// What `KB`, `MB`, `GB` and so on are in a report.
+///
+/// Versions since 2.18 print each rate in both bases, `22.7MiB/s (23.8MB/s)`. Earlier ones print it once, without an `i`,
+/// and mean multiples of 1024, unless `kb_base=1000` was set. Then the figures fit only in multiples of 1000.
 pub(super) fn kilo_of(report: &Block) -> Kilo {
-    let old = |figure: &Figure| matches!(figure.unit.as_str(), "KB" | "KB/s");
-    let figures = || report.blocks.iter().flat_map(|block| &block.figures);
-    if figures().any(old) { Kilo::Binary } else { Kilo::Si }
+    let ops = || report.blocks.iter().filter(|block| op_named(&block.name).is_some() || block.name == "mixed");
+    let bare = |name: &str, block: &Block| block.get(name).is_some_and(|figure| is_bare_prefix(&figure.unit));
+    let old = |block: &&Block| block.get("BW other").is_none() && (bare("BW", block) || bare("io", block));
+    if !ops().any(|block| old(&block)) {
+        return Kilo::Si;
+    }
+    let issued = report.part("issued");
+    let fit = |kilo: Kilo| ops().filter(old).map(|block| op_fit(block, issued, kilo)).min();
+    if fit(Kilo::Si) > fit(Kilo::Binary) { Kilo::Si } else { Kilo::Binary }
+}
+
+/// How well the figures of an operation agree in a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// Bytes, time and rate contradict one another, or its I/Os are no whole sectors.
+    No,
+    /// They agree.
+    Sectors,
+    /// They agree, and its I/Os have the size of a power of two.
+    PowerOfTwo,
+}
+
+/// `KB`, `MB/s`: a prefix that may be of either base.
+fn is_bare_prefix(unit: &str) -> bool {
+    let bare = unit.strip_suffix("/s").unwrap_or(unit).trim_end();
+    matches!(bare, "KB" | "MB" | "GB" | "TB" | "PB" | "EB")
+}
+
+fn op_fit(block: &Block, issued: Option<&Block>, kilo: Kilo) -> Fit {
+    let ranged = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, kilo));
+    let near = |a: Ranged, b: Ranged| (a.value - b.value).abs() <= a.slack + b.slack + a.value.max(b.value) * 2e-3;
+    let seconds = ranged("runt").map(|time| time.times(1e-9));
+    let rate = ranged("io").zip(seconds).and_then(|(bytes, time)| bytes.over(time));
+    if rate.zip(ranged("BW")).is_some_and(|(follows, stated)| !near(follows, stated)) {
+        return Fit::No;
+    }
+    let letter = op_named(&block.name).map(|op| ["r", "w", "t"][op as usize]);
+    let ios = letter.and_then(|letter| issued?.whole(&format!("total {letter}"))).filter(|&n| n > 0);
+    let Some((ios, bytes)) = ios.zip(ranged("io")) else { return Fit::Sectors };
+    let (size, slack) = (bytes.value / ios as f64, bytes.slack / ios as f64);
+    let is_near = |other: f64| (other - size).abs() <= slack.max(size * 1e-6);
+    match () {
+        () if is_near(2f64.powf(size.log2().round())) => Fit::PowerOfTwo,
+        () if is_near((size / 512.0).round() * 512.0) => Fit::Sectors,
+        () => Fit::No,
+    }
 }
 
 /// The records of all reports, phase by phase, and what they say beyond counts and sums.

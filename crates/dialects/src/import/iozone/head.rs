@@ -1,8 +1,7 @@
 //! What stands before the results of iozone, and the command line that they came from.
 
 use super::super::units::number;
-use crate::iozone::{Action, parse};
-use std::ffi::OsString;
+use crate::iozone::{StatedOptions, stated};
 use std::path::PathBuf;
 
 /// What the head of an output says.
@@ -19,11 +18,16 @@ pub(super) struct Head {
     /// Microseconds an operation rather than speeds.
     pub(super) micros: bool,
     pub(super) command: Option<String>,
+    /// Whether a command line was read, so that an option that is not in it was not set.
+    pub(super) options_known: bool,
+    /// Options of the command line that are not known.
+    pub(super) unknown: Vec<String>,
     pub(super) path: Option<PathBuf>,
 }
 
 /// Beginnings of lines that say nothing of the results, or only what the command line says too.
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 23] = [
+    "CPU utilization ",
     "Iozone: Performance Test",
     "Compiled for",
     "Build:",
@@ -83,30 +87,28 @@ impl Head {
         true
     }
 
-    /// Learns from a command line what it can; options that are none of ours leave it at the words.
+    /// Learns from a command line what it can; options that are not known change nothing of the others.
     pub(super) fn understand<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
-        let words: Vec<&str> = words.collect();
+        let words: Vec<String> = words.map(str::to_owned).collect();
         self.path = file_of(&words).or(self.path.take());
-        let args: Vec<OsString> = words.iter().skip(1).map(OsString::from).collect();
-        if let Ok(Action::Run(request)) = parse(&args)
-            && let Some(&cell) = request.cells().first()
-        {
-            let scenario = request.scenario(cell, 1);
-            for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
-                self.direct |= job.files.direct;
-                self.fsync |= job.durability.end_fsync;
-                self.sync |= job.durability.sync;
-            }
-        }
+        let StatedOptions { direct, fsync, sync, record_kb, file_kb, unknown } =
+            stated(words.get(1..).unwrap_or_default());
+        self.direct |= direct;
+        self.fsync |= fsync;
+        self.sync |= sync;
+        self.record_kb = self.record_kb.or(record_kb);
+        self.file_kb = self.file_kb.or(file_kb);
+        self.unknown = unknown;
+        self.options_known = true;
         self.command = Some(words.join(" "));
     }
 }
 
 /// The file of a command line: behind `-f` or the first behind `-F`.
-fn file_of(words: &[&str]) -> Option<PathBuf> {
+fn file_of(words: &[String]) -> Option<PathBuf> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        if *word == "-f" || *word == "-F" {
+        if word == "-f" || word == "-F" {
             return words.next().map(PathBuf::from);
         }
         if let Some(rest) = word.strip_prefix("-f").filter(|rest| rest.contains('/')) {
@@ -129,5 +131,9 @@ mod tests {
         let mut odd = Head::default();
         odd.understand("iozone --no-such-thing -f x".split(' '));
         assert_eq!((odd.direct, odd.path), (false, Some("x".into())));
+        let mut some = Head::default();
+        some.understand("iozone -+u -+Q7 -I -r256k -i 0 -i 1 -s 1g -t 4".split(' '));
+        assert_eq!((some.direct, some.record_kb, some.file_kb), (true, Some(256), Some(1 << 20)));
+        assert_eq!(some.unknown, ["-+Q"]);
     }
 }

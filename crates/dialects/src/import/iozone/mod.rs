@@ -25,10 +25,22 @@ const MOST_IDLE: usize = 12;
 pub(super) fn begins(text: &str) -> bool {
     let text = text.trim();
     text.contains(TITLE)
+        || is_start_of_head(text)
         || text.starts_with("Children see throughput for")
         || is_table_head(text)
         || text.starts_with("\"Throughput report")
         || excel_title(text).is_some()
+}
+
+/// Lines that stand in front of results, and that an excerpt without the title may begin with.
+fn is_start_of_head(text: &str) -> bool {
+    let sized = |start: &str| text.strip_prefix(start).is_some_and(|rest| rest.ends_with("kB") && rest.len() < 24);
+    let group = text.strip_prefix("Throughput test with ").and_then(|rest| rest.split_once(' '));
+    text.starts_with("O_DIRECT feature enabled")
+        || sized("File size set to ")
+        || sized("Record Size ")
+        || group.is_some_and(|(count, _)| count.parse::<u32>().is_ok())
+        || text.starts_with("Each ") && text.contains(" kByte file in ")
 }
 
 fn is_table_head(text: &str) -> bool {
@@ -78,7 +90,7 @@ pub(super) fn read(lines: &[Line], command: Option<&[String]>) -> Option<(Import
     let (mut used, mut idle) = (0, Vec::new());
     for (index, line) in lines.iter().enumerate() {
         let text = line.trimmed();
-        if index > 0 && (text.contains(TITLE) || reader.is_next_table(text)) {
+        if index > 0 && (text.contains(TITLE) || reader.is_next_run(text)) {
             break;
         }
         if reader.line(line) {
@@ -95,6 +107,10 @@ pub(super) fn read(lines: &[Line], command: Option<&[String]>) -> Option<(Import
         }
     }
     let used = used.max(1);
+    for option in std::mem::take(&mut reader.head.unknown) {
+        let why = format!("the option {option} of the command line is not known; the others were read");
+        reader.unread.push(Unread { line: lines.first()?.number, text: String::new(), why });
+    }
     let last = lines.get(used - 1).map_or(0, |line| line.number);
     let Reader { head, blocks, cells, unread, format, complete, .. } = reader;
     let lines = (lines.first()?.number, last);
@@ -103,9 +119,26 @@ pub(super) fn read(lines: &[Line], command: Option<&[String]>) -> Option<(Import
 }
 
 impl Reader {
-    /// A run prints one table: the head of another belongs to the next run.
-    fn is_next_table(&self, text: &str) -> bool {
-        self.format == Some(Format::IozoneAuto) && !self.cells.is_empty() && is_table_head(text)
+    /// Whether a line can only be of another run: a run has one command line and one table, and measures a test with
+    /// so many children once.
+    fn is_next_run(&self, text: &str) -> bool {
+        if self.cells.is_empty() {
+            return false;
+        }
+        let again = |start: &str| text.starts_with(start);
+        let sized =
+            ["Run began:", "Command line used:", "O_DIRECT feature enabled", "File size set to ", "Record Size "];
+        if is_table_head(text) && self.format == Some(Format::IozoneAuto) || sized.into_iter().any(again) {
+            return true;
+        }
+        if let Some(rest) = text.strip_prefix("Throughput test with ") {
+            let count = rest.split(' ').next().and_then(|count| count.parse().ok());
+            return self.cells.iter().any(|cell| count == Some(cell.workers));
+        }
+        if let Some((test, _, workers)) = text.strip_prefix("Children see throughput for").and_then(children_of) {
+            return self.cells.iter().any(|cell| (cell.test, cell.workers) == (test, workers));
+        }
+        false
     }
 
     /// Tells of lines among those of the run that nobody understood. The authors in front of the options are no loss.
@@ -152,11 +185,10 @@ impl Reader {
 
     /// `  4 initial writers   =  174754.01 kB/sec`
     fn children(&mut self, rest: &str, line: &Line) -> bool {
-        let Some((who, rate)) = rest.split_once('=') else { return false };
-        let who = who.trim();
-        let (count, name) = who.split_once(' ').unwrap_or((who, ""));
-        let test = Kind::all().find(|test| test.workers() == name.trim());
-        let (Some(test), Some((rate, unit)), Some(workers)) = (test, number(rate), count.parse::<u32>().ok()) else {
+        if !rest.contains('=') {
+            return false;
+        }
+        let Some((test, (rate, unit), workers)) = children_of(rest) else {
             self.unread.push(Unread::new(line, "no test of iozone is known by this name, or its rate is no number"));
             return true;
         };
@@ -185,6 +217,15 @@ impl Reader {
             ("Min xfer", "min xfer"),
         ];
         let Some(block) = self.blocks.last_mut().filter(|block| block.name == "throughput") else { return false };
+        if text.starts_with("CPU ") && text.contains("tilization: Wall time") {
+            for (start, name, unit) in
+                [("Wall time", "wall", "s"), ("CPU time", "cpu", "s"), ("CPU utilization ", "cpu use", "%")]
+            {
+                let value = text.split_once(start).and_then(|(_, rest)| number(rest.split('C').next()?));
+                value.map(|(value, _)| block.figure(name, value, unit));
+            }
+            return true;
+        }
         if let Some((_, name)) = names.into_iter().find(|(beginning, _)| text.starts_with(beginning)) {
             if let Some((value, unit)) = text.split_once('=').and_then(|(_, value)| number(value)) {
                 block.figure(name, value, unit);
@@ -302,6 +343,15 @@ impl Reader {
         let nearest = columns.min_by_key(|(_, column)| (**column as isize - at).unsigned_abs());
         nearest.map_or(index, |(column, _)| column)
     }
+}
+
+/// `  4 initial writers   =  174754.01 kB/sec`: the test, its rate with the unit, and how many children.
+fn children_of(rest: &str) -> Option<(Kind, (Decimal, &str), u32)> {
+    let (who, rate) = rest.split_once('=')?;
+    let who = who.trim();
+    let (count, name) = who.split_once(' ').unwrap_or((who, ""));
+    let test = Kind::all().find(|test| test.workers() == name.trim())?;
+    Some((test, number(rate)?, count.parse().ok()?))
 }
 
 fn words_with_ends(text: &str) -> Vec<(&str, usize)> {

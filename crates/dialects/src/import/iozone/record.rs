@@ -1,11 +1,11 @@
 //! From rates of iozone to a run: a phase for each.
 
-use super::super::{Clock, Format, ImportedRun, Unread};
+use super::super::{Clock, Format, ImportedRun, ResultContext, Unread};
 use super::{Cell, Head, KB};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, PerOp, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{Block, OpReport, Reported, StatedRate, WorkerReport};
+use hakaru_model::reported::{Block, JobProperty, OpReport, Reported, StatedRate, UnstatedJob, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 
 /// What was read of one run.
@@ -30,11 +30,21 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
     // The summary for spreadsheets says it only behind the rates.
     cells.iter_mut().for_each(|cell| cell.record_kb = cell.record_kb.or(head.record_kb));
     let (mut asked, mut phases, mut workers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut unstated = Vec::new();
     let several = |pick: fn(&Cell) -> Option<u64>| cells.iter().any(|cell| pick(cell) != pick(&cells[0]));
     let sizes = (several(|cell| cell.file_kb), several(|cell| cell.record_kb));
     for cell in &cells {
         let name = name_of(cell, sizes);
         let report = phases.len() as u32;
+        let stated = [
+            (JobProperty::BlockSize, cell.record_kb.is_some()),
+            (JobProperty::Direct, head.direct || head.options_known),
+        ];
+        let properties: Vec<JobProperty> =
+            stated.into_iter().filter(|(_, stated)| !stated).map(|(property, _)| property).collect();
+        if !properties.is_empty() {
+            unstated.push(UnstatedJob { phase: report, job: 0, properties });
+        }
         asked.push(Phase { name: name.clone(), jobs: vec![job(&name, cell, &head)] });
         let (worker, more) = worker(&name, cell, report);
         let elapsed = worker.runtime;
@@ -49,10 +59,11 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
         caveats: caveats(&head, &cells, complete),
         path: head.path,
         label: None,
+        context: ResultContext::default(),
         phases,
         outcome: Outcome::Completed,
         figures: blocks.iter().map(Block::count).sum(),
-        reported: Reported { blocks, workers },
+        reported: Reported { blocks, workers, unstated },
         started_unix_ms: None,
         clock: Clock::Utc,
         lines,
@@ -62,7 +73,7 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
 
 fn caveats(head: &Head, cells: &[Cell], complete: bool) -> Vec<Caveat> {
     let mut caveats = Vec::new();
-    if head.command.is_none() && !head.direct {
+    if !head.options_known && !head.direct {
         caveats.push(Caveat::Unstated {
             what: "whether the page cache was in between (-I), and on which file it ran".to_owned(),
         });

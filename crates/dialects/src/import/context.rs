@@ -1,0 +1,254 @@
+//! What a text says around its results: the headings above them, and the commands that made and mounted file systems.
+//!
+//! Results of one job under different headings, on different disks or file systems are no repeats of one another. Leaves
+//! out which of them belong together.
+
+use super::commands::{is_in_front, shell_words};
+use super::lines::Line;
+use hakaru_model::reported::Block;
+use std::collections::BTreeMap;
+
+/// Where a result stands in its text, and what it was measured on as far as the text around it tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResultContext {
+    /// The headings above it by their level, the outermost first; empty where there is none of that level.
+    pub headings: Vec<String>,
+    /// Type of the file system that was made or mounted last.
+    pub filesystem: Option<String>,
+    /// The device that it is on.
+    pub device: Option<String>,
+    /// Disks whose counters stand in the result, sorted.
+    pub disks: Vec<String>,
+}
+
+/// Levels of headings: six of Markdown, and lines in bold below them.
+const LEVELS: usize = 7;
+
+/// The longest heading, in bytes: what is longer is a sentence.
+const LONGEST: usize = 120;
+
+/// Follows headings and commands through a text.
+#[derive(Debug, Default)]
+pub(super) struct Tracker {
+    headings: Vec<String>,
+    filesystem: Option<String>,
+    device: Option<String>,
+    /// Types of file systems by their device.
+    made: BTreeMap<String, String>,
+    /// Whether a line that begins with `# ` is a heading rather than a prompt.
+    is_markdown: bool,
+}
+
+impl Tracker {
+    pub(super) fn of(name: &str, lines: &[Line]) -> Tracker {
+        let is_markdown = name.ends_with(".md")
+            || name.ends_with(".markdown")
+            || lines.iter().any(|line| line.fenced || line.text.starts_with("## "));
+        Tracker { is_markdown, ..Tracker::default() }
+    }
+
+    /// The context of a result that begins here.
+    pub(super) fn context(&self, blocks: &[Block]) -> ResultContext {
+        let disks = blocks.iter().filter(|block| block.name == "disk").filter_map(|block| block.words_of("name"));
+        let mut disks: Vec<String> = disks.map(str::to_owned).collect();
+        disks.sort();
+        disks.dedup();
+        ResultContext {
+            headings: self.headings.clone(),
+            filesystem: self.filesystem.clone(),
+            device: self.device.clone(),
+            disks,
+        }
+    }
+
+    /// Takes a line that is no part of a result. Returns whether it is a heading.
+    pub(super) fn line(&mut self, lines: &[Line], at: usize) -> bool {
+        let Some((level, text)) = heading(lines, at, self.is_markdown) else { return false };
+        self.headings.truncate(level - 1);
+        self.headings.resize(level - 1, String::new());
+        self.headings.push(text);
+        true
+    }
+
+    /// Takes the commands and messages of a line that say which file system is where.
+    pub(super) fn commands(&mut self, text: &str) {
+        if !mentions_filesystems(text) {
+            return;
+        }
+        if let Some((device, kind)) = mounted(text) {
+            self.made.insert(device.clone(), kind.clone());
+            (self.device, self.filesystem) = (Some(device), Some(kind));
+        }
+        for words in commands(text) {
+            let device = words.iter().rev().find(|word| word.starts_with("/dev/")).cloned();
+            let kind = behind(&words, "-t");
+            match words[0].as_str() {
+                "mount" => {
+                    let Some(device) = device else { continue };
+                    self.filesystem = kind.or_else(|| self.made.get(&device).cloned());
+                    self.device = Some(device);
+                }
+                program => {
+                    let named = program.strip_prefix("mkfs.").map(str::to_owned);
+                    let own = match program {
+                        "mkdosfs" => Some("vfat".to_owned()),
+                        "mke2fs" => Some("ext2".to_owned()),
+                        _ => None,
+                    };
+                    let kind = kind.or(named).or(own).map(|kind| if kind == "fat" { "vfat".to_owned() } else { kind });
+                    if let (Some(device), Some(kind)) = (&device, &kind) {
+                        self.made.insert(device.clone(), kind.clone());
+                    }
+                    (self.device, self.filesystem) = (device, kind);
+                }
+            }
+        }
+    }
+}
+
+fn mentions_filesystems(text: &str) -> bool {
+    text.len() < 2000 && ["mkfs", "mke2fs", "mkdosfs", "mount", " type "].iter().any(|word| text.contains(word))
+}
+
+/// Whether a line makes or mounts a file system.
+pub(super) fn is_command(text: &str) -> bool {
+    mentions_filesystems(text) && (mounted(text).is_some() || !commands(text).is_empty())
+}
+
+/// Commands of a line that make or mount file systems, each with its program's bare name first.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let words = shell_words(text);
+    let separates = |word: &String| matches!(word.as_str(), ";" | "&&" | "||" | "|");
+    let command = |words: &[String]| {
+        let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
+        let known = |name: &str| matches!(name, "mkfs" | "mke2fs" | "mkdosfs" | "mount") || name.starts_with("mkfs.");
+        let place = words.iter().position(|word| known(&name(word)))?;
+        let begin = words[..place].iter().rposition(|word| word.ends_with(['$', '#', '%', '>'])).map_or(0, |at| at + 1);
+        // A sentence that begins with the program's name has no device or option behind it.
+        let meant = words[place + 1..].iter().any(|word| word.starts_with(['/', '-']));
+        (meant && words[begin..place].iter().all(is_in_front)).then(|| {
+            let mut words = words[place..].to_vec();
+            words[0] = name(&words[0]);
+            words
+        })
+    };
+    words.split(separates).filter_map(command).collect()
+}
+
+/// The word behind an option, which may be attached to it.
+fn behind(words: &[String], option: &str) -> Option<String> {
+    let place = words.iter().position(|word| word.starts_with(option))?;
+    let attached = words[place].strip_prefix(option).filter(|rest| !rest.is_empty());
+    attached.map(str::to_owned).or_else(|| words.get(place + 1).cloned())
+}
+
+/// Device and type of a line of `mount`: `/dev/sda1 on /mnt type ext4 (rw,relatime)`.
+fn mounted(text: &str) -> Option<(String, String)> {
+    let (device, rest) = text.trim().split_once(" on ")?;
+    let (_, kind) = rest.split_once(" type ")?;
+    let (kind, options) = kind.split_once(' ')?;
+    (device.starts_with("/dev/") && !device.contains(' ') && options.starts_with('('))
+        .then(|| (device.to_owned(), kind.to_owned()))
+}
+
+/// Whether a line is a heading of Markdown that no prompt looks like.
+pub(super) fn is_heading(line: &Line) -> bool {
+    !line.fenced && line.text.starts_with("## ")
+}
+
+/// Level and text of the heading in a line.
+fn heading(lines: &[Line], at: usize, is_markdown: bool) -> Option<(usize, String)> {
+    let line = &lines[at];
+    let text = line.trimmed();
+    if line.fenced || text.is_empty() || text.len() > LONGEST {
+        return None;
+    }
+    let near = |at: Option<usize>| at.and_then(|at| lines.get(at)).map_or("", Line::trimmed);
+    let alone = near(at.checked_sub(1)).is_empty() && near(at.checked_add(1)).is_empty();
+    let named = |level: usize, text: &str| {
+        let text = text.trim().trim_end_matches(':').trim();
+        (!text.is_empty()).then(|| (level, text.to_owned()))
+    };
+    let marks = text.bytes().take_while(|&mark| mark == b'#').count();
+    if (1..LEVELS).contains(&marks) && text[marks..].starts_with(' ') {
+        let may_be_prompt = marks == 1 && !is_markdown && !alone;
+        return named(marks, text[marks..].trim_end_matches('#')).filter(|_| !may_be_prompt);
+    }
+    if let Some((level, inner)) = html_heading(text) {
+        return named(level, inner);
+    }
+    // `== Cards ==`
+    let equals = text.bytes().take_while(|&mark| mark == b'=').count();
+    if (1..LEVELS).contains(&equals) && text.len() > 2 * equals && text[equals..].starts_with(' ') {
+        let inner = text[equals..].strip_suffix(&text[..equals])?;
+        return named(equals, inner).filter(|_| !inner.contains('='));
+    }
+    if let Some(inner) = text.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**")) {
+        return named(LEVELS, inner).filter(|_| !inner.contains("**"));
+    }
+    // A line of `===` or `---` below makes a heading of it, but not of a row of a table.
+    let under = near(at.checked_add(1));
+    let underlined = |mark: char| under.len() >= 3 && under.chars().all(|c| c == mark);
+    match is_markdown && !text.contains(['|', '=']) && near(at.checked_sub(1)).is_empty() {
+        true if underlined('=') => named(1, text),
+        true if underlined('-') => named(2, text),
+        _ => None,
+    }
+}
+
+/// `<h2 id="x">Cards</h2>`
+fn html_heading(text: &str) -> Option<(usize, &str)> {
+    let rest = text.strip_prefix("<h")?;
+    let level = rest.chars().next()?.to_digit(10).filter(|level| (1..=6).contains(level))? as usize;
+    let (_, inner) = rest.split_once('>')?;
+    let inner = inner.rsplit_once("</h").map_or(inner, |(inner, _)| inner);
+    (!inner.contains('<')).then_some((level, inner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lines::lines;
+    use super::*;
+
+    /// Headings above the last line.
+    fn above(name: &str, text: &str) -> Vec<String> {
+        let lines = lines(text);
+        let mut tracker = Tracker::of(name, &lines);
+        (0..lines.len()).for_each(|at| _ = tracker.line(&lines, at));
+        tracker.context(&[]).headings
+    }
+
+    #[test]
+    fn headings_are_kept_by_level() {
+        assert_eq!(above("a.md", "# A\n## B\n### C\n## D\nx"), ["A", "D"]);
+        assert_eq!(above("a.txt", "## B ##\n**C:**\nx"), ["", "B", "", "", "", "", "C"]);
+        assert_eq!(above("a.html", "<h2 id=\"x\">SD &amp; card</h2>"), ["", "SD &amp; card"]);
+        assert_eq!(above("a.wiki", "== SD card ==\nx"), ["", "SD card"]);
+        assert_eq!(above("a.md", "SSD\n---\nx"), ["", "SSD"]);
+    }
+
+    #[test]
+    fn prompts_code_and_rules_are_no_headings() {
+        assert_eq!(above("a.txt", "x\n# sync\ny"), [""; 0]);
+        assert_eq!(above("a.md", "```\n# sync\n## x\n```\nx"), [""; 0]);
+        assert_eq!(above("a.md", "a | b\n---\n\n***\n#no\n====\nread: io=1\n---\n"), [""; 0]);
+    }
+
+    #[test]
+    fn file_systems_are_those_made_or_mounted_last() {
+        let after = |text: &str| {
+            let mut tracker = Tracker::default();
+            text.lines().for_each(|line| tracker.commands(line));
+            let context = tracker.context(&[]);
+            (context.filesystem.unwrap_or_default(), context.device.unwrap_or_default())
+        };
+        let of = |kind: &str, device: &str| (kind.to_owned(), device.to_owned());
+        assert_eq!(after("$ sudo mkfs.ext4 /dev/sda1\n$ sudo mount /dev/sda1 /mnt"), of("ext4", "/dev/sda1"));
+        assert_eq!(after("# mkfs -t f2fs -f /dev/sda1 && mount /dev/sda1 /mnt"), of("f2fs", "/dev/sda1"));
+        assert_eq!(after("pi@pi:~ $ mkfs.fat -F 32 /dev/sda1; mount /dev/sdb1 /mnt"), of("", "/dev/sdb1"));
+        assert_eq!(after("/dev/mmcblk0p2 on / type ext4 (rw,noatime)"), of("ext4", "/dev/mmcblk0p2"));
+        for prose in ["I made it with mkfs.ext4 /dev/sda1", "the mount is on a type of disk", "mount it"] {
+            assert_eq!(after(prose), of("", ""), "{prose}");
+        }
+    }
+}
