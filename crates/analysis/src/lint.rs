@@ -2,7 +2,7 @@
 //! by the same rules.
 
 use crate::summarize::{SHORT, SMALL_FILE};
-use hakaru_model::job::{Fill, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::job::{BlockSize, Distribution, Fill, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::record::RunRecord;
 use hakaru_model::slip::{Remark, Slip};
 use hakaru_model::units::{Bytes, Nanos};
@@ -89,14 +89,44 @@ fn flushes(job: &Job) -> bool {
     d.fsync_every > 0 || d.fdatasync_every > 0 || d.end_fsync || d.fsync_on_close || d.sync || d.dsync
 }
 
+/// Whether each write is on the device before the next, or a few of them at a time: the cache then holds back nothing.
+fn flushes_as_it_goes(job: &Job) -> bool {
+    let d = &job.durability;
+    d.fsync_every > 0 || d.fdatasync_every > 0 || d.sync || d.dsync
+}
+
+/// Whether the cache is emptied first and each block read once after that, so that all of them come from the device.
+fn reads_once(job: &Job) -> bool {
+    let Job { access, extent, files, timing, .. } = job;
+    let evenly = matches!(access.distribution, Distribution::Uniform);
+    let each_once = !access.random || access.every_block_once && evenly;
+    let one_pass =
+        !timing.time_based && extent.loops <= 1 && extent.io_size.is_none_or(|size| Some(size) == extent.size);
+    let shared = job.numjobs > 1 && job.clones_apart() == 1;
+    files.invalidate && !files.pre_read && one_pass && each_once && !shared
+}
+
+/// A block size that direct I/O does not take: the smallest sector has 512 bytes.
+fn odd_block(job: &Job) -> Option<Bytes> {
+    let odd = |size: &Bytes| size.0 % 512 > 0;
+    job.blocks_used().find_map(|block| match block {
+        BlockSize::Fixed(size) => Some(*size).filter(odd),
+        BlockSize::Range { min, .. } => Some(*min).filter(odd),
+        BlockSize::Split(parts) => parts.iter().map(|(size, _)| *size).find(odd),
+    })
+}
+
 fn cache(job: &Job, memory: Option<Bytes>, slips: &mut Vec<Slip>) {
     if job.files.direct {
         return;
     }
+    let (reads, odd_block) = (job.access.does(Op::Read), odd_block(job));
     let fits = memory.and_then(|memory| working_set(job).filter(|size| *size < memory).map(|size| (size, memory)));
     match fits {
-        Some((size, memory)) if job.access.does(Op::Read) => slips.push(Slip::FitsInMemory { size, memory }),
-        _ => slips.push(Slip::Buffered),
+        Some(_) if reads && reads_once(job) => slips.push(Slip::ReadAhead),
+        Some((size, memory)) if reads => slips.push(Slip::FitsInMemory { size, memory, odd_block }),
+        _ if !reads && flushes_as_it_goes(job) => {}
+        _ => slips.push(Slip::Buffered { odd_block }),
     }
     if job.access.does(Op::Write) && !flushes(job) {
         slips.push(Slip::NotFlushed);
@@ -213,9 +243,13 @@ mod tests {
         moved(1, 64 << 20, 64 << 20);
         moved(3, 0, 12 << 30);
         moved(2, 64 << 20, 128 << 20);
-        finds(Op::Write, |j| j.files.direct = false, &[Slip::Buffered, Slip::NotFlushed]);
-        finds(Op::Write, |j| (j.files.direct, j.durability.end_fsync) = (false, true), &[Slip::Buffered]);
-        let fits = Slip::FitsInMemory { size: Bytes(4 << 30), memory: Bytes(8 << 30) };
+        finds(Op::Write, |j| j.files.direct = false, &[Slip::Buffered { odd_block: None }, Slip::NotFlushed]);
+        finds(
+            Op::Write,
+            |j| (j.files.direct, j.durability.end_fsync) = (false, true),
+            &[Slip::Buffered { odd_block: None }],
+        );
+        let fits = Slip::FitsInMemory { size: Bytes(4 << 30), memory: Bytes(8 << 30), odd_block: None };
         finds(Op::Read, |j| j.files.direct = false, std::slice::from_ref(&fits));
         let deep = |j: &mut Job| (j.files.direct, j.ioengine, j.queue.iodepth) = (false, IoEngine::Libaio, 8);
         finds(Op::Read, deep, &[Slip::DepthBuffered { asked: 8 }, fits]);
@@ -225,6 +259,39 @@ mod tests {
         finds(Op::Write, |j| j.buffers.fill = Fill::Zero, &[Slip::Compressible]);
         let clones = |j: &mut Job| (j.numjobs, j.access.random) = (4, false);
         finds(Op::Read, clones, &[Slip::SameBlocks { clones: 4 }]);
+    }
+
+    /// 18930 device reads of 16384 were called few, and writes that are synced one by one the speed of memory.
+    #[test]
+    fn a_cache_that_holds_nothing_back_is_no_fault() {
+        let once = |j: &mut Job| (j.files.direct, j.timing.time_based, j.timing.runtime) = (false, false, None);
+        finds(Op::Read, once, &[Slip::ReadAhead]);
+        let size = Bytes(4 << 30);
+        let fits = Slip::FitsInMemory { size, memory: Bytes(8 << 30), odd_block: None };
+        for change in [
+            (|j: &mut Job| j.files.invalidate = false) as fn(&mut Job),
+            |j| j.extent.loops = 2,
+            |j| j.access.every_block_once = false,
+            |j| j.numjobs = 2,
+            |j| j.extent.io_size = Some(SizeSpec::Bytes(Bytes(64 << 30))),
+        ] {
+            finds(Op::Read, |j| (once(j), change(j)).1, std::slice::from_ref(&fits));
+        }
+        for sync in [
+            (|j: &mut Job| j.durability.fdatasync_every = 1) as fn(&mut Job),
+            |j| j.durability.fsync_every = 32,
+            |j| j.durability.dsync = true,
+        ] {
+            finds(Op::Write, |j| (j.files.direct = false, sync(j)).1, &[]);
+        }
+        // The advice is one that can be followed.
+        let odd = |j: &mut Job| {
+            j.files.direct = false;
+            j.block = hakaru_model::job::PerOp::all(BlockSize::Fixed(Bytes(2300)));
+        };
+        let odd_block = Some(Bytes(2300));
+        finds(Op::Write, odd, &[Slip::Buffered { odd_block }, Slip::NotFlushed]);
+        assert!(Slip::Buffered { odd_block }.cure().contains("bs=2560"));
     }
 
     #[test]
@@ -252,6 +319,7 @@ mod tests {
         assert_eq!((unit.option(), unit.weight()), ("bs", Weight::Wrong));
         assert!(unit.cure().starts_with("write 4K for"), "{}", unit.cure());
         assert_eq!(unit.to_string(), "bs=4KiB means 4000 bytes here");
-        assert!(Slip::OneRun.weight() < Weight::Weak);
+        let label = Slip::Unit { option: "size".into(), typed: "1GB".into(), means: 1 << 30 };
+        assert!(Slip::OneRun.weight() < Weight::Weak && label.weight() == Weight::Note);
     }
 }

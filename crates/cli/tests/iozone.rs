@@ -107,7 +107,7 @@ fn what_is_stored_and_what_is_printed_say_the_same() {
         assert_eq!(imported.phases.len(), record.phases.len(), "{printed}");
         for (place, (theirs, ours)) in imported.phases.iter().zip(&record.phases).enumerate() {
             assert_eq!(theirs.name, ours.name);
-            let measured = Figures::of(ours, 16, Unit::KiloBytes).children;
+            let measured = Figures::of(ours, 16, Unit::KiloBytes, Default::default()).children;
             let worker = &theirs.workers[0];
             let by_count = worker.ops.iter().find(|(_, op)| op.bytes > 0);
             let by_count = by_count.map(|(_, op)| op.bytes as f64 / worker.runtime.as_secs_f64());

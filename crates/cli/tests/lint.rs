@@ -122,3 +122,30 @@ fn of_several_files_each_is_named() {
     let out = lint(&home, &["/dev/zero"]);
     assert!(out.status.code() == Some(2) && text(&out.stderr).contains("256 MiB"), "{}", text(&out.stderr));
 }
+
+#[test]
+fn one_cause_is_one_remark_with_all_its_jobs() {
+    let home = Home::new();
+    let file = home.work().join("jobs.fio");
+    let jobs = "[global]\nfilename=f\nrw=randread\nsize=4g\ntime_based\nruntime=60\n[a]\ndirect=0\n[b]\nname=c\nstonewall\n\
+                iodepth=4\ndirect=1\n";
+    std::fs::write(&file, jobs).unwrap();
+    let remarks = found(&home, &[file.to_str().unwrap()]);
+    let of = |name: &str| remarks.iter().filter(|remark| remark["slip"]["slip"] == name).collect::<Vec<_>>();
+    assert_eq!(of("no_ramp").len(), 1, "{remarks:?}");
+    assert_eq!(of("no_ramp")[0]["jobs"], serde_json::json!(["a", "c"]));
+    // A job that is named anew keeps its place in the file.
+    let span = &of("depth_ignored")[0]["span"];
+    assert_eq!(&jobs[span[0].as_u64().unwrap() as usize..span[1].as_u64().unwrap() as usize], "iodepth=4");
+}
+
+#[test]
+fn a_quoted_command_line_is_a_command_line() {
+    let home = Home::new();
+    let line = "fio --name=x --filename=f --size=1GB --direct=1 --rw=randread --time_based --runtime=60 --ramp_time=2s";
+    for quoted in [line.to_owned(), format!("$ sudo {line}")] {
+        let out = lint(&home, &[&quoted]);
+        assert_eq!(out.status.code(), Some(0), "{}{}", text(&out.stdout), text(&out.stderr));
+        assert!(text(&out.stdout).contains("size=1GB means 1073741824 bytes"), "{}", text(&out.stdout));
+    }
+}

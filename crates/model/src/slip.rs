@@ -35,10 +35,23 @@ pub enum Slip {
     DepthBuffered { asked: u32 },
     /// Buffered I/O.
     #[error("direct=0: the page cache is in between, and speeds may be those of memory")]
-    Buffered,
+    Buffered {
+        /// A block size that direct I/O does not take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        odd_block: Option<Bytes>,
+    },
+    /// Buffered reads of a file that is not cached, each block once.
+    #[error("direct=0 with invalidate=1: each block comes from the device once, and the kernel reads ahead")]
+    ReadAhead,
     /// Buffered reads of less than memory.
     #[error("{size} are read through the page cache, and memory has {memory}: few reads will reach the device")]
-    FitsInMemory { size: Bytes, memory: Bytes },
+    FitsInMemory {
+        size: Bytes,
+        memory: Bytes,
+        /// A block size that direct I/O does not take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        odd_block: Option<Bytes>,
+    },
     /// Buffered writes that nobody flushes.
     #[error("writes end in the page cache: the time until they are on the device is not measured")]
     NotFlushed,
@@ -82,7 +95,7 @@ impl Slip {
     pub fn option(&self) -> &str {
         match self {
             Slip::DepthIgnored { .. } | Slip::DepthBuffered { .. } => "iodepth",
-            Slip::Buffered | Slip::FitsInMemory { .. } => "direct",
+            Slip::Buffered { .. } | Slip::ReadAhead | Slip::FitsInMemory { .. } => "direct",
             Slip::NotFlushed => "rw",
             Slip::SmallFile { .. } => "size",
             Slip::Short { .. } | Slip::EndsEarly { .. } | Slip::NoRamp => "runtime",
@@ -99,8 +112,11 @@ impl Slip {
         match self {
             Slip::DepthIgnored { .. } => "use ioengine=io_uring or libaio, or leave iodepth out".to_owned(),
             Slip::DepthBuffered { .. } => "use direct=1, or ioengine=io_uring".to_owned(),
-            Slip::Buffered => "use direct=1 to measure the device".to_owned(),
-            Slip::FitsInMemory { memory, .. } => format!("use direct=1, or more than {memory}"),
+            Slip::Buffered { odd_block } => format!("use {} to measure the device", direct(*odd_block)),
+            Slip::ReadAhead => "use direct=1 to measure the device without read-ahead".to_owned(),
+            Slip::FitsInMemory { memory, odd_block, .. } => {
+                format!("use {}, or more than {memory}", direct(*odd_block))
+            }
             Slip::NotFlushed => "use end_fsync=1, fsync=N or direct=1".to_owned(),
             Slip::SmallFile { .. } => "use size=2g or more, or run for longer than the cache lasts".to_owned(),
             Slip::Short { wanted, .. } => format!("use runtime={} or more with time_based=1", wanted.0 / 1_000_000_000),
@@ -125,12 +141,20 @@ impl Slip {
     /// How much it matters.
     pub fn weight(&self) -> Weight {
         match self {
-            Slip::DepthIgnored { .. } | Slip::FitsInMemory { .. } | Slip::ReadsBack { .. } | Slip::Unit { .. } => {
-                Weight::Wrong
-            }
-            Slip::OneRun | Slip::NoRamp => Weight::Note,
+            Slip::DepthIgnored { .. } | Slip::FitsInMemory { .. } | Slip::ReadsBack { .. } => Weight::Wrong,
+            // `4KiB` of 4000 bytes misleads everybody; `1GB` of 2^30 bytes hardly anybody.
+            Slip::Unit { typed, .. } if typed.contains(['i', 'I']) => Weight::Wrong,
+            Slip::OneRun | Slip::NoRamp | Slip::ReadAhead | Slip::Unit { .. } => Weight::Note,
             _ => Weight::Weak,
         }
+    }
+}
+
+/// Direct I/O as it is asked for; a block that is no multiple of a sector has to become one.
+fn direct(odd_block: Option<Bytes>) -> String {
+    match odd_block {
+        None => "direct=1".to_owned(),
+        Some(Bytes(size)) => format!("direct=1 with bs={} (it takes multiples of 512)", size.next_multiple_of(512)),
     }
 }
 

@@ -12,7 +12,8 @@ use hakaru_dialects::fio::options::{self, Kind};
 use hakaru_dialects::fio::{Action, Invocation};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Scenario;
-use hakaru_model::record::RunRecord;
+use hakaru_model::record::{Origin, RunRecord};
+use hakaru_model::reported::JobProperty;
 use hakaru_model::slip::{Remark, Slip, Weight};
 use hakaru_model::units::{Bytes, SizeRules, parse_size};
 use serde_json::json;
@@ -27,6 +28,7 @@ const FORMAT: u32 = 1;
 const AFTER: &str = "\
 Examples:
   hakaru lint fio --name=x --filename=/mnt/f --rw=randread --iodepth=32
+  hakaru lint 'sudo fio --name=x --filename=/dev/sdX --rw=read'
   hakaru lint jobs.fio
   hakaru lint --json result.txt
 
@@ -49,15 +51,37 @@ struct Subject {
     name: String,
     /// The command line, or the job file.
     source: String,
-    /// What was found, with the bytes of the source it is about.
-    remarks: Vec<(Remark, Option<Range<usize>>)>,
+    /// What was found.
+    remarks: Vec<Finding>,
+}
+
+/// One cause, with all the jobs it concerns.
+struct Finding {
+    slip: Slip,
+    /// Names of the jobs; empty where it is about all of them.
+    jobs: Vec<String>,
+    /// Bytes of the source it is about, of the first job.
+    span: Option<Range<usize>>,
+}
+
+/// Puts the remarks that say the same of several jobs together, in the order of the first of each.
+fn by_cause(remarks: Vec<(Remark, Option<Range<usize>>)>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    for (Remark { job, slip }, span) in remarks {
+        let jobs = if job.is_empty() { Vec::new() } else { vec![job] };
+        match found.iter_mut().find(|known| known.slip == slip) {
+            Some(known) => known.jobs.extend(jobs),
+            None => found.push(Finding { slip, jobs, span }),
+        }
+    }
+    found
 }
 
 /// Looks, and tells what is wrong.
 pub(crate) fn main(args: &Args) -> Result<Exit> {
     let mut subjects = Vec::new();
-    if args.what.first().is_some_and(|word| word == "fio") {
-        match command(&args.what[1..]) {
+    if let Some(words) = command_words(&args.what) {
+        match command(&words) {
             Some(subject) => subjects.push(subject),
             None => return Ok(Exit::Usage),
         }
@@ -74,9 +98,20 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
         }
     }
     print(&if args.json { as_json(&subjects)? } else { as_text(&subjects) })?;
-    let matters = |(remark, _): &(Remark, _)| remark.slip.weight() >= Weight::Weak;
+    let matters = |finding: &Finding| finding.slip.weight() >= Weight::Weak;
     let found = subjects.iter().flat_map(|subject| &subject.remarks).any(matters);
     Ok(if found { Exit::Failed } else { Exit::Ok })
+}
+
+/// The words of a command line of fio, without the program's name: as words, or as one quoted word that holds them all.
+fn command_words(what: &[OsString]) -> Option<Vec<OsString>> {
+    if what.first().is_some_and(|word| word == "fio") {
+        return Some(what[1..].to_vec());
+    }
+    let [only] = what else { return None };
+    let text = only.to_str().filter(|text| text.contains(char::is_whitespace) && !Path::new(text).exists())?;
+    let words = hakaru_dialects::import::fio_command(text)?;
+    Some(words.into_iter().map(OsString::from).collect())
 }
 
 /// A command line of fio. `None` when it was not understood, which is told.
@@ -84,7 +119,7 @@ fn command(words: &[OsString]) -> Option<Subject> {
     let invocation = understood(words)?;
     let source = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let places = places_in_command(&source);
-    Some(Subject { name: "command line".to_owned(), remarks: judged(&invocation, &places), source })
+    Some(Subject { name: "command line".to_owned(), remarks: by_cause(judged(&invocation, &places)), source })
 }
 
 fn understood(words: &[OsString]) -> Option<Invocation> {
@@ -106,13 +141,13 @@ fn file(path: &Path) -> Result<Option<Subject>> {
     let name = path.display().to_string();
     let records = imports::records_in(path)?;
     if !records.is_empty() {
-        let remarks = of_results(&records).into_iter().map(|remark| (remark, None)).collect();
+        let remarks = by_cause(of_results(&records).into_iter().map(|remark| (remark, None)).collect());
         return Ok(Some(Subject { name, source: String::new(), remarks }));
     }
     let source = std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
     let Some(invocation) = understood(&[path.as_os_str().to_owned()]) else { return Ok(None) };
     let places = places_in_file(&source);
-    Ok(Some(Subject { name, remarks: judged(&invocation, &places), source }))
+    Ok(Some(Subject { name, remarks: by_cause(judged(&invocation, &places)), source }))
 }
 
 /// Where an option stands: section (empty for all jobs), name, value, bytes of the source.
@@ -193,39 +228,56 @@ fn of_results(records: &[RunRecord]) -> Vec<Remark> {
 fn of_the_design(remark: &Remark, record: &RunRecord) -> bool {
     match remark.slip {
         Slip::EndsEarly { runtime, size } => hakaru_analysis::ended_early(record, &remark.job, runtime, size),
-        Slip::DepthIgnored { .. } | Slip::SameBlocks { .. } => true,
+        Slip::DepthIgnored { .. } => !engine_is_unstated(record),
+        Slip::SameBlocks { .. } => true,
         _ => false,
     }
+}
+
+/// Whether an imported result does not name the engine, so that nobody knows what a queue depth did.
+fn engine_is_unstated(record: &RunRecord) -> bool {
+    let Origin::Imported { reported, .. } = &record.origin else { return false };
+    reported.unstated.iter().any(|job| job.properties.contains(&JobProperty::Engine))
 }
 
 fn judged_already(caveat: &Caveat) -> bool {
     matches!(caveat, Caveat::DepthCapped { .. } | Caveat::FewRuns { .. })
 }
 
-/// Options of a command line, where they stand.
+/// Options of a command line, where they stand. Each `--name` begins a job.
 fn places_in_command(source: &str) -> Vec<Place> {
-    let mut at = 0;
+    let (mut at, mut section) = (0, String::new());
     let mut places = Vec::new();
     for word in source.split(' ') {
         let bare = word.trim_start_matches('-');
         let (name, value) = bare.split_once('=').unwrap_or((bare, ""));
-        places.push((String::new(), name.to_owned(), value.to_owned(), at..at + word.len()));
+        if name == "name" {
+            section = if value == "global" { String::new() } else { value.to_owned() };
+        }
+        places.push((section.clone(), name.to_owned(), value.to_owned(), at..at + word.len()));
         at += word.len() + 1;
     }
     places
 }
 
-/// Options of a job file, with the section they stand in.
+/// Options of a job file, with the job they belong to: `name=` inside a section gives its job another name.
 fn places_in_file(source: &str) -> Vec<Place> {
-    let (mut at, mut section, mut places) = (0, String::new(), Vec::new());
+    let (mut at, mut section, mut places) = (0, String::new(), Vec::<Place>::new());
+    let mut first = 0;
     for line in source.split_inclusive('\n') {
         let text = line.trim();
         let start = at + line.len() - line.trim_start().len();
         if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             section = if name.starts_with("global") { String::new() } else { name.to_owned() };
+            first = places.len();
         } else if !text.starts_with([';', '#']) {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
-            places.push((section.clone(), name.trim().to_owned(), value.trim().to_owned(), start..start + text.len()));
+            let (name, value) = (name.trim(), value.trim());
+            if name == "name" && !section.is_empty() {
+                value.clone_into(&mut section);
+                places[first..].iter_mut().for_each(|place| value.clone_into(&mut place.0));
+            }
+            places.push((section.clone(), name.to_owned(), value.to_owned(), start..start + text.len()));
         }
         at += line.len();
     }
@@ -244,6 +296,17 @@ fn place_of(remark: &Remark, jobs: &BTreeMap<&str, &[(String, String)]>, places:
     places.iter().filter(|place| fits(place).is_some()).max_by_key(fits).map(|(.., span)| span.clone())
 }
 
+/// How many jobs are named before the rest is counted.
+const NAMED: usize = 4;
+
+/// `a, b, c, d and 12 more`
+fn named(jobs: &[String]) -> String {
+    match jobs.len() {
+        0..=NAMED => jobs.join(", "),
+        many => format!("{} and {} more", jobs[..NAMED].join(", "), many - NAMED),
+    }
+}
+
 fn as_text(subjects: &[Subject]) -> String {
     let renderer = Renderer::styled();
     let mut text = String::new();
@@ -253,16 +316,16 @@ fn as_text(subjects: &[Subject]) -> String {
             let nothing = if remarks.is_empty() { " nothing was found" } else { "" };
             text += &format!("{}:{nothing}\n\n", hakaru_report::plain(name));
         }
-        for (Remark { job, slip }, span) in remarks {
+        for Finding { slip, jobs, span } in remarks {
             counts[slip.weight() as usize] += 1;
             let level = match slip.weight() {
                 Weight::Wrong => Level::ERROR,
                 Weight::Weak => Level::WARNING,
                 Weight::Note => Level::NOTE,
             };
-            let of = if job.is_empty() { String::new() } else { format!("{job}: ") };
-            let named = level.with_name(slip.weight().name());
-            let mut group = Group::with_title(named.primary_title(format!("{of}{slip}")));
+            let of = if jobs.is_empty() { String::new() } else { format!("{}: ", named(jobs)) };
+            let level = level.with_name(slip.weight().name());
+            let mut group = Group::with_title(level.primary_title(format!("{of}{slip}")));
             if let Some(span) = span.clone().filter(|span| source.get(span.clone()).is_some()) {
                 let annotation = AnnotationKind::Primary.span(span);
                 group = group.element(Snippet::source(source.as_str()).path(name.as_str()).annotation(annotation));
@@ -282,10 +345,10 @@ fn as_text(subjects: &[Subject]) -> String {
 }
 
 fn as_json(subjects: &[Subject]) -> Result<String> {
-    let remark = |(remark, span): &(Remark, Option<Range<usize>>)| {
-        let slip = &remark.slip;
+    let remark = |Finding { slip, jobs, span }: &Finding| {
         json!({
-            "job": remark.job,
+            "job": jobs.first().map_or("", String::as_str),
+            "jobs": jobs,
             "slip": slip,
             "option": slip.option(),
             "weight": slip.weight(),

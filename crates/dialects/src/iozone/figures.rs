@@ -43,6 +43,10 @@ pub struct Figures {
     pub min_xfer: f64,
     /// What each child moved, and its throughput.
     pub each: Vec<(f64, f64)>,
+    /// Seconds of the parent.
+    pub wall_s: f64,
+    /// Seconds of processor time of all children.
+    pub cpu_s: f64,
 }
 
 /// Nothing is over in no time: a tick of the clock keeps figures finite.
@@ -50,9 +54,17 @@ fn seconds(time: Nanos) -> f64 {
     time.0.max(1) as f64 / 1e9
 }
 
+/// From the start of the first child to the end of the last; each starts `delay` after the one before.
+fn parent_time(phase: &PhaseRecord, delay: Nanos) -> Nanos {
+    let end = |(child, worker): (usize, &WorkerRecord)| {
+        Nanos(delay.0.saturating_mul(child as u64).saturating_add(worker.job_runtime.max(worker.runtime).0))
+    };
+    phase.workers.iter().enumerate().map(end).max().unwrap_or_default().max(phase.elapsed)
+}
+
 impl Figures {
-    /// Figures of one phase, with records of this size.
-    pub fn of(phase: &PhaseRecord, record_kb: u64, unit: Unit) -> Figures {
+    /// Figures of one phase, with records of this size, and `delay` between the starts of two children.
+    pub fn of(phase: &PhaseRecord, record_kb: u64, unit: Unit, delay: Nanos) -> Figures {
         let amount = |kb: f64| if unit == Unit::KiloBytes { kb } else { kb / record_kb.max(1) as f64 };
         let moved =
             |worker: &WorkerRecord| amount(Op::ALL.iter().map(|&op| worker.ops[op].bytes).sum::<u64>() as f64 / 1024.0);
@@ -60,16 +72,25 @@ impl Figures {
         let rates = || each.iter().map(|(_, rate)| *rate);
         let children: f64 = rates().sum();
         let total: f64 = each.iter().map(|(moved, _)| moved).sum();
+        let wall = parent_time(phase, delay);
+        let cpu = |worker: &WorkerRecord| (worker.cpu.user.0 as f64 + worker.cpu.system.0 as f64) / 1e9;
         let least = |all: &mut dyn Iterator<Item = f64>| all.reduce(f64::min).unwrap_or(0.0);
         Figures {
             children,
-            parent: total / seconds(phase.elapsed),
+            parent: total / seconds(wall),
             min: least(&mut rates()),
             max: rates().reduce(f64::max).unwrap_or(0.0),
             avg: children / each.len().max(1) as f64,
             min_xfer: least(&mut each.iter().map(|(moved, _)| *moved)),
+            wall_s: seconds(wall),
+            cpu_s: phase.workers.iter().map(cpu).sum(),
             each,
         }
+    }
+
+    /// Processor time as a percentage of the parent's time.
+    pub fn cpu_percent(&self) -> f64 {
+        if self.wall_s > 0.0 { self.cpu_s / self.wall_s * 100.0 } else { 0.0 }
     }
 
     /// The whole number that stands in the table.

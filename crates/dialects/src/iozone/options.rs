@@ -331,7 +331,7 @@ const OUTPUT: &[Opt] = &[
         to.say("Excel chart generation enabled");
         Ok(())
     }),
-    works("b", FILE, "Writes the reports as a workbook (the form of .xlsx, whatever the name)", |to, text| {
+    works("b", FILE, "Writes the reports as a workbook: .xls by that name, else .xlsx", |to, text| {
         to.workbook = text.first().map(Into::into);
         Ok(())
     }),
@@ -343,6 +343,12 @@ const OUTPUT: &[Opt] = &[
     works("N", Nothing, "Microseconds per operation, in the table", |to, _| {
         to.micros = true;
         to.say("Microseconds/op Mode. Output is in microseconds per operation.");
+        Ok(())
+    }),
+    works("+u", Nothing, "Processor time of each test, and its share of the parent's time", |to, _| {
+        to.cpu_use = true;
+        to.say("CPU utilization Resolution = 0.000 seconds.");
+        to.say("CPU utilization Excel chart enabled");
         Ok(())
     }),
     works("M", Nothing, "Prints what this host is", |to, _| {
@@ -366,13 +372,6 @@ const FOREIGN: &[Opt] = &[
     refused("+m", FILE, "Children on the hosts a file lists", NO_CLUSTER, PER_HOST),
     refused("+h", One("host"), "Name of the host that leads", NO_CLUSTER, PER_HOST),
     refused("+t", Nothing, "Measures the network to the children", NO_CLUSTER, "use iperf3"),
-    refused(
-        "+u",
-        Nothing,
-        "Processor use beside each figure",
-        "the reports have no place for it here",
-        "use hakaru fio, which tells it of each job, or set HAKARU_STORE=1 and look with hakaru show",
-    ),
     refused("+d", Nothing, "Checks every byte", "figures are not valid then", "use hakaru fio --verify=crc32c"),
     refused("+l", Nothing, "Locks each record", "no file is shared between children", "leave it out"),
     refused("+L", Nothing, "Locks each record, shared file", "no file is shared between children", "leave it out"),

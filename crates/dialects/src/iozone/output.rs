@@ -109,7 +109,7 @@ pub fn group_block(request: &Request, kind: Kind, cell: Cell, figures: &Figures)
     // Short names need another tab to reach the column of the others.
     let tabs = |short: bool| if short { "\t\t" } else { "\t" };
     let (first, second) = (tabs(kind == Kind::Read), tabs(matches!(kind, Kind::Read | Kind::Fwrite | Kind::Fread)));
-    let Figures { children, parent, min, max, avg, min_xfer, each } = figures;
+    let Figures { children, parent, min, max, avg, min_xfer, each, wall_s, cpu_s } = figures;
     let mut text = format!(
         "\n\tChildren see throughput for {who} {first}= {children:10.2} {unit}/sec\n\
          \tParent sees throughput for {who} {second}= {parent:10.2} {unit}/sec\n\
@@ -118,6 +118,15 @@ pub fn group_block(request: &Request, kind: Kind, cell: Cell, figures: &Figures)
          \tAvg throughput per {word} \t\t\t= {avg:10.2} {unit}/sec\n\
          \tMin xfer \t\t\t\t\t= {min_xfer:10.2} {unit}\n"
     );
+    if request.draft.cpu_use {
+        // The first test has a capital letter there.
+        let word = if kind == Kind::Write { "Utilization" } else { "utilization" };
+        let percent = figures.cpu_percent();
+        let _ = writeln!(
+            text,
+            "\tCPU {word}: Wall time {wall_s:8.3}    CPU time {cpu_s:8.3}    CPU utilization {percent:6.2} %"
+        );
+    }
     if request.draft.show_children {
         for (child, (moved, rate)) in each.iter().enumerate() {
             let _ = writeln!(
@@ -209,7 +218,20 @@ pub struct Report {
 /// The reports: one a test for the table, one for all tests in throughput mode.
 pub fn reports(request: &Request, results: &Results) -> Vec<Report> {
     match &request.mode {
-        Mode::Table { rows } => request.kinds.iter().map(|&kind| table_report(request, results, rows, kind)).collect(),
+        Mode::Table { rows } => {
+            let speed = |figures: &Figures| figures.in_table(request.unit) as f64;
+            let report = |&kind: &Kind| table_report(results, rows, kind, kind.report(), &speed);
+            let mut all: Vec<Report> = request.kinds.iter().map(report).collect();
+            if request.draft.cpu_use {
+                let cpu = |figures: &Figures| (figures.cpu_percent() * 100.0).round() / 100.0;
+                let of = |&kind: &Kind| {
+                    let name = format!("{} CPU utilization", kind.report());
+                    table_report(results, rows, kind, &name, &cpu)
+                };
+                all.extend(request.kinds.iter().map(of));
+            }
+            all
+        }
         Mode::Throughput { children, record_kb, .. } => {
             let value = |kind: Kind, count: &u32| {
                 let found = results.all.iter().find(|(cell, k, _)| *k == kind && cell.children == *count);
@@ -230,7 +252,14 @@ pub fn reports(request: &Request, results: &Results) -> Vec<Report> {
     }
 }
 
-fn table_report(request: &Request, results: &Results, rows: &[(u64, u64)], kind: Kind) -> Report {
+/// One value of each row and record size, under `name`.
+fn table_report(
+    results: &Results,
+    rows: &[(u64, u64)],
+    kind: Kind,
+    name: &str,
+    of: &dyn Fn(&Figures) -> f64,
+) -> Report {
     let sorted = |mut all: Vec<u64>| {
         all.sort_unstable();
         all.dedup();
@@ -240,11 +269,11 @@ fn table_report(request: &Request, results: &Results, rows: &[(u64, u64)], kind:
     let value = |size: u64, record: u64| {
         let at = |cell: &Cell| (cell.size_kb, cell.record_kb) == (size, record);
         let found = results.all.iter().find(|(cell, k, _)| *k == kind && at(cell));
-        found.map(|(_, _, figures)| figures.in_table(request.unit) as f64)
+        found.map(|(_, _, figures)| of(figures))
     };
     let row = |size: u64| (size.to_string(), records.iter().map(|&record| value(size, record)).collect());
     Report {
-        titles: vec![format!("{} report", kind.report())],
+        titles: vec![format!("{name} report")],
         heads: records.iter().map(u64::to_string).collect(),
         rows: sorted(rows.iter().map(|row| row.0).collect()).into_iter().map(row).collect(),
     }

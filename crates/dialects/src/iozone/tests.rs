@@ -138,7 +138,6 @@ fn what_cannot_be_is_said_with_its_cure() {
         ("-N -t 1", "with children use -O"),
         ("-O -N", "contradict"),
         ("-U /mnt -a", "use -I"),
-        ("-+u -a", "hakaru fio"),
         ("-+m hosts -t 2", "start it on each host"),
         ("-y 8m -q 4m -a", "smallest size asked for is more than the largest"),
         ("-t", "needs a value"),
@@ -206,7 +205,7 @@ fn whole(line: &str) -> String {
         for (place, &kind) in request.kinds.iter().enumerate() {
             let share = |child: u64| (cell.size_kb - child * cell.record_kb, 1000 + 100 * place as u64 + nth as u64);
             let workers: Vec<(u64, u64)> = (0..u64::from(cell.children)).map(share).collect();
-            let figures = Figures::of(&phase(&workers, 4000), cell.record_kb, request.unit);
+            let figures = Figures::of(&phase(&workers, 4000), cell.record_kb, request.unit, request.delay());
             text += &match table {
                 true => row.value(kind, figures.in_table(request.unit)),
                 false => output::group_block(&request, kind, cell, &figures),
@@ -375,4 +374,36 @@ fn word() -> impl Strategy<Value = String> {
         "-[a-zA-Z+]{1,4}",
         "\\PC{0,8}",
     ]
+}
+
+/// `-d` delays each child, and the parent waits for the last of them: its figure had no delay in it.
+#[test]
+fn the_parent_sees_its_own_time() {
+    let request = request("-t 4 -s 4m -r 4k -i 0 -d 300000");
+    let workers = [(4096, 100); 4];
+    let of = |delay| Figures::of(&phase(&workers, 100), 4, request.unit, delay);
+    let (together, apart) = (of(hakaru_model::units::Nanos(0)), of(request.delay()));
+    assert_eq!(apart.children, together.children);
+    // 16 MiB in a tenth of a second, and in one second.
+    assert!((together.parent - 163_840.0).abs() < 1.0, "{together:?}");
+    assert!((apart.parent - 16_384.0).abs() < 1.0, "{apart:?}");
+}
+
+/// `-+u` was refused: tests of file systems for networks use it.
+#[test]
+fn processor_use_stands_behind_each_block() {
+    let text = whole("-M -+u -i0 -i1 -s1g -r256k -t12 -I");
+    assert!(
+        text.contains("\tCPU utilization Resolution = 0.000 seconds.\n\tCPU utilization Excel chart enabled\n"),
+        "{text}"
+    );
+    let line = "CPU time    0.000    CPU utilization   0.00 %\n";
+    assert!(text.contains("\tCPU Utilization: Wall time ") && text.contains("\tCPU utilization: Wall time "), "{text}");
+    assert_eq!(text.matches(line).count(), 4, "{text}");
+    let table = whole("-a -s 64k -r 4k -i 0 -R -+u");
+    assert!(table.contains("\"Writer report\"") && table.contains("\"Writer CPU utilization report\""), "{table}");
+    let found = crate::import::import(&[crate::import::Source { name: "x", text: &text }]);
+    let run = &found.runs[0].run;
+    assert_eq!(run.unread, []);
+    assert!(run.reported.blocks[0].get("wall").is_some(), "{:?}", run.reported.blocks[0]);
 }

@@ -97,7 +97,7 @@ impl Observer for Teller<'_> {
             self.whole = false;
             return;
         };
-        let figures = Figures::of(record, self.cell.record_kb, self.request.unit);
+        let figures = Figures::of(record, self.cell.record_kb, self.request.unit, self.request.delay());
         let text = match &mut self.row {
             Some(row) => row.value(kind, figures.in_table(self.request.unit)),
             None => output::group_block(self.request, kind, self.cell, &figures),

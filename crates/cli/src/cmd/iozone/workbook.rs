@@ -5,9 +5,10 @@ use hakaru_dialects::iozone::output::Report;
 use rust_xlsxwriter::{Workbook, XlsxError};
 use std::path::Path;
 
-/// Writes one sheet with all reports, one below the other.
+/// Writes one sheet with all reports, one below the other: by the ending of the name as .xls, else as .xlsx.
 pub(super) fn write(path: &Path, reports: &[Report]) -> anyhow::Result<()> {
-    let bytes = bytes_of(reports).context("cannot make the workbook")?;
+    let old = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xls"));
+    let bytes = if old { biff(reports) } else { bytes_of(reports).context("cannot make the workbook")? };
     std::fs::write(path, bytes)
         .with_context(|| format!("cannot write the workbook to {}; name another file with -b", path.display()))
 }
@@ -44,4 +45,96 @@ fn bytes_of(reports: &[Report]) -> Result<Vec<u8>, XlsxError> {
         row += 1;
     }
     book.save_to_buffer()
+}
+
+/// The sheet in the form of Excel 2.1 (BIFF2): a stream of records, each with its type, its length and its content, which
+/// every reader of .xls knows, and which iozone writes.
+///
+/// Source: OpenOffice.org's Documentation of the Microsoft Excel File Format (D. Rentz), 5.8 BOF, 5.63 LABEL, 5.71 NUMBER.
+fn biff(reports: &[Report]) -> Vec<u8> {
+    let mut sheet = Biff(Vec::new());
+    sheet.record(0x0009, &[0x02, 0x00, 0x10, 0x00]);
+    let mut row = 0;
+    for Report { titles, heads, rows } in reports {
+        for title in titles {
+            sheet.cell(row, 0, title);
+            row += 1;
+        }
+        (1..).zip(heads).for_each(|(column, head)| sheet.cell(row, column, head));
+        row += 1;
+        for (name, values) in rows {
+            sheet.cell(row, 0, name);
+            for (column, value) in (1..).zip(values) {
+                value.iter().for_each(|value| sheet.number(row, column, *value));
+            }
+            row += 1;
+        }
+        row += 1;
+    }
+    sheet.record(0x000A, &[]);
+    sheet.0
+}
+
+struct Biff(Vec<u8>);
+
+impl Biff {
+    fn record(&mut self, kind: u16, content: &[u8]) {
+        self.0.extend(kind.to_le_bytes());
+        self.0.extend((content.len() as u16).to_le_bytes());
+        self.0.extend(content);
+    }
+
+    /// Row, column, and three bytes of attributes that say nothing.
+    fn place(row: u16, column: u16) -> Vec<u8> {
+        [row.to_le_bytes(), column.to_le_bytes()].concat().into_iter().chain([0; 3]).collect()
+    }
+
+    /// A cell of text, or of a number where the text is one.
+    fn cell(&mut self, row: u16, column: u16, text: &str) {
+        if let Ok(number) = text.parse::<f64>() {
+            return self.number(row, column, number);
+        }
+        // A text has 255 bytes at most; all of ours are ASCII and short.
+        let text: Vec<u8> = text.bytes().take(255).collect();
+        let mut content = Biff::place(row, column);
+        content.push(text.len() as u8);
+        content.extend(text);
+        self.record(0x0004, &content);
+    }
+
+    fn number(&mut self, row: u16, column: u16, value: f64) {
+        let mut content = Biff::place(row, column);
+        content.extend(value.to_le_bytes());
+        self.record(0x0003, &content);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_workbook_has_the_form_of_its_name() {
+        let report = Report {
+            titles: vec!["Writer report".to_owned()],
+            heads: vec!["4".to_owned()],
+            rows: vec![("64".to_owned(), vec![Some(173_944.0), None])],
+        };
+        let bytes = biff(std::slice::from_ref(&report));
+        let mut kinds = Vec::new();
+        let mut rest = &bytes[..];
+        while let [a, b, c, d, content @ ..] = rest {
+            kinds.push(u16::from_le_bytes([*a, *b]));
+            rest = &content[usize::from(u16::from_le_bytes([*c, *d]))..];
+        }
+        assert_eq!(kinds, [0x09, 0x04, 0x03, 0x03, 0x03, 0x0A]);
+        assert!(bytes.windows(8).any(|bytes| bytes == 173_944f64.to_le_bytes()));
+        let folder = tempfile::tempdir().unwrap();
+        for (name, magic) in
+            [("a.xls", &bytes[..4]), ("a.XLS", &bytes[..4]), ("a.xlsx", b"PK\x03\x04"), ("a", b"PK\x03\x04")]
+        {
+            write(&folder.path().join(name), std::slice::from_ref(&report)).unwrap();
+            assert!(std::fs::read(folder.path().join(name)).unwrap().starts_with(magic), "{name}");
+        }
+    }
 }
