@@ -47,6 +47,10 @@ fn section(summary: &Summary, name: &str, findings: &Findings) -> String {
     if summary.phases.iter().any(|phase| phase.amplification.is_some()) {
         out.push_str("\nAmplification: bytes the device moved per byte of the application, from its counters.\n");
     }
+    if summary.phases.iter().any(|phase| phase.detail.open_loop) {
+        out.push_str("\nLatency of an open loop counts from the intended start of each I/O.\n");
+    }
+    out.push_str(&facts_of(summary, "Laying out", facts::laid_out));
     let caveats: String = facts::caveats(summary).iter().map(|text| format!("- {}\n", escaped(text))).collect();
     if !caveats.is_empty() {
         out.push_str(&format!("\n### Caveats\n\n{caveats}"));

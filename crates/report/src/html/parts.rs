@@ -200,7 +200,7 @@ pub(super) fn circumstances(summary: &Summary, name: &str, open: bool) -> String
 /// How to read the figures.
 pub(super) fn method() -> &'static str {
     "<footer>\n<p>MB/s are 10<sup>6</sup> bytes per second. Means and standard deviations are taken over runs, never over \
-     single I/Os; the deviation divides by n − 1. Latency runs from submission to completion; the percentiles are those \
-     of all I/Os of all runs together, and one is left out where there were too few I/Os for it. Amplification is the \
+     single I/Os; the deviation divides by n − 1. Latency runs from submission to completion, of an open loop from \
+     the intended start of each I/O; the percentiles are those of all I/Os of all runs together, and one is left out where there were too few I/Os for it. Amplification is the \
      number of bytes the device moved per byte of the application, from its counters.</p>\n</footer>\n"
 }
