@@ -114,7 +114,9 @@ fn what_is_stored_and_what_is_printed_say_the_same() {
             let report = imported.reported.worker(place, 0).unwrap();
             let stated = report.ops.iter().find_map(|(_, op)| op.bytes_per_s).map(|rate| rate.mean);
             let read = by_count.or(stated).unwrap() / 1024.0;
-            assert!((read - measured).abs() < 0.51, "{}: {read} and {measured}", ours.name);
+            // Printed in whole KB/s; read back by way of a time in whole nanoseconds, which the quick ones have few of.
+            let allowed = 0.51 + measured / worker.runtime.0.max(1) as f64;
+            assert!((read - measured).abs() < allowed, "{}: {read} and {measured}", ours.name);
         }
     }
 }

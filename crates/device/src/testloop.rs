@@ -7,6 +7,8 @@ use std::process::Command;
 /// A loop device of our own.
 pub(crate) struct LoopDevice {
     pub(crate) node: PathBuf,
+    /// What it is set up over: a node that was taken apart meanwhile may be another test's by now.
+    pub(crate) backing: PathBuf,
     file: Option<tempfile::NamedTempFile>,
 }
 
@@ -30,7 +32,8 @@ impl LoopDevice {
         match output {
             Ok(output) if output.status.success() => {
                 let node = String::from_utf8(output.stdout).unwrap();
-                Some(LoopDevice { node: PathBuf::from(node.trim()), file: None })
+                let backing = path.canonicalize().unwrap();
+                Some(LoopDevice { node: PathBuf::from(node.trim()), backing, file: None })
             }
             output => {
                 eprintln!("SKIPPED {test}: losetup does not work here ({output:?})");
@@ -61,6 +64,10 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+        let name = self.node.file_name().unwrap_or_default();
+        let now = std::fs::read_to_string(Path::new("/sys/class/block").join(name).join("loop/backing_file"));
+        if now.is_ok_and(|now| Path::new(now.trim_end()) == self.backing) {
+            let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+        }
     }
 }

@@ -428,7 +428,7 @@ fn a_write_protected_loop_device_is_refused() {
 /// A card is pulled and another one is plugged in between looking and taking: the name is the same, the number too.
 #[test]
 fn a_name_that_went_to_another_device_is_stale() {
-    let Some(device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else { return };
+    let Some(mut device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else { return };
     let candidate = passive(&device.node, &Roots::live()).unwrap();
     let other = tempfile::NamedTempFile::new().unwrap();
     other.as_file().set_len(8 << 20).unwrap();
@@ -438,6 +438,7 @@ fn a_name_that_went_to_another_device_is_stale() {
         eprintln!("SKIPPED a_name_that_went_to_another_device_is_stale: another test took the loop device meanwhile");
         return;
     }
+    device.backing = other.path().canonicalize().unwrap();
     let refusal = candidate.confirm(&Confirmation::Serial(device.id()), &Roots::live()).unwrap_err();
     assert!(matches!(refusal, Refusal::Stale { .. }), "{refusal}");
 }
