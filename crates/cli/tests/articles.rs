@@ -128,7 +128,10 @@ fn a_link_named_fio_is_fio() {
 fn a_device_in_use_is_not_written_to() {
     let home = Home::new();
     let Some(disk) = support::root_loop(&home, 32 << 20) else { return };
-    disk.mkfs_and_mount("ext4");
+    let mount = disk.mkfs_and_mount("ext4");
+    // Mounted for writing, a file system writes whenever it likes.
+    let read_only = Command::new("mount").args(["-o", "remount,ro"]).arg(&mount).status();
+    assert!(read_only.unwrap().success());
     let before = std::fs::read(disk.device()).unwrap();
     let command = format!("--name=x --filename={} --rw=write --bs=1M --size=8M", disk.device());
     let out = run(&home, &command, "", &[]);
