@@ -385,7 +385,8 @@ fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
         assert_eq!(store.rebuild().unwrap(), 2);
         assert_eq!(store.unlisted().unwrap(), [id(2)]);
         drop(store);
-        tamper(&path, &format!("UPDATE record SET body = '{}' WHERE id = '{}'", export(&record(2)).unwrap(), id(2)));
+        let whole = export(&record(2)).unwrap().replace('\'', "''");
+        tamper(&path, &format!("UPDATE record SET body = '{whole}' WHERE id = '{}'", id(2)));
         assert_eq!(Store::open(&path).unwrap().rebuild().unwrap(), 3);
     }
 }
