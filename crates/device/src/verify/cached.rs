@@ -68,10 +68,10 @@ fn real_sizes_are_found_behind_caches() {
 #[test]
 fn no_cache_hides_a_false_capacity() {
     let claimed = 16 * MIB;
-    for bytes in [0, 64 * KIB, 256 * KIB, MIB, 2 * MIB] {
+    for bytes in [0, 64 * KIB, MIB, 2 * MIB] {
         for cache in caches(bytes) {
             for beyond in ENDS {
-                for real in [3 * MIB + 40 * KIB, 8 * MIB, claimed - 5 * MIB / 2] {
+                for real in [3 * MIB + 40 * KIB, claimed - 5 * MIB / 2] {
                     let told = format!("{bytes} {cache:?} {beyond:?} {real}");
                     let card = || SparseCard::new(real, claimed, beyond, Some(cache.clone()));
                     for verdict in [whole(SMALL, &mut card()), quick(SMALL, &mut card()), kept(SMALL, &mut card())] {
