@@ -172,7 +172,7 @@ fn zones_are_emptied_as_often_as_was_asked_for() {
         (0..64).map(left).sum::<f64>() / 64.0
     };
     let (without, with) = (full(None), full(Some(ZoneResets { threshold_millionths: 300_000, every: 4 })));
-    assert!(with < 0.8 * without && with > 0.2, "{with} of all are full, and {without} where none is emptied");
+    assert!(with + 0.05 < without && with > 0.2, "{with} of all are full, and {without} where none is emptied");
 }
 
 #[test]
