@@ -1,6 +1,7 @@
 //! Campaigns: the workloads of one card put together, and the cards of one workload put in order.
 
 use crate::compare::{Rate, compare_family, has_rate, rate, rate_pair};
+use crate::stats;
 use hakaru_model::advice::UseRule;
 use hakaru_model::campaign::{CampaignSummary, LayerSummary, Pair, Place, Ranking, Weakness};
 use hakaru_model::caveat::Caveat;
@@ -87,7 +88,7 @@ impl<'a> Group<'a> {
             .iter()
             .map(|&(card, phase)| {
                 let estimate = self.rate.of(phase);
-                Place { card, rank: 0, mean: estimate.mean, deviation: estimate.deviation }
+                Place { card, rank: 0, letters: String::new(), mean: estimate.mean, deviation: estimate.deviation }
             })
             .collect();
         places.sort_by(|a, b| b.mean.total_cmp(&a.mean).then(a.card.cmp(&b.card)));
@@ -97,19 +98,16 @@ impl<'a> Group<'a> {
     }
 }
 
-/// A card shares the rank of the best before it from which it cannot be told apart; ranks count cards, so that two
-/// seconds are followed by a fourth.
+/// Ranks count cards by their means; letters say which of them differ.
 fn give_ranks(places: &mut [Place], pairs: &[Pair]) {
-    let told_apart = |x: u32, y: u32| {
+    let differ = |x: u32, y: u32| {
         let pair = pairs.iter().find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x));
         pair.is_some_and(|p| p.comparison.verdict == Verdict::Different)
     };
-    let mut best = 0;
-    for index in 0..places.len() {
-        if index > 0 && told_apart(places[best].card, places[index].card) {
-            best = index;
-        }
-        places[index].rank = best as u32 + 1;
+    let cards: Vec<u32> = places.iter().map(|place| place.card).collect();
+    let letters = stats::letters(cards.len(), |i, j| differ(cards[i], cards[j]));
+    for ((index, place), letters) in (1..).zip(places).zip(letters) {
+        (place.rank, place.letters) = (index, letters);
     }
 }
 
@@ -330,14 +328,13 @@ mod tests {
     }
 
     #[test]
-    fn cards_are_ranked_and_equals_share_a_rank() {
+    fn cards_are_ranked_and_share_a_letter_when_no_difference_is_shown() {
         let cards = [(0, 30e6), (1, 40.02e6), (2, 40e6), (3, 20e6)];
         let summaries: Vec<Summary> = cards.iter().map(|&(i, mb)| read_series(i, mb, 0.005)).collect();
         let layer = ("raw".to_owned(), (0..).zip(&summaries).collect());
         let [ref ranking] = rank(&[layer])[..] else { panic!() };
-        let ranks: Vec<(u32, u32)> = ranking.places.iter().map(|p| (p.card, p.rank)).collect();
-        assert_eq!((ranks[0].1, ranks[1].1), (1, 1), "{ranks:?}");
-        assert_eq!(ranks[2..], [(0, 3), (3, 4)]);
+        let ranks: Vec<(u32, &str)> = ranking.places.iter().map(|p| (p.rank, p.letters.as_str())).collect();
+        assert_eq!(ranks, [(1, "a"), (2, "a"), (3, "b"), (4, "c")]);
         assert_eq!((ranking.pairs.len(), ranking.unit.as_str(), ranking.layer.as_str()), (6, "B/s", "raw"));
     }
 
@@ -348,8 +345,8 @@ mod tests {
         let card = |(i, (mean, deviation)): (u64, (f64, f64))| {
             let mut summary = read_series(i, mean * 1e6, 0.01);
             let moments = crate::stats::Moments::new(10, mean * 1e6, deviation * 1e6).unwrap();
-            summary.phases[0].bandwidth = crate::estimate::published(&moments);
-            summary.phases[0].iops = crate::estimate::published(&moments);
+            summary.phases[0].bandwidth = crate::estimate::published(&moments, 0.0);
+            summary.phases[0].iops = crate::estimate::published(&moments, 0.0);
             summary.phases[0].detail.stated_runs = Some(10);
             summary
         };

@@ -13,8 +13,21 @@ use hakaru_model::finding::{
 };
 use hakaru_model::units::{Bytes, BytesPerSec};
 
-/// Random figures of a smaller span flatter: controllers keep the map of about so much in memory.
+/// Span within which application classes are tested. A smaller one flatters, because controllers keep the map of about so
+/// much in memory; a wider one hinders.
+///
+/// Source: SD Association, "Application Performance Class" (white paper, 2016) and Physical Layer Simplified Specification
+/// 6.00, the chapter of that name: random I/Os of 4 KiB within a range of 256 MB.
 pub const RANDOM_SPAN: Bytes = Bytes(256 << 20);
+
+/// Queue depth at which an application class is tested: A1 sends one command at a time, A2 has the command queue of 32.
+/// Source: as of [`RANDOM_SPAN`], and the chapter on Command Queue.
+pub fn class_depth(class: u32) -> u32 {
+    if class >= 2 { 32 } else { 1 }
+}
+
+/// Fewest runs that tell a spread.
+const FEWEST_RUNS: u32 = 2;
 
 /// What the caller knows of the circumstances that no record holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,9 +100,22 @@ fn check(summary: &Summary, claim: Claim, given: Given) -> ClaimCheck {
         })
         .collect();
     conditions(summary, claim, &parts, given, &mut unmet);
-    let verdict = verdict(&parts, &unmet);
-    let unmet = unmet.hinders.into_iter().chain(unmet.flatters).collect();
+    let fewest = parts.iter().filter_map(|part| part.measured.as_ref()).map(|measured| measured.runs).min();
+    let single = needs_interval(claim) && fewest.is_some_and(|runs| runs < FEWEST_RUNS);
+    let mut verdict = verdict(&parts, &unmet);
+    if single && verdict != ClaimVerdict::NotMeasured {
+        unmet.hinders(Condition::Repeats { runs: fewest.unwrap_or(0) });
+        verdict = ClaimVerdict::NotShown;
+    }
+    let Unmet { hinders, flatters } = unmet;
+    let both = flatters.into_iter().filter(|condition| !hinders.contains(condition)).collect::<Vec<_>>();
+    let unmet = hinders.into_iter().chain(both).collect();
     ClaimCheck { claim, parts, unmet, verdict }
+}
+
+/// Whether a claim is about means, which one run does not show; the slowest second of a single run counts as it is.
+fn needs_interval(claim: Claim) -> bool {
+    matches!(claim, Claim::AppClass(_) | Claim::ReadSpeed(_) | Claim::WriteSpeed(_))
 }
 
 /// Conditions that were not met, by the way they push the figures.
@@ -177,9 +203,24 @@ fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unme
     if let Some(written) = shape.extent.filter(|&size| size < wanted && figure != Figure::SequentialRead) {
         unmet.flatters(Condition::Extent { wanted, written });
     }
-    if random && matches!(claim, Claim::AppClass(2..)) {
+    let Claim::AppClass(class) = claim else { return };
+    if !random {
+        return;
+    }
+    if let Some(used) = shape.extent.filter(|&size| size > RANDOM_SPAN) {
+        unmet.hinders(Condition::Span { wanted: RANDOM_SPAN, used });
+    }
+    let (wanted, used) = (class_depth(class), shape.iodepth.saturating_mul(shape.workers.max(1)));
+    if used != wanted {
+        // Another depth is another test: a deeper queue may flatter as well.
+        unmet.hinders(Condition::Depth { wanted, used });
+        if used > wanted {
+            unmet.flatters(Condition::Depth { wanted, used });
+        }
+    }
+    if class >= 2 {
         // No record says whether the host used the command queue and the cache of the card.
-        unmet.hinders(Condition::CommandQueue { iodepth: shape.iodepth });
+        unmet.hinders(Condition::CommandQueue { iodepth: used });
     }
 }
 
@@ -249,10 +290,57 @@ mod tests {
         let summary = suite(5);
         // 2000 reads and 600 writes: A1, and not A2, which Linux does not test fairly.
         let a1 = &check_claims(&summary, &[Claim::AppClass(1)], Given::default())[0];
-        assert_eq!((a1.verdict, a1.parts.len(), a1.unmet.len()), (ClaimVerdict::Kept, 3, 0), "{a1:?}");
+        let wide = Condition::Span { wanted: RANDOM_SPAN, used: Bytes(4 << 30) };
+        assert_eq!((a1.verdict, a1.parts.len()), (ClaimVerdict::Kept, 3), "{a1:?}");
+        assert_eq!(a1.unmet, [wide], "a wider span hinders, and says so");
         let a2 = &check_claims(&summary, &[Claim::AppClass(2)], Given::default())[0];
         assert_eq!(a2.verdict, ClaimVerdict::NotShown);
         assert!(a2.unmet.contains(&Condition::CommandQueue { iodepth: 1 }));
+    }
+
+    #[test]
+    fn application_classes_are_judged_by_their_procedure() {
+        let check = |summary: &Summary, class| check_claims(summary, &[Claim::AppClass(class)], ERASED)[0].clone();
+        let with = |extent: u64, iodepth: u32, speed: f64, runs: u32| {
+            let mut summary = suite(runs);
+            for phase in &mut summary.phases {
+                let shape = phase.detail.shape.as_mut().unwrap();
+                (shape.extent, shape.iodepth) = (Some(Bytes(extent)), iodepth);
+                if shape.random {
+                    let values: Vec<f64> = phase.iops.values.iter().map(|v| v * speed).collect();
+                    phase.iops = crate::estimate(&values).unwrap();
+                } else {
+                    shape.extent = Some(Bytes(4 << 30));
+                }
+            }
+            summary
+        };
+        let span = RANDOM_SPAN.0;
+        assert_eq!(check(&with(span, 1, 1.0, 5), 1).verdict, ClaimVerdict::Kept);
+        assert_eq!(check(&with(span, 1, 0.5, 5), 1).verdict, ClaimVerdict::Missed);
+        // A wider span hinders: what falls short is not shown, what reaches the mark all the same is reached.
+        let wide = check(&with(4 << 30, 1, 0.5, 5), 1);
+        assert_eq!(wide.verdict, ClaimVerdict::NotShown);
+        assert!(wide.unmet.contains(&Condition::Span { wanted: RANDOM_SPAN, used: Bytes(4 << 30) }), "{wide:?}");
+        assert_eq!(check(&with(4 << 30, 1, 1.0, 5), 1).verdict, ClaimVerdict::Kept);
+        // Another depth proves nothing either way.
+        assert_eq!(check(&with(span, 8, 0.5, 5), 1).verdict, ClaimVerdict::NotShown);
+        assert_eq!(check(&with(span, 8, 1.0, 5), 1).verdict, ClaimVerdict::Unclear);
+        let a2 = check(&with(span, 1, 1.0, 5), 2);
+        assert!(a2.unmet.contains(&Condition::Depth { wanted: 32, used: 1 }), "{a2:?}");
+        assert_eq!(a2.verdict, ClaimVerdict::NotShown);
+    }
+
+    /// One run of 1501 IOPS was "kept".
+    #[test]
+    fn one_run_shows_no_mean() {
+        for claim in [Claim::AppClass(1), Claim::ReadSpeed(30.0), Claim::ReadSpeed(90.0)] {
+            let found = &check_claims(&suite(1), &[claim], ERASED)[0];
+            assert_eq!(found.verdict, ClaimVerdict::NotShown, "{claim}");
+            assert!(found.unmet.contains(&Condition::Repeats { runs: 1 }), "{found:?}");
+        }
+        // A slow second is one, however often it was looked for.
+        assert_eq!(verdict_of(&suite(1), Claim::UhsGrade(3), ERASED), ClaimVerdict::Missed);
     }
 
     #[test]

@@ -1,68 +1,122 @@
-//! The cliff of a sustained write: where speed falls for good, because a cache in the device is full.
+//! The falls of a sustained write: where speed drops for good, because a cache in the device is full.
 //!
 //! ```text
 //! speed  ▄▄▄▄▄▄▄▄▄▄▄
-//!        ██████ ████▄        before: median of the intervals until there
+//!        ██████ ████▄                  before: median of the segment until there
 //!        ███████████ ▄▄▄▄▄ ▄▄▄▄▄▄▄
-//!               |    |     |        after: median of the rest
-//!             stall  cliff  stall
+//!        ███████████ █████ ████████▄▄▄▄▄▄▄▄▄▄
+//!               |    |     |       |        after: median of the next segment
+//!             stall  fall  stall   fall
 //! ```
-//! A stall is an interval or a few; a cliff lasts. A slope (the tracks of a hard disk, a drive that warms up) is none.
+//! A stall is an interval or a few; a fall lasts. A slope (the tracks of a hard disk, a drive that warms up) is none, nor
+//! is speed that recovers: throttling switches between two levels, garbage collection slides down and jumps up.
 
 use crate::stats::{mad, median};
-use hakaru_model::finding::{Cliff, TimelinePoint};
+use hakaru_model::finding::{Cliff, Swing, TimelinePoint};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Fewest intervals of which evenness and cliffs are told: at half a second each, ten seconds.
+/// Fewest intervals of which evenness and falls are told: at half a second each, ten seconds.
 pub const MIN_INTERVALS: usize = 20;
 
-/// Smallest lasting fall, as a share of the level before: levels of one card vary by some percent anyway.
+/// Smallest change of level, as a share of the higher one: levels of one card vary by some percent anyway.
 const MIN_DROP: f64 = 0.10;
 
-/// Fewest intervals before a cliff. Two, because small caches fill fast.
+/// Fewest intervals before the first fall. Two, because small caches fill fast.
 const MIN_BEFORE: usize = 2;
 
-/// Fewest intervals after a cliff: "for good" has to be seen. A stall of half of them is none yet: at half a second each,
-/// two seconds, where the SD specification allows 250 ms and bad cards take a second.
+/// Fewest intervals of any other segment: "for good" has to be seen. A stall of half of them is none yet: at half a second
+/// each, two seconds, where the SD specification allows 250 ms and bad cards take a second.
 const MIN_AFTER: usize = 8;
 
-/// At least this share of all intervals has to lie after a cliff.
+/// At least this share of all intervals has to follow a fall before it is called lasting.
 const MIN_SHARE_AFTER: f64 = 0.1;
 
 /// How much oftener an interval before is faster than one after than the other way round (Cliff's delta). It keeps out
 /// series that are slow every other interval, before and after.
 const MIN_DOMINANCE: f64 = 0.55;
 
-/// The fall in standard errors of the difference of the medians. The place is the best of all, so the usual two or
-/// three would be met by noise; six is not, in a million series.
+/// A change of level in standard errors of the difference of the medians. The places are the best of all, so the usual two
+/// or three would be met by noise; six is not, in a million series.
 const MIN_SIGMAS: f64 = 6.0;
+
+/// The same of waves, which are told by that they come again and again.
+const WAVE_SIGMAS: f64 = 4.0;
 
 /// Noise below this share of the level is not counted on: simulated cards have none.
 const NOISE_FLOOR: f64 = 1e-3;
 
-/// Finds the cliff of a write, if it has one, from its intervals in order.
-///
-/// The split is first the one that leaves the least absolute deviation from the medians of both sides, and then, the two
-/// levels being known, the last interval that still went at the old one. The interval in which the cliff falls is
-/// shared out by its own speed, so that the place is better than an interval. Cost: n·log n. Sources:
-/// least-absolute-deviation change point, Bai (1995); scale by the median absolute deviation, Hampel (1974).
+/// Cost of one more segment, in deviations of an interval times the logarithm of their number.
+const PENALTY: f64 = 4.0;
+
+/// At least this share of a change of level has to happen at once; the rest may be slope of the segments beside it.
+const MIN_JUMP: f64 = 0.5;
+
+/// After speed recovered once, a fall lasts only when it outlasts the longest slow segment before it so many times.
+const OUTLASTS: usize = 3;
+
+/// Speed that recovered so often will do so again: its last fall is one of many.
+const MANY_RECOVERIES: u32 = 2;
+
+/// Cells that are far apart, and by how much more than neighbors these differ where speed wanders.
+const FAR: usize = 8;
+/// See [`FAR`].
+const WANDERS: f64 = 1.4;
+
+/// A fall of speed that wanders, in deviations of the differences over as many intervals: the largest of 240 is under four.
+const LEAP_SIGMAS: f64 = 4.5;
+
+/// Longer series are searched in so many cells, and only the places found are looked at interval by interval.
+const MOST_CELLS: usize = 240;
+
+/// Lags over which the likeness of neighbors is summed, at most; the sum ends where nothing is left of it.
+const LAGS: usize = 60;
+
+/// What became of the speed of a write.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Falls {
+    /// Lasting falls in order; the last one may be too near to the end to be proven.
+    pub falls: Vec<Cliff>,
+    /// Speed that falls and recovers.
+    pub swing: Option<Swing>,
+}
+
+/// The first lasting fall of a write, if it has one, from its intervals in order.
 pub fn cliff(points: &[TimelinePoint]) -> Option<Cliff> {
+    falls(points).falls.into_iter().find(|fall| fall.proven)
+}
+
+/// Finds the lasting falls of a write from its intervals in order, and whether its speed swings.
+///
+/// The series is cut into segments of constant level such that the absolute deviations from their medians and a penalty a
+/// segment are least in all (optimal partitioning). Borders go again unless the levels beside them differ by
+/// [`MIN_DROP`], and by [`MIN_SIGMAS`] standard errors that allow for the likeness of neighbors; a border is a fall when
+/// speed drops there at once and never recovers. The two levels being known, the place is the last interval that still
+/// went at the old one; the interval in which the fall lies is shared out by its own speed, so that the place is better
+/// than an interval. Sources: optimal partitioning with a penalty, Jackson and others (2005), the problem that PELT
+/// (Killick, Fearnhead and Eckley 2012) solves; least absolute deviations, Bai (1995); scale by the median absolute
+/// deviation, Hampel (1974).
+pub fn falls(points: &[TimelinePoint]) -> Falls {
     let steps = whole_intervals(points);
     if steps.len() < MIN_INTERVALS {
-        return None;
+        return Falls::default();
     }
     let speeds: Vec<f64> = steps.iter().map(|s| s.speed).collect();
-    let (rough, cost) = best_split(&speeds)?;
-    let split = refine(&speeds, rough)?;
-    let (before, after) = (median(&speeds[..split])?, median(&speeds[split..])?);
-    let falls = after <= before * (1.0 - MIN_DROP) && lasts(&speeds[split..], before);
-    let stands_out = sigmas(&speeds, split, before, after) >= MIN_SIGMAS;
-    if !(falls && stands_out && dominance(&speeds[..split], &speeds[split..]) >= MIN_DOMINANCE) {
-        return None;
+    let width = speeds.len().div_ceil(MOST_CELLS);
+    let cells: Vec<f64> = speeds.chunks(width).filter_map(median).collect();
+    // As if all intervals were independent, every wave is a segment; as alike as they are, only what lasts.
+    let waves = merged(&cells, segments(&cells, width), width, WAVE_SIGMAS);
+    let segments = merged(&cells, waves.clone(), width, MIN_SIGMAS);
+    let (found, waves) =
+        (Segmented { cells: &cells, segments: &segments }, Segmented { cells: &cells, segments: &waves });
+    let swing = waves.swing();
+    if swing.is_some_and(|swing| swing.recoveries >= MANY_RECOVERIES) {
+        return Falls { falls: Vec::new(), swing };
     }
-    (cost < cost_of_slope(&speeds)).then(|| place(&steps, split, before, after))
+    let falls = (1..segments.len()).filter(|&border| found.is_fall(border));
+    let falls = falls.filter_map(|border| located(&steps, &speeds, &segments, border, width)).collect();
+    Falls { falls, swing }
 }
 
 /// One interval.
@@ -96,15 +150,248 @@ pub(crate) fn lengths_and_speeds(points: &[TimelinePoint]) -> Vec<(f64, f64)> {
     whole_intervals(points).iter().map(|s| (s.length, s.speed)).collect()
 }
 
-/// The split with the least absolute deviation from the medians of its sides, and that deviation.
-fn best_split(speeds: &[f64]) -> Option<(usize, f64)> {
-    let n = speeds.len();
-    let after_least = MIN_AFTER.max((n as f64 * MIN_SHARE_AFTER).ceil() as usize);
-    let forward = running_costs(speeds.iter().copied());
-    let backward = running_costs(speeds.iter().rev().copied());
-    let cost = |split: usize| forward[split - 1] + backward[n - split - 1];
-    let splits = MIN_BEFORE..=n.saturating_sub(after_least);
-    splits.map(|split| (split, cost(split))).min_by(|a, b| a.1.total_cmp(&b.1))
+/// Cells from `start` up to `end`, and their median.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Segment {
+    start: usize,
+    end: usize,
+    level: f64,
+}
+
+impl Segment {
+    fn of(cells: &[f64], start: usize, end: usize) -> Segment {
+        Segment { start, end, level: median(&cells[start..end]).unwrap_or(0.0) }
+    }
+
+    fn len(&self) -> usize {
+        self.end - self.start
+    }
+}
+
+/// The segments that cost least: absolute deviations from their medians, and a penalty for each.
+fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
+    let n = cells.len();
+    let (first, other) = (MIN_BEFORE.div_ceil(width), MIN_AFTER.div_ceil(width).max(2));
+    let level = median(cells).unwrap_or(0.0).abs();
+    let differences: Vec<f64> = cells.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
+    let scale = (1.4826 / std::f64::consts::SQRT_2 * median(&differences).unwrap_or(0.0)).max(level * NOISE_FLOOR);
+    let penalty = PENALTY * scale * (n as f64).ln();
+    // The least cost of the first cells up to each place, and where their last segment begins.
+    let mut best = vec![(f64::INFINITY, 0); n + 1];
+    best[0] = (0.0, 0);
+    for start in 0..n {
+        let before = best[start].0;
+        if !before.is_finite() {
+            continue;
+        }
+        let least = if start == 0 { first } else { other };
+        let costs = running_costs(cells[start..].iter().copied());
+        for (end, cost) in (start + 1..=n).zip(costs) {
+            let total = before + cost + penalty;
+            if end - start >= least && total < best[end].0 {
+                best[end] = (total, start);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut end = n;
+    while end > 0 {
+        let start = best[end].1;
+        found.push(Segment::of(cells, start, end));
+        end = start;
+    }
+    found.reverse();
+    found
+}
+
+/// The segments without borders that noise may have made: the weakest goes first, and the rest is looked at anew. Borders have
+/// to reach `least` standard errors; below [`MIN_SIGMAS`], they are those of independent intervals.
+fn merged(cells: &[f64], mut segments: Vec<Segment>, width: usize, least: f64) -> Vec<Segment> {
+    while segments.len() > 1 {
+        let noise = Noise::of(cells, &segments);
+        let noise = if least < MIN_SIGMAS { Noise { inflation: 1.0, ..noise } } else { noise };
+        let strength = |border: usize| {
+            let (a, b) = (&segments[border - 1], &segments[border]);
+            let far = (a.level - b.level).abs();
+            let large = far >= MIN_DROP * a.level.max(b.level);
+            let (fast, slow) = if a.level > b.level { (a, b) } else { (b, a) };
+            let apart = dominance(&cells[fast.start..fast.end], &cells[slow.start..slow.end]) >= MIN_DOMINANCE;
+            let sigmas = far / noise.error(a.len() * width, b.len() * width, width);
+            (if large && apart { sigmas } else { sigmas.min(least / 2.0) }, border)
+        };
+        let weakest = (1..segments.len()).map(strength).min_by(|a, b| a.0.total_cmp(&b.0));
+        match weakest {
+            Some((sigmas, border)) if sigmas < least => {
+                let (start, end) = (segments[border - 1].start, segments[border].end);
+                segments.splice(border - 1..=border, [Segment::of(cells, start, end)]);
+            }
+            _ => break,
+        }
+    }
+    segments
+}
+
+/// What the levels of segments do not explain.
+struct Noise {
+    scale: f64,
+    /// By how much the variance of a mean grows because neighbors are alike.
+    inflation: f64,
+}
+
+impl Noise {
+    fn of(cells: &[f64], segments: &[Segment]) -> Noise {
+        let rest = |segment: &Segment| cells[segment.start..segment.end].iter().map(|v| v - segment.level).collect();
+        let rests: Vec<Vec<f64>> = segments.iter().map(rest).collect();
+        let level = segments.iter().map(|s| s.level.abs()).fold(0.0, f64::max);
+        let all: Vec<f64> = rests.iter().flatten().copied().collect();
+        let scale = (1.4826 * mad(&all).unwrap_or(0.0)).max(level * NOISE_FLOOR);
+        // Stalls are no likeness: what is far off counts as three deviations.
+        let clipped: Vec<Vec<f64>> =
+            rests.iter().map(|rest| rest.iter().map(|r| r.clamp(-3.0 * scale, 3.0 * scale)).collect()).collect();
+        let squares: f64 = clipped.iter().flatten().map(|r| r * r).sum();
+        let count = all.len() as f64;
+        let mut inflation = 1.0;
+        for lag in 1..=LAGS {
+            let products = clipped.iter().flat_map(|rest| rest.iter().zip(rest.iter().skip(lag)).map(|(a, b)| a * b));
+            let (sum, pairs) = products.fold((0.0, 0.0), |(sum, n), product| (sum + product, n + 1.0));
+            // Each median takes a part of the likeness with it.
+            let bias = segments.len() as f64 / count;
+            let alike = if pairs > 0.0 && squares > 0.0 { sum / pairs / (squares / count) + bias } else { 0.0 };
+            if alike < 2.0 / count.sqrt() {
+                break;
+            }
+            inflation += 2.0 * alike;
+        }
+        Noise { scale, inflation }
+    }
+
+    /// Standard error of the difference of two medians; 1.2533 is what a median costs against a mean. Cells that are
+    /// medians of several intervals carry their own scale.
+    fn error(&self, a: usize, b: usize, width: usize) -> f64 {
+        let (a, b) = (a as f64 / width as f64, b as f64 / width as f64);
+        1.2533 * self.scale * (self.inflation * (1.0 / a + 1.0 / b)).sqrt()
+    }
+}
+
+/// A series cut into segments.
+struct Segmented<'a> {
+    cells: &'a [f64],
+    segments: &'a [Segment],
+}
+
+impl Segmented<'_> {
+    /// Whether speed drops for good between the segment before a border and the one behind it.
+    fn is_fall(&self, border: usize) -> bool {
+        let (before, after) = (&self.segments[border - 1], &self.segments[border]);
+        let stays = |level: f64| level <= before.level * (1.0 - MIN_DROP);
+        let lasts = self.segments[border..].iter().all(|later| stays(later.level));
+        let tail = &self.cells[self.cells.len() - (self.cells.len() - after.start).div_ceil(4).max(3)..];
+        let sudden = self.is_sudden(border) && (!self.wanders() || self.leaps(border));
+        lasts && median(tail).is_some_and(stays) && sudden && self.outlasts(border)
+    }
+
+    /// Whether speed drifts within the segments as a random walk does: then cells that are far apart differ by more than
+    /// neighbors, where those of a level differ by as much.
+    fn wanders(&self) -> bool {
+        let near = self.usual_difference(1);
+        near > 0.0 && self.usual_difference(FAR) > WANDERS * near
+    }
+
+    /// Whether speed drops at a border by more than a random walk would within so few cells.
+    fn leaps(&self, border: usize) -> bool {
+        let at = self.segments[border].start;
+        let (before, after) =
+            (&self.cells[at.saturating_sub(3)..at], &self.cells[(at + 1).min(self.cells.len() - 1)..]);
+        let drop =
+            median(before).zip(median(&after[..after.len().min(3)])).map_or(0.0, |(before, after)| before - after);
+        drop >= LEAP_SIGMAS * 1.4826 * self.usual_difference(4)
+    }
+
+    /// Median difference of cells of one segment that are so far apart, without its sign.
+    fn usual_difference(&self, lag: usize) -> f64 {
+        let of = |segment: &Segment| {
+            let cells = &self.cells[segment.start..segment.end];
+            cells.iter().zip(cells.iter().skip(lag)).map(|(a, b)| (a - b).abs())
+        };
+        median(&self.segments.iter().flat_map(of).collect::<Vec<_>>()).unwrap_or(0.0)
+    }
+
+    /// Whether most of the change happens at the border: the lines through both segments, met there, have to be as far
+    /// apart as the levels mostly. Source: the resistant line of Tukey (1977).
+    fn is_sudden(&self, border: usize) -> bool {
+        let (before, after) = (&self.segments[border - 1], &self.segments[border]);
+        let rise = |segment: &Segment| {
+            let cells = &self.cells[segment.start..segment.end];
+            let half = cells.len() / 2;
+            if cells.len() < MIN_AFTER {
+                return 0.0;
+            }
+            let (first, last) = (median(&cells[..half]), median(&cells[cells.len() - half..]));
+            // From the middle of a segment to its end is once as far as from the middle of one half to that of the other.
+            first.zip(last).map_or(0.0, |(first, last)| last - first)
+        };
+        let jump = (before.level + rise(before)) - (after.level - rise(after));
+        jump >= MIN_JUMP * (before.level - after.level)
+    }
+
+    /// Whether a fall lasts longer than what speed recovered from before.
+    fn outlasts(&self, border: usize) -> bool {
+        let (before, after) = (self.segments[border - 1].level, self.segments[border].level);
+        let middle = (before + after) / 2.0;
+        let mut longest = 0;
+        let mut slow = 0;
+        let mut was_fast = false;
+        for segment in &self.segments[..border] {
+            if segment.level <= middle {
+                slow += segment.len();
+            } else {
+                longest = longest.max(if was_fast { slow } else { 0 });
+                (slow, was_fast) = (0, true);
+            }
+        }
+        longest == 0 || self.cells.len() - self.segments[border].start >= OUTLASTS * longest
+    }
+
+    /// Falls that speed recovered from.
+    fn swing(&self) -> Option<Swing> {
+        let mut recoveries = 0;
+        let (mut slides, mut falls) = (0, 0);
+        let mut fell_from: Option<f64> = None;
+        let mut lowest = f64::INFINITY;
+        for border in 1..self.segments.len() {
+            let (before, after) = (self.segments[border - 1].level, self.segments[border].level);
+            if after < before {
+                slides += u32::from(!self.is_sudden(border));
+                falls += 1;
+                fell_from = Some(fell_from.map_or(before, |top| top.max(before)));
+                lowest = lowest.min(after);
+            } else if let Some(top) = fell_from.filter(|top| after >= (top + lowest) / 2.0) {
+                recoveries += 1;
+                fell_from = (after > top).then_some(after);
+                lowest = f64::INFINITY;
+            }
+        }
+        if recoveries == 0 {
+            return None;
+        }
+        let middle = (self.segments.iter().map(|s| s.level).fold(f64::INFINITY, f64::min)
+            + self.segments.iter().map(|s| s.level).fold(0.0, f64::max))
+            / 2.0;
+        let (fast, slow): (Vec<f64>, Vec<f64>) = self.cells.iter().partition(|cell| **cell > middle);
+        let (high, low) = (BytesPerSec(median(&fast)?), BytesPerSec(median(&slow)?));
+        Some(Swing { high, low, recoveries, sawtooth: 2 * slides > falls })
+    }
+}
+
+/// A fall at a border, to a part of an interval.
+fn located(steps: &[Step], speeds: &[f64], segments: &[Segment], border: usize, width: usize) -> Option<Cliff> {
+    let (start, end) = (segments[border - 1].start * width, (segments[border].end * width).min(speeds.len()));
+    let around = &speeds[start..end];
+    let split = refine(around, segments[border].start * width - start)?;
+    let (before, after) = (median(&around[..split])?, median(&around[split..])?);
+    let found = place(steps, start + split, before, after);
+    let rest = (speeds.len() - start - split) as f64;
+    Some(Cliff { proven: rest >= MIN_SHARE_AFTER * speeds.len() as f64, ..found })
 }
 
 /// Moves a rough split to where the old level was last seen: stalls next to the fall look more like the new level than
@@ -132,7 +419,7 @@ fn refine(speeds: &[f64], rough: usize) -> Option<usize> {
             best = (sum, i + 1);
         }
     }
-    Some(best.1.clamp(MIN_BEFORE, speeds.len() - MIN_AFTER))
+    Some(best.1.clamp(MIN_BEFORE.min(rough), (speeds.len() - 1).min(speeds.len().saturating_sub(MIN_AFTER).max(rough))))
 }
 
 /// Sum of absolute deviations from the median of the first 1, 2, 3, … values: two heaps meet at the median.
@@ -187,21 +474,6 @@ impl PartialOrd for Ordered {
     }
 }
 
-/// Whether the last quarter after the fall is still down.
-fn lasts(after: &[f64], before: f64) -> bool {
-    let tail = (after.len() / 4).max(3).min(after.len());
-    median(&after[after.len() - tail..]).is_some_and(|end| end <= before * (1.0 - MIN_DROP))
-}
-
-/// The fall in standard errors of the difference of two medians; 1.2533 is what a median costs against a mean.
-fn sigmas(speeds: &[f64], split: usize, before: f64, after: f64) -> f64 {
-    let level = |i: usize| if i < split { before } else { after };
-    let rest: Vec<f64> = speeds.iter().enumerate().map(|(i, v)| v - level(i)).collect();
-    let scale = (1.4826 * mad(&rest).unwrap_or(0.0)).max(before.abs() * NOISE_FLOOR);
-    let error = 1.2533 * scale * (1.0 / split as f64 + 1.0 / (speeds.len() - split) as f64).sqrt();
-    (before - after) / error
-}
-
 /// Cliff's delta of before over after, by sorting.
 fn dominance(before: &[f64], after: &[f64]) -> f64 {
     let mut after = after.to_vec();
@@ -210,17 +482,6 @@ fn dominance(before: &[f64], after: &[f64]) -> f64 {
     let lost = |v: f64| (after.len() - after.partition_point(|&a| a <= v)) as f64;
     let net: f64 = before.iter().map(|&v| won(v) - lost(v)).sum();
     net / (before.len() * after.len()) as f64
-}
-
-/// Absolute deviation from a straight line through the medians of the outer thirds (Tukey's resistant line).
-fn cost_of_slope(speeds: &[f64]) -> f64 {
-    let n = speeds.len();
-    let third = n / 3;
-    let (Some(first), Some(last)) = (median(&speeds[..third]), median(&speeds[n - third..])) else { return 0.0 };
-    let slope = (last - first) / (n - third) as f64;
-    let rest: Vec<f64> = speeds.iter().enumerate().map(|(i, v)| v - slope * i as f64).collect();
-    let height = median(&rest).unwrap_or(0.0);
-    rest.iter().map(|r| (r - height).abs()).sum()
 }
 
 /// Where it is. The two intervals around the split hold the fall: the share of each that went at the old speed follows
@@ -238,6 +499,7 @@ fn place(steps: &[Step], split: usize, before: f64, after: f64) -> Cliff {
         after_time: Nanos(((whole_time + time_in) * 1e9).max(0.0) as u64),
         before: BytesPerSec(before),
         after: BytesPerSec(after),
+        proven: true,
     }
 }
 

@@ -1,20 +1,27 @@
 //! Whether two things differ, and by how much: a test, its correction over a family, and a verdict.
 //!
-//! The verdict rests on Welch's test after Holm's correction. Where it finds nothing, it says whether it could have:
-//! runs that would have shown a difference of [`RELEVANT`] size did show that there is none; fewer are too few.
+//! ```text
+//! interval of the ratio excludes 1                       different
+//! else two one-sided tests at the margin both reject     equivalent
+//! else                                                   undecided, with the runs that would decide
+//! ```
+//! Tests and intervals carry one correction (Bonferroni), so that the interval excludes 1 exactly when the verdict is
+//! "different". A family is made of named primary figures (rates); percentiles of latency are a family of their own, so
+//! that looking at them costs the rates nothing.
 
-use crate::estimate::{estimate, published};
+use crate::estimate::{estimate, published, stated_moments};
 use crate::stats::power::Design;
 use crate::stats::{self, Moments};
-use hakaru_model::finding::{Comparison, Estimate, PhaseSummary, Summary, Verdict};
+use hakaru_model::finding::{Comparison, Estimate, IntervalCaveat, PhaseSummary, Summary, Verdict};
 
 /// Level of a family of tests: one family in twenty of equal things holds a false alarm.
 pub const ALPHA: f64 = 0.05;
 
-/// The smallest difference that a reader would act upon, as a share of the mean: cards of one model differ as much.
+/// The smallest difference that a reader would act upon, as a share of the mean: cards of one model differ as much. Two
+/// means are equivalent when the larger one is proven to be less than this above the smaller.
 pub const RELEVANT: f64 = 0.05;
 
-/// How surely a difference has to be found before "none was seen" means "there is none" (Cohen 1988).
+/// With which probability the runs that are said to be needed decide (Cohen 1988).
 pub const POWER: f64 = 0.8;
 
 /// Differences below this share are rounding: counts per time have about seven digits.
@@ -45,12 +52,14 @@ pub struct Pair<'a> {
     pub b: Sample<'a>,
     /// Differences up to this share of the mean cannot be told from rounding.
     pub resolution: f64,
+    /// Whether it is a primary figure: these are judged as one family, and all others as another.
+    pub primary: bool,
 }
 
 impl<'a> Pair<'a> {
     /// Two samples of a quantity that is known to many digits.
     pub fn new(quantity: impl Into<String>, unit: &'a str, a: Sample<'a>, b: Sample<'a>) -> Pair<'a> {
-        Pair { quantity: quantity.into(), unit, a, b, resolution: RESOLUTION }
+        Pair { quantity: quantity.into(), unit, a, b, resolution: RESOLUTION, primary: true }
     }
 }
 
@@ -59,65 +68,96 @@ pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Compa
     compare_family(&[Pair::new(quantity, unit, Sample::Values(a), Sample::Values(b))]).pop()
 }
 
-/// Compares each pair, and judges them as one family: however many pairs of equals there are, a false "different"
-/// comes up among them with probability [`ALPHA`] at most. Pairs with an empty side are left out.
+/// Compares each pair, and judges the primary ones as one family, the others as another: however many pairs of equals
+/// there are, a false "different" comes up in a family with probability [`ALPHA`] at most. Pairs with an empty side are
+/// left out.
 pub fn compare_family(pairs: &[Pair<'_>]) -> Vec<Comparison> {
-    let mut tested: Vec<Tested> = pairs.iter().filter_map(Tested::of).collect();
-    let with_p: Vec<usize> = (0..tested.len()).filter(|&i| tested[i].comparison.p_value.is_some()).collect();
-    let p_values: Vec<f64> = with_p.iter().filter_map(|&i| tested[i].comparison.p_value).collect();
-    for (&i, adjusted) in with_p.iter().zip(stats::holm(&p_values)) {
-        tested[i].comparison.p_adjusted = Some(adjusted);
-    }
-    let family = with_p.len().max(1);
-    tested.into_iter().map(|t| t.judged(family)).collect()
+    let tested: Vec<Tested> = pairs.iter().filter_map(Tested::of).collect();
+    let family_of = |primary: bool| tested.iter().filter(|t| t.primary == primary && t.p_value.is_some()).count();
+    let families = [family_of(false), family_of(true)];
+    tested.into_iter().map(|t| t.judged(families)).collect()
 }
 
 /// A comparison on its way to a verdict.
 struct Tested {
-    comparison: Comparison,
-    a: Option<Moments>,
-    b: Option<Moments>,
+    quantity: String,
+    unit: String,
+    primary: bool,
+    resolution: f64,
+    a: (Estimate, Option<Moments>),
+    b: (Estimate, Option<Moments>),
+    p_value: Option<f64>,
+    p_value_ranks: Option<f64>,
+    delta: Option<f64>,
 }
 
 impl Tested {
     fn of(pair: &Pair<'_>) -> Option<Tested> {
         let (a, b) = (side(&pair.a)?, side(&pair.b)?);
-        let (ma, mb) = (a.1, b.1);
-        let both = ma.zip(mb);
-        let ratio = if a.0.mean == b.0.mean { 1.0 } else { b.0.mean / a.0.mean };
-        let rounding = (ratio - 1.0).abs() <= pair.resolution;
-        let p_value = both.map(|(a, b)| if rounding { 1.0 } else { stats::welch(&a, &b).p });
-        let effect = both.and_then(|(a, b)| stats::hedges_g(&a, &b, stats::LEVEL));
+        let both = a.1.zip(b.1);
+        let p_value = both.map(|(a, b)| stats::welch_at(&a, &b, 1.0, pair.resolution).p);
         let values = values_of(&pair.a).zip(values_of(&pair.b)).filter(|_| both.is_some());
-        let ratio_ci95 = match values {
-            Some((a, b)) => stats::ratio_of_means(a, b, stats::LEVEL),
-            None => both.and_then(|(a, b)| stats::fieller(&a, &b, stats::LEVEL)),
-        };
-        let comparison = Comparison {
+        Some(Tested {
             quantity: pair.quantity.clone(),
             unit: pair.unit.to_owned(),
-            a: a.0,
-            b: b.0,
+            primary: pair.primary,
+            resolution: pair.resolution,
+            p_value,
+            p_value_ranks: values.and_then(|(a, b)| stats::mann_whitney(a, b)).map(|found| found.p),
+            delta: values.and_then(|(a, b)| stats::cliffs_delta(a, b)),
+            a,
+            b,
+        })
+    }
+
+    fn judged(self, families: [usize; 2]) -> Comparison {
+        let Tested { quantity, unit, primary, resolution, a, b, p_value, p_value_ranks, delta } = self;
+        let ((a, moments_a), (b, moments_b)) = (a, b);
+        let both = moments_a.zip(moments_b);
+        let family = families[usize::from(primary)].max(1);
+        let level = stats::simultaneous_level(1.0 - ALPHA, family);
+        let ratio = if a.mean == b.mean { 1.0 } else { b.mean / a.mean };
+        let corrected = |p: f64| (p * family as f64).min(1.0);
+        let ratio_ci95 = both.and_then(|(a, b)| stats::ratio_interval(&a, &b, level, resolution));
+        let effect = both.and_then(|(a, b)| stats::hedges_g(&a, &b, level));
+        let p_equivalence = both.map(|(a, b)| corrected(not_equivalent(&a, &b)));
+        let p_adjusted = p_value.map(corrected);
+        let differs = match ratio_ci95 {
+            Some((low, high)) => !(low <= 1.0 && 1.0 <= high),
+            // Without a bound there is no interval to contradict the test.
+            None => p_adjusted.is_some_and(|p| p <= ALPHA),
+        };
+        let verdict = match (both, p_equivalence) {
+            _ if differs => Verdict::Different,
+            (Some(_), Some(p)) if p <= ALPHA => Verdict::Equivalent,
+            (Some((a, b)), _) => Verdict::Undecided { needed: needed(&a, &b, family) },
+            (None, _) => Verdict::Undecided { needed: guess((a.mean, b.mean), moments_a.or(moments_b), family) },
+        };
+        let mut interval_caveats: Vec<IntervalCaveat> = Vec::new();
+        if both.is_some() {
+            interval_caveats.extend(a.interval_caveats.iter().chain(&b.interval_caveats));
+            interval_caveats.sort_unstable();
+            interval_caveats.dedup();
+        }
+        Comparison {
+            quantity,
+            unit,
+            a,
+            b,
             ratio,
             ratio_ci95,
             p_value,
-            p_value_ranks: values.and_then(|(a, b)| stats::mann_whitney(a, b)).map(|found| found.p),
-            p_adjusted: None,
+            p_value_ranks,
+            p_adjusted,
+            p_equivalence,
+            family: if p_value.is_some() { u32::try_from(family).unwrap_or(u32::MAX) } else { 0 },
+            primary,
+            interval_caveats,
             effect: effect.map(|e| e.g),
             effect_ci95: effect.map(|e| e.interval),
-            delta: values.and_then(|(a, b)| stats::cliffs_delta(a, b)),
-            verdict: Verdict::NotDistinguished,
-        };
-        Some(Tested { comparison, a: ma, b: mb })
-    }
-
-    fn judged(mut self, family: usize) -> Comparison {
-        self.comparison.verdict = match (self.comparison.p_adjusted, self.a, self.b) {
-            (Some(p), ..) if p <= ALPHA => Verdict::Different,
-            (Some(_), Some(a), Some(b)) => undecided(&a, &b, family),
-            (_, a, b) => Verdict::TooFewRuns { needed: guess(&self.comparison, a.or(b), family) },
-        };
-        self.comparison
+            delta,
+            verdict,
+        }
     }
 }
 
@@ -135,33 +175,43 @@ fn side(sample: &Sample<'_>) -> Option<(Estimate, Option<Moments>)> {
             let moments = Moments::of(&estimate.values);
             Some((estimate, moments))
         }
-        Sample::Published(moments) => Some((published(moments), Some(*moments))),
+        Sample::Published(moments) => Some((published(moments, moments.rounding), Some(*moments))),
     }
 }
 
-/// Nothing was found: were there runs enough to find something?
-fn undecided(a: &Moments, b: &Moments, family: usize) -> Verdict {
-    if a.deviation == 0.0 && b.deviation == 0.0 {
-        return Verdict::NotDistinguished;
+/// Probability of means this close when they differ by [`RELEVANT`] or more: the larger p of two one-sided tests, of the
+/// ratio against either margin. Source: Schuirmann (1987); for ratios with unequal variances, Hauschke and others (1999).
+fn not_equivalent(a: &Moments, b: &Moments) -> f64 {
+    if a.mean == b.mean && a.variance_of_mean() + b.variance_of_mean() == 0.0 {
+        return 0.0;
     }
-    let relevant = RELEVANT * a.mean.abs().max(b.mean.abs());
-    // Holm's correction is at its strictest that of Bonferroni.
-    let alpha = ALPHA / family as f64;
-    let design = |difference| Design { difference, deviation_a: a.deviation, deviation_b: b.deviation, alpha };
+    let above = stats::welch_above(a, b, 1.0 / (1.0 + RELEVANT));
+    let below = stats::welch_above(b, a, 1.0 / (1.0 + RELEVANT));
+    above.max(below)
+}
+
+/// Runs of each side that would decide at the means and deviations seen: by showing the difference, or, where that is
+/// smaller than [`RELEVANT`], by showing equivalence, whichever takes fewer.
+fn needed(a: &Moments, b: &Moments, family: usize) -> Option<u32> {
     let runs = a.n.min(b.n).min(u32::MAX as usize) as u32;
-    if stats::power(&design(relevant), runs).is_some_and(|power| power >= POWER) {
-        return Verdict::NotDistinguished;
-    }
+    let relevant = RELEVANT * a.mean.abs().max(b.mean.abs());
     let observed = (a.mean - b.mean).abs();
-    let needed = stats::runs_needed(&design(observed.max(relevant)), POWER);
-    Verdict::TooFewRuns { needed: needed.map(|n| n.max(runs.saturating_add(1))) }
+    let alpha = ALPHA / family as f64;
+    let design = |difference, alpha| Design { difference, deviation_a: a.deviation, deviation_b: b.deviation, alpha };
+    let different = stats::runs_needed(&design(observed, alpha), POWER);
+    // One-sided tests against the nearer margin; next to the middle both have to reject, each with half of the misses.
+    let power = if observed < relevant / 4.0 { (1.0 + POWER) / 2.0 } else { POWER };
+    let equivalent = (observed < relevant)
+        .then(|| stats::runs_needed(&design(relevant - observed, (2.0 * alpha).min(0.999)), power))
+        .flatten();
+    let fewest = different.into_iter().chain(equivalent).min()?;
+    Some(fewest.max(runs.saturating_add(1)))
 }
 
 /// With a single run on one side, the spread of the other has to do for both; without any, nothing can be said.
-fn guess(comparison: &Comparison, known: Option<Moments>, family: usize) -> Option<u32> {
+fn guess((a, b): (f64, f64), known: Option<Moments>, family: usize) -> Option<u32> {
     let known = known?;
     let spread = known.deviation / known.mean.abs();
-    let (a, b) = (comparison.a.mean, comparison.b.mean);
     let design = Design {
         difference: (a - b).abs().max(RELEVANT * a.abs().max(b.abs())),
         deviation_a: spread * a.abs(),
@@ -175,8 +225,9 @@ fn guess(comparison: &Comparison, known: Option<Moments>, family: usize) -> Opti
 /// are one, and testing both would only make the family larger.
 const LARGE_BLOCK: f64 = 65_536.0;
 
-/// Compares all that two series have in common, as one family: of each phase and operation the rate (bandwidth of
-/// large blocks, IOPS of small ones), the 99th percentile of its latency, and the 99th and 99.9th of its `fsync`.
+/// Compares all that two series have in common: of each phase and operation the rate (bandwidth of large blocks, IOPS of
+/// small ones), which is the primary figure; and as a family of their own the 99th percentile of its latency, and the
+/// 99th and 99.9th of its `fsync`.
 ///
 /// Phases belong together by name and operation; where no name of one occurs in the other, by what they do.
 pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
@@ -277,7 +328,7 @@ pub(crate) fn has_rate(phase: &PhaseSummary) -> bool {
 /// Mean and deviation where nothing else is known.
 fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<Moments> {
     let runs = phase.detail.stated_runs.filter(|_| estimate.values.is_empty())?;
-    Moments::new(runs as usize, estimate.mean, estimate.deviation?)
+    stated_moments(estimate, runs)
 }
 
 /// The rate of two phases, ready to be compared.
@@ -303,7 +354,7 @@ fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<Pair<'a>> {
         };
         if let Some((x, y)) = find(x).zip(find(y)) {
             let quantity = format!("{} {what} P{}", called(a), share * 100.0);
-            pairs.push(Pair { resolution: QUANTILE_RESOLUTION, ..Pair::new(quantity, "ns", x, y) });
+            pairs.push(Pair { resolution: QUANTILE_RESOLUTION, primary: false, ..Pair::new(quantity, "ns", x, y) });
         }
     };
     percentile("latency", 0.99, &a.detail.latency_by_run, &b.detail.latency_by_run);
@@ -338,18 +389,72 @@ mod tests {
     fn equal_things_with_runs_enough_are_not_distinguished() {
         let mut rng = Rng::new(5);
         let (a, b) = (runs(&mut rng, 10, 100.0, 0.02), runs(&mut rng, 10, 100.0, 0.02));
-        assert_eq!(verdict(&a, &b), Verdict::NotDistinguished);
+        assert_eq!(verdict(&a, &b), Verdict::Equivalent);
+    }
+
+    /// Runs that could not have shown anything "showed no difference".
+    #[test]
+    fn equivalence_is_shown_by_two_one_sided_tests() {
+        // scipy: max of ttest_ind(b, a / 1.05, equal_var=False, alternative="greater") and (b, a * 1.05, "less").
+        let (a, b) = ([100.0, 101.0, 99.0, 100.5, 98.5], [101.0, 100.0, 102.0, 99.5, 100.5]);
+        let found = compare("x", "1/s", &a, &b).unwrap();
+        assert!((found.p_equivalence.unwrap() - 0.000_105_880_159_684_813_18).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.verdict, Verdict::Equivalent);
+        let (a, b) = (crate::stats::samples::PLANT_CONTROL, crate::stats::samples::PLANT_TREATED);
+        let found = compare("x", "1/s", &a, &b).unwrap();
+        assert!((found.p_equivalence.unwrap() - 0.663_162_975_534_156_4).abs() < 0.02, "{found:?}");
+        assert!(matches!(found.verdict, Verdict::Undecided { needed: Some(11..) }), "{found:?}");
+    }
+
+    #[test]
+    fn intervals_exclude_one_exactly_when_the_verdict_is_different() {
+        let mut rng = Rng::new(77);
+        let mut seen = [0; 3];
+        for trial in 0..300 {
+            let n = [2, 3, 5, 10][trial % 4];
+            let sides: Vec<(Vec<f64>, Vec<f64>)> = (0..6)
+                .map(|i| {
+                    let far = 100.0 + f64::from(i) * 3.0;
+                    (runs(&mut rng, n, 100.0, 0.02), runs(&mut rng, n, far, 0.03))
+                })
+                .collect();
+            let pairs: Vec<Pair<'_>> =
+                sides.iter().map(|(a, b)| Pair::new("x", "1/s", Sample::Values(a), Sample::Values(b))).collect();
+            for found in compare_family(&pairs) {
+                assert_eq!(found.family, 6);
+                let Some((low, high)) = found.ratio_ci95 else { continue };
+                let outside = !(low <= 1.0 && 1.0 <= high);
+                assert_eq!(outside, found.verdict == Verdict::Different, "{found:?}");
+                assert_eq!(outside, found.p_adjusted.unwrap() <= ALPHA, "{found:?}");
+                seen[match found.verdict {
+                    Verdict::Different => 0,
+                    Verdict::Equivalent => 1,
+                    Verdict::Undecided { .. } => 2,
+                }] += 1;
+            }
+        }
+        assert!(seen.iter().all(|n| *n > 20), "{seen:?}");
+    }
+
+    /// Percentiles of latency in the family of the rates turned "1.95x" into "cannot tell".
+    #[test]
+    fn secondary_figures_cost_the_primary_ones_nothing() {
+        let (a, b) = ([337.0, 348.0], [695.0, 644.0]);
+        let pair = |primary| Pair { primary, ..Pair::new("x", "1/s", Sample::Values(&a), Sample::Values(&b)) };
+        let found = compare_family(&[pair(true), pair(false), pair(false), pair(false)]);
+        assert_eq!((found[0].verdict, found[0].family), (Verdict::Different, 1));
+        assert!(found[1..].iter().all(|c| c.verdict != Verdict::Different && c.family == 3));
     }
 
     #[test]
     fn too_few_runs_say_how_many_would_do() {
         // 10 % apart at about 6 % spread: two runs of each cannot tell.
         let found = verdict(&[100.0, 109.0], &[110.0, 118.0]);
-        let Verdict::TooFewRuns { needed: Some(needed) } = found else { panic!("{found:?}") };
+        let Verdict::Undecided { needed: Some(needed) } = found else { panic!("{found:?}") };
         assert!((5..15).contains(&needed), "{needed}");
-        assert_eq!(verdict(&[100.0], &[110.0]), Verdict::TooFewRuns { needed: None });
+        assert_eq!(verdict(&[100.0], &[110.0]), Verdict::Undecided { needed: None });
         // A single run borrows the spread of the other side.
-        assert!(matches!(verdict(&[100.0], &[110.0, 112.0, 108.0]), Verdict::TooFewRuns { needed: Some(_) }));
+        assert!(matches!(verdict(&[100.0], &[110.0, 112.0, 108.0]), Verdict::Undecided { needed: Some(_) }));
     }
 
     #[test]
@@ -408,14 +513,14 @@ mod tests {
         }
         let wild = |mean| Sample::Published(Moments::new(10, mean, 1e200).unwrap());
         let found = compare_family(&[Pair::new("seq write", "MB/s", wild(18.6), wild(18.1))]).pop().unwrap();
-        assert_eq!(found.verdict, Verdict::TooFewRuns { needed: None });
+        assert_eq!(found.verdict, Verdict::Undecided { needed: None });
     }
 
     #[test]
     fn what_does_not_vary_is_judged_by_its_digits() {
-        assert_eq!(verdict(&[5.0; 3], &[5.000_000_1; 3]), Verdict::NotDistinguished);
+        assert_eq!(verdict(&[5.0; 3], &[5.000_000_1; 3]), Verdict::Equivalent);
         assert_eq!(verdict(&[5.0; 3], &[5.1; 3]), Verdict::Different);
-        assert_eq!(verdict(&[0.0; 3], &[0.0; 3]), Verdict::NotDistinguished);
+        assert_eq!(verdict(&[0.0; 3], &[0.0; 3]), Verdict::Equivalent);
         assert_eq!(compare("x", "1/s", &[], &[1.0]), None);
     }
 }

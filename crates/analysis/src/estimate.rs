@@ -1,7 +1,7 @@
 //! From numbers to [`Estimate`]: what repeated measurements of one quantity say together.
 
-use crate::stats::{self, Moments, describe};
-use hakaru_model::finding::Estimate;
+use crate::stats::{self, Moments, Shape, describe};
+use hakaru_model::finding::{Estimate, IntervalCaveat};
 
 /// Sums up repeated measurements. What is not finite is left out; `None` when nothing is left.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
@@ -16,16 +16,40 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
         min: sorted[0],
         max: sorted[sorted.len() - 1],
         ci95: moments.and_then(|m| stats::mean_interval(&m, stats::LEVEL)),
+        rounding: 0.0,
+        interval_caveats: if moments.is_some() { interval_caveats(&values) } else { Vec::new() },
         values,
     })
+}
+
+/// Why an interval from these runs, in their order, may be too narrow.
+pub fn interval_caveats(values: &[f64]) -> Vec<IntervalCaveat> {
+    let Shape { few, dependent, skewed, two_modes } = stats::shape(values);
+    let named = [
+        (few, IntervalCaveat::FewRuns),
+        (dependent, IntervalCaveat::Dependent),
+        (skewed, IntervalCaveat::Skewed),
+        (two_modes, IntervalCaveat::TwoModes),
+    ];
+    named.into_iter().filter(|(is, _)| *is).map(|(_, caveat)| caveat).collect()
+}
+
+/// The moments of an estimate of so many runs of which only mean and deviation are known.
+pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<Moments> {
+    let moments = Moments::new(runs as usize, estimate.mean, estimate.deviation?)?;
+    // A deviation of 0 is printed of anything below half of its last digit, which is that of the mean.
+    Some(moments.rounded(estimate.rounding, if moments.deviation == 0.0 { estimate.rounding } else { 0.0 }))
 }
 
 /// An estimate of which only mean, deviation and number are published.
 ///
 /// It has no values. Median and extremes are set to the mean, and the median absolute deviation to that of a normal
 /// distribution, for want of anything better: show only mean, deviation and interval of an estimate without values.
-pub fn published(moments: &Moments) -> Estimate {
-    let Moments { mean, deviation, .. } = *moments;
+/// `rounding` is half of the last digit to which the mean was printed; it is part of the interval.
+pub fn published(moments: &Moments, rounding: f64) -> Estimate {
+    let Moments { mean, deviation, n, .. } = *moments;
+    let known = moments.rounded(rounding, if deviation == 0.0 { rounding } else { 0.0 });
+    let few = n < stats::shape::FEWEST;
     Estimate {
         values: Vec::new(),
         mean,
@@ -34,7 +58,9 @@ pub fn published(moments: &Moments) -> Estimate {
         mad: deviation * 0.6745,
         min: mean,
         max: mean,
-        ci95: stats::mean_interval(moments, stats::LEVEL),
+        ci95: stats::mean_interval(&known, stats::LEVEL),
+        rounding,
+        interval_caveats: if few { vec![IntervalCaveat::FewRuns] } else { Vec::new() },
     }
 }
 
@@ -56,10 +82,20 @@ mod tests {
         assert_eq!((e.values.as_slice(), e.min, e.max, e.median), (&[3.0, 1.0, 2.0][..], 1.0, 3.0, 2.0));
     }
 
+    /// Three runs of `120 ± 0` MB/s were known exactly.
+    #[test]
+    fn a_printed_figure_is_known_to_its_last_digit() {
+        let exact = published(&Moments::new(3, 120.0, 0.0).unwrap(), 0.5);
+        let (low, high) = exact.ci95.unwrap();
+        assert!(low < 119.0 && high > 121.0, "{low} {high}");
+        assert_eq!(stated_moments(&exact, 3).unwrap().deviation, 0.5);
+        assert_eq!(exact.interval_caveats, [IntervalCaveat::FewRuns]);
+    }
+
     #[test]
     fn published_figures_have_an_interval() {
         // Ten runs of 26.3 ± 3.2: 26.3 ± 2.262 · 3.2 / √10.
-        let (low, high) = published(&Moments::new(10, 26.3, 3.2).unwrap()).ci95.unwrap();
+        let (low, high) = published(&Moments::new(10, 26.3, 3.2).unwrap(), 0.0).ci95.unwrap();
         assert!((low - 24.0109).abs() < 1e-3 && (high - 28.5891).abs() < 1e-3, "{low} {high}");
     }
 }

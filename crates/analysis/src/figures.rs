@@ -131,8 +131,8 @@ fn percentile(
 fn sustained(summary: &Summary) -> Option<Measured> {
     let phase = long_write(summary)?;
     let found = phase.sustained.as_ref()?;
-    match &found.cliff {
-        Some(cliff) => Some(measured(phase, cliff.after.0 / MB, None, MB)),
+    match found.falls.iter().rfind(|fall| fall.proven) {
+        Some(last) => Some(measured(phase, last.after.0 / MB, None, MB)),
         None => rate(phase, MB),
     }
 }

@@ -33,7 +33,7 @@ mod testing;
 pub use advice::{advise, default_rules, rules_with};
 pub use campaign::{join, rank};
 pub use claims::{check_claims, claims};
-pub use cliff::cliff;
+pub use cliff::{Falls, cliff, falls};
 pub use compare::{compare, compare_all, compare_family, compare_summaries};
 pub use estimate::estimate;
 pub use figures::figure;

@@ -1,11 +1,12 @@
 //! Thousands of simulated campaigns: do the statistics keep their promises?
 //!
 //! Seeds are fixed, so that a failure is a change of code and not bad luck. The promises: 95 % intervals cover the truth
-//! in 93 to 97 % of campaigns; a card compared with itself is called different in at most 5 % of them, whatever the
-//! number of its figures; a true difference of 5 % at 2 % spread is found by ten runs in at least 95 %.
+//! in 93 to 97 % of campaigns, or carry a caveat on their line; a card compared with itself is called different in at most
+//! 5 % of them, whatever the number of its figures; a true difference of 5 % at 2 % spread is found by ten runs in at
+//! least 95 %. `HAKARU_LONG_TESTS=1` takes ten times as many campaigns.
 
 use crate::compare::{Pair, Sample};
-use crate::stats::{self, Bootstrap, Moments};
+use crate::stats::{self, Moments};
 use crate::testing::{Fake, normal, run_of, runs};
 use crate::{compare_family, compare_summaries, summarize};
 use hakaru_model::finding::{Comparison, Summary, Verdict};
@@ -72,35 +73,198 @@ fn intervals_of_the_mean_cover_it_when_noise_is_even() {
     }));
 }
 
-#[test]
-fn intervals_of_a_ratio_cover_it() {
-    for (n, spread, seed) in [(2, 0.02, 7), (5, 0.05, 8), (10, 0.02, 9), (10, 0.25, 10)] {
-        assert_covers(coverage(4_000, seed, 1.5, |rng| {
-            let (a, b) = (runs(rng, n, 100.0, spread), runs(rng, n, 150.0, spread / 3.0));
-            stats::ratio_of_means(&a, &b, 0.95).unwrap()
-        }));
+/// So many campaigns, or ten times as many.
+fn campaigns(short: u32) -> u32 {
+    if std::env::var_os("HAKARU_LONG_TESTS").is_some() { short * 10 } else { short }
+}
+
+/// How runs scatter around 100.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Noise {
+    Normal,
+    Skewed,
+    TwoModes,
+    Dependent,
+}
+
+impl Noise {
+    const ALL: [Noise; 4] = [Noise::Normal, Noise::Skewed, Noise::TwoModes, Noise::Dependent];
+
+    fn draw(self, rng: &mut Rng, n: usize) -> Vec<f64> {
+        match self {
+            Noise::Normal => runs(rng, n, 100.0, 0.02),
+            Noise::Skewed => skewed(rng, n),
+            // Two runs of three at one level, the third 10 % below.
+            Noise::TwoModes => {
+                let level = |rng: &mut Rng| if rng.unit() < 2.0 / 3.0 { 310.0 / 3.0 } else { 280.0 / 3.0 };
+                (0..n).map(|_| level(rng) + 0.5 * normal(rng)).collect()
+            }
+            // Each run takes 0.4 of its deviation from the one before.
+            Noise::Dependent => {
+                let mut off = normal(rng);
+                let next = |off: &mut f64, rng: &mut Rng| *off = 0.4 * *off + (1.0 - 0.16_f64).sqrt() * normal(rng);
+                (0..n)
+                    .map(|_| {
+                        next(&mut off, rng);
+                        100.0 + 2.0 * off
+                    })
+                    .collect()
+            }
+        }
+    }
+}
+
+/// One interval with whether it carries a caveat.
+type Printed = ((f64, f64), bool);
+
+/// Checks an interval at every number of runs it is printed at, and for every kind of noise.
+#[track_caller]
+fn check_every_shape(
+    seed: u64,
+    of: u32,
+    fewest: usize,
+    truth: f64,
+    interval: impl Fn(&mut Rng, Noise, usize) -> Printed,
+) {
+    for (n, noise) in [2, 3, 5, 10, 20].into_iter().flat_map(|n| Noise::ALL.map(|noise| (n, noise))) {
+        if n < fewest {
+            continue;
+        }
+        let mut rng = Rng::new(seed + n as u64);
+        let all = campaigns(of);
+        let (mut covered, mut warned, mut either) = (0, 0, 0);
+        for _ in 0..all {
+            let ((low, high), caveat) = interval(&mut rng, noise, n);
+            let covers = low <= truth && truth <= high;
+            covered += u32::from(covers);
+            warned += u32::from(caveat);
+            either += u32::from(covers || caveat);
+        }
+        let share = |count: u32| f64::from(count) / f64::from(all);
+        let told = format!("n = {n}, {noise:?}: covers {}, caveat on {}", share(covered), share(warned));
+        if noise == Noise::Normal {
+            // Where the line carries a caveat anyway, an interval may be a little wide.
+            let most = if n < stats::shape::FEWEST { 0.985 } else { 0.97 };
+            assert!((0.93..=most).contains(&share(covered)), "{told}");
+        }
+        assert!(share(either) >= 0.93, "{told}: covers or says why not {}", share(either));
     }
 }
 
 #[test]
-fn bootstrap_intervals_cover_the_mean_of_ten_and_more_runs() {
-    let bootstrap = Bootstrap { resamples: 1_000, ..Bootstrap::default() };
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    for (n, seed) in [(10, 11), (20, 12)] {
-        assert_covers(coverage(1_500, seed, 100.0, |rng| {
-            bootstrap.percentile(&runs(rng, n, 100.0, 0.05), mean).unwrap()
-        }));
-        assert_covers(coverage(1_500, seed, 100.0, |rng| bootstrap.bca(&runs(rng, n, 100.0, 0.05), mean).unwrap()));
-    }
+fn intervals_of_means_cover_or_say_why_not() {
+    check_every_shape(100, 4_000, 2, 100.0, |rng, noise, n| {
+        let found = crate::estimate(&noise.draw(rng, n)).unwrap();
+        (found.ci95.unwrap(), !found.interval_caveats.is_empty())
+    });
 }
 
 #[test]
-fn intervals_of_the_effect_cover_it() {
-    // 5 % at 2 %: 2.5 deviations.
-    assert_covers(coverage(1_500, 13, 2.5, |rng| {
-        let (a, b) = (runs(rng, 10, 100.0, 0.02), runs(rng, 10, 105.0, 0.02 / 1.05));
-        stats::hedges_g(&Moments::of(&a).unwrap(), &Moments::of(&b).unwrap(), 0.95).unwrap().interval
-    }));
+fn intervals_of_ratios_cover_or_say_why_not() {
+    check_every_shape(200, 1_500, 2, 1.5, |rng, noise, n| {
+        let b: Vec<f64> = noise.draw(rng, n).into_iter().map(|v| 1.5 * v).collect();
+        let (a, b) = (crate::estimate(&noise.draw(rng, n)).unwrap(), crate::estimate(&b).unwrap());
+        let of = |e: &hakaru_model::finding::Estimate| Moments::of(&e.values).unwrap();
+        let found = stats::ratio_interval(&of(&a), &of(&b), 0.95, 0.0).unwrap();
+        (found, !(a.interval_caveats.is_empty() && b.interval_caveats.is_empty()))
+    });
+}
+
+#[test]
+fn intervals_of_effects_cover_or_say_why_not() {
+    // The deviation is that of the noise, so that the true effect is 1.5 for all of them.
+    let deviation = |noise: Noise| match noise {
+        Noise::Normal | Noise::Dependent => 2.0,
+        Noise::Skewed => 2.93,
+        Noise::TwoModes => (10.0_f64.powi(2) * 2.0 / 9.0 + 0.25).sqrt(),
+    };
+    check_every_shape(300, 1_200, 2, 1.5, |rng, noise, n| {
+        let b: Vec<f64> = noise.draw(rng, n).into_iter().map(|v| v + 1.5 * deviation(noise)).collect();
+        let found = crate::compare("x", "1/s", &noise.draw(rng, n), &b).unwrap();
+        (found.effect_ci95.unwrap(), !found.interval_caveats.is_empty())
+    });
+}
+
+/// The interval was multiplied by the correction of g: it covered 67 to 72 % at n = 2.
+#[test]
+fn intervals_of_large_effects_cover_them_at_two_runs() {
+    for (n, effect) in [(2, 0.5), (2, 3.0), (2, 10.0), (3, 5.0), (10, 2.5)] {
+        assert_covers(coverage(campaigns(2_000), 13, effect, |rng| {
+            let a: Vec<f64> = (0..n).map(|_| 100.0 + normal(rng)).collect();
+            let b: Vec<f64> = (0..n).map(|_| 100.0 + effect + normal(rng)).collect();
+            stats::hedges_g(&Moments::of(&a).unwrap(), &Moments::of(&b).unwrap(), 0.95).unwrap().interval
+        }));
+    }
+}
+
+/// The bootstrap covers 76 % at n = 3 and 90 % at n = 5, and is not shown there.
+#[test]
+fn bootstrap_intervals_cover_or_say_why_not() {
+    let mut phase = crate::testing::read_series(1, 30e6, 0.01).phases[0].clone();
+    for n in 2..crate::repeated::FEWEST_RESAMPLED {
+        phase.bandwidth = crate::estimate(&runs(&mut Rng::new(1), n, 100.0, 0.02)).unwrap();
+        assert_eq!(crate::repeated(&phase).unwrap().bootstrap_ci95, None, "n = {n}");
+    }
+    let phase = std::cell::RefCell::new(phase);
+    check_every_shape(400, 1_200, crate::repeated::FEWEST_RESAMPLED, 100.0, |rng, noise, n| {
+        let mut phase = phase.borrow_mut();
+        phase.bandwidth = crate::estimate(&noise.draw(rng, n)).unwrap();
+        let found = crate::repeated(&phase).unwrap().bootstrap_ci95.unwrap();
+        (found, !phase.bandwidth.interval_caveats.is_empty())
+    });
+}
+
+/// Runs of which each takes 0.6 of its deviation from the one before gave 33 % false "different".
+#[test]
+fn dependent_runs_raise_few_false_alarms() {
+    let mut rng = Rng::new(60);
+    let draw = |rng: &mut Rng, n: usize| {
+        let mut off = normal(rng);
+        (0..n)
+            .map(|_| {
+                off = 0.6 * off + 0.8 * normal(rng);
+                100.0 + 2.0 * off
+            })
+            .collect::<Vec<_>>()
+    };
+    for n in [5, 10, 20] {
+        let all = campaigns(1_000);
+        let (mut alarms, mut silent) = (0, 0);
+        for _ in 0..all {
+            let found = crate::compare("x", "1/s", &draw(&mut rng, n), &draw(&mut rng, n)).unwrap();
+            let different = found.verdict == Verdict::Different;
+            alarms += u32::from(different);
+            silent += u32::from(different && found.interval_caveats.is_empty());
+        }
+        let share = |count: u32| f64::from(count) / f64::from(all);
+        assert!(
+            share(alarms) <= [0.27, 0.21, 0.11][n / 8] && share(silent) <= 0.07,
+            "n = {n}: {} {}",
+            share(alarms),
+            share(silent)
+        );
+    }
+}
+
+/// Equivalence is claimed of means that are 5 % apart in at most 5 % of campaigns, and of equal ones mostly.
+#[test]
+fn equivalence_is_seldom_claimed_falsely() {
+    let mut rng = Rng::new(70);
+    let mut equivalent = |n: usize, apart: f64| {
+        let all = campaigns(2_000);
+        let claimed = (0..all)
+            .filter(|_| {
+                let (a, b) = (runs(&mut rng, n, 100.0, 0.02), runs(&mut rng, n, 100.0 * apart, 0.02));
+                crate::compare("x", "1/s", &a, &b).unwrap().verdict == Verdict::Equivalent
+            })
+            .count();
+        claimed as f64 / f64::from(all)
+    };
+    for n in [3, 5, 10, 20] {
+        let share = equivalent(n, 1.05);
+        assert!(share <= 0.06, "n = {n}: {share}");
+    }
+    assert!(equivalent(10, 1.0) >= 0.9 && equivalent(3, 1.0) < 0.7);
 }
 
 /// Compares eight figures of two campaigns of `n` runs each, as one family.
@@ -163,7 +327,7 @@ fn the_runs_said_to_be_needed_do_find_the_difference() {
     let (mut asked, mut found) = (0, 0);
     while asked < 300 {
         let first = crate::compare("x", "1/s", &runs(&mut rng, 4, 100.0, 0.06), &runs(&mut rng, 4, 110.0, 0.06));
-        let Some(Verdict::TooFewRuns { needed: Some(needed) }) = first.map(|c| c.verdict) else { continue };
+        let Some(Verdict::Undecided { needed: Some(needed) }) = first.map(|c| c.verdict) else { continue };
         asked += 1;
         let n = needed.min(100) as usize;
         let again = crate::compare("x", "1/s", &runs(&mut rng, n, 100.0, 0.06), &runs(&mut rng, n, 110.0, 0.06));

@@ -13,14 +13,25 @@ pub const MAX_SLOPE: f64 = 0.10;
 /// Finds the first window of five rounds in steady state: values within 20 % of their average from end to end, and a
 /// least-squares line that changes by at most 10 % of it over the window. `None` when no window is.
 ///
-/// A round is one pass of the test (a run of a campaign, or a fixed stretch of a long one). The specification allows 25
+/// A round is one pass of the test (a run of a campaign, or a fixed segment of a long one). The specification allows 25
 /// rounds to get there; that limit is the caller's.
 /// Source: SNIA Solid State Storage Performance Test Specification, "Steady State".
 pub fn steady_state(rounds: &[f64]) -> Option<SteadyState> {
-    rounds.windows(WINDOW).enumerate().find_map(|(first, window)| {
-        let found = measure(first, window)?;
-        (found.excursion <= MAX_EXCURSION && found.slope.abs() <= MAX_SLOPE).then_some(found)
-    })
+    steady_windows(rounds).first().copied()
+}
+
+/// All windows in steady state that do not overlap, from the first on: speed may settle twice, at two levels.
+pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyState> {
+    let mut found: Vec<SteadyState> = Vec::new();
+    for (first, window) in rounds.windows(WINDOW).enumerate() {
+        let free = found.last().is_none_or(|last| first as u32 >= last.first_round + last.rounds);
+        if let Some(steady) = measure(first, window).filter(|_| free) {
+            if steady.excursion <= MAX_EXCURSION && steady.slope.abs() <= MAX_SLOPE {
+                found.push(steady);
+            }
+        }
+    }
+    found
 }
 
 fn measure(first: usize, window: &[f64]) -> Option<SteadyState> {
@@ -46,6 +57,15 @@ mod tests {
         let found = steady_state(&rounds).unwrap();
         assert_eq!((found.first_round, found.rounds), (5, 5));
         assert!((found.average - 103.0).abs() < 1e-9 && (found.excursion - 4.0 / 103.0).abs() < 1e-9);
+    }
+
+    /// The first window was given, although speed halved later.
+    #[test]
+    fn every_steady_window_is_given() {
+        let rounds = [100.0, 101.0, 99.0, 100.0, 100.0, 80.0, 50.0, 51.0, 49.0, 50.0, 50.0, 50.0];
+        let found = steady_windows(&rounds);
+        let levels: Vec<(u32, f64)> = found.iter().map(|w| (w.first_round, w.average)).collect();
+        assert_eq!(levels, [(0, 100.0), (6, 50.0)]);
     }
 
     #[test]

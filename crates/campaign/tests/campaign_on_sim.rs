@@ -188,7 +188,7 @@ fn repeats_end_when_the_mean_is_known() {
     let (ended, _) = bench.run(&campaign, None);
     // One percent of spread is known within five after three runs.
     assert_eq!((ended.end, ended.done), (End::Complete, 36));
-    let campaign = three_cards("repeats = { until = \"0.001 %\", at-least = 2, at-most = 4 }");
+    let campaign = three_cards("repeats = { until = \"0.001 %\", at-least = 3, at-most = 4 }");
     let (ended, _) = bench.run(&campaign, None);
     assert_eq!((ended.end, ended.done), (End::Complete, 48));
 }

@@ -59,6 +59,20 @@ pub struct Advice {
     pub not_measured: Vec<Criterion>,
 }
 
+impl Advice {
+    /// Whether the intervals of the figures leave no other verdict: without it, a verdict is a probable one.
+    ///
+    /// A "does not" needs one figure that surely falls short; any other verdict needs that none does, and all figures to
+    /// be sure of theirs.
+    pub fn is_firm(&self) -> bool {
+        match self.fitness {
+            None => false,
+            Some(Fitness::DoesNot) => self.decided_by.iter().any(|d| d.fitness == Fitness::DoesNot && d.firm),
+            Some(_) => self.decided_by.iter().all(|d| d.firm),
+        }
+    }
+}
+
 /// One criterion, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {

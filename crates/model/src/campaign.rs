@@ -225,12 +225,15 @@ pub struct Ranking {
 }
 
 /// One card in a ranking.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
     /// Its place in [`CampaignSummary::cards`].
     pub card: u32,
-    /// Its rank, from 1; cards that could not be told from the best of a rank share it.
+    /// Its place by the mean, from 1.
     pub rank: u32,
+    /// Letters of the compact letter display: two cards share one exactly when no difference between them is shown.
+    #[serde(default)]
+    pub letters: String,
     /// Mean rate.
     pub mean: f64,
     /// Deviation of the rate.

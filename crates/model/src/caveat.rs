@@ -124,7 +124,7 @@ pub enum Caveat {
         ppm: i64,
     },
     /// Our own cost is visible in the figures.
-    #[error("{phase}: our own cost of {per_io} an I/O is {share_permille} ‰ of the median latency")]
+    #[error("{phase}: our own cost of {per_io} an I/O is {} of the median latency", percent(i64::from(*.share_permille)))]
     Overhead {
         /// Phase.
         phase: String,
@@ -168,8 +168,9 @@ pub enum Caveat {
     },
     /// Reads were answered by something else than the device.
     #[error(
-        "{phase}: the device read {share_permille} ‰ of what was asked for: the rest came from a cache, or from space that was \
-         never written, and flatters the figure"
+        "{phase}: the device read {} of what was asked for: the rest came from a cache, or from space that was never \
+         written, and flatters the figure",
+        percent(i64::from(*.share_permille))
     )]
     ReadElsewhere {
         /// Phase.
@@ -203,7 +204,8 @@ pub enum Caveat {
     },
     /// The runs became faster or slower one after another.
     #[error(
-        "{phase}: speed changed by {change_permille} ‰ from the first run to the last: they do not repeat one state"
+        "{phase}: speed changed by {} from the first run to the last: they do not repeat one state",
+        percent(i64::from(*.change_permille))
     )]
     Drift {
         /// Phase.
@@ -213,13 +215,34 @@ pub enum Caveat {
     },
     /// A run resembles the one before it more than the others.
     #[error(
-        "{phase}: each run resembles the one before (correlation {lag1_permille} ‰), so there are fewer than it seems"
+        "{phase}: each run resembles the one before (correlation {:.2}), so there are fewer than it seems: intervals are \
+         widened",
+        f64::from(*.lag1_permille) / 1e3
     )]
     Dependent {
         /// Phase.
         phase: String,
         /// Correlation with the next run, in thousandths.
         lag1_permille: i32,
+    },
+    /// A few runs lie far to one side of the others.
+    #[error(
+        "{phase}: the {runs} runs are spread unevenly (skewed): the median says more than the mean, and intervals of the mean \
+         may be too narrow"
+    )]
+    Skewed {
+        /// Phase.
+        phase: String,
+        /// How many.
+        runs: u32,
+    },
+    /// The runs fall into two groups.
+    #[error("{phase}: the {runs} runs fall into two groups: the mean may describe no run, look at the single ones")]
+    TwoModes {
+        /// Phase.
+        phase: String,
+        /// How many.
+        runs: u32,
     },
     /// Figures of an imported result do not fit each other.
     #[error("{phase}: {stated} does not fit {follows}: {hint}")]
@@ -320,6 +343,12 @@ fn paused(kind: PauseKind) -> &'static str {
         PauseKind::Stopped => "the process was stopped",
         PauseKind::Suspended => "the host was suspended",
     }
+}
+
+/// Thousandths as percent: `1.2 %`, `67 %`.
+fn percent(permille: i64) -> String {
+    let value = permille as f64 / 10.0;
+    if permille % 10 == 0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
 }
 
 fn few_runs(runs: u32) -> String {

@@ -9,7 +9,7 @@ use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
 
 /// What repeated measurements of one quantity say together. The unit is that of the quantity.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The single measurements, in the order of the runs.
     pub values: Vec<f64>,
@@ -27,6 +27,30 @@ pub struct Estimate {
     pub max: f64,
     /// 95 % confidence interval of the mean by Student's t; `None` under two values.
     pub ci95: Option<(f64, f64)>,
+    /// Half of the last digit to which the mean was printed; 0 for measured values. It is part of [`Estimate::ci95`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rounding: f64,
+    /// Why the interval may be narrower than its level promises.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interval_caveats: Vec<IntervalCaveat>,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+/// Why a confidence interval may cover the truth less often than its level promises. Printed on the line of the interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntervalCaveat {
+    /// Too few runs to check that they are independent and normally distributed.
+    FewRuns,
+    /// Each run resembles the one before it. The interval is widened, and may still be too narrow.
+    Dependent,
+    /// A few runs lie far to one side.
+    Skewed,
+    /// The runs fall into two groups.
+    TwoModes,
 }
 
 /// A latency distribution, merged over all runs.
@@ -70,8 +94,28 @@ pub struct Sustained {
     pub mean: BytesPerSec,
     /// Deviation of the intervals.
     pub deviation: BytesPerSec,
-    /// Where speed fell for good, if it did.
+    /// Where speed first fell for good, if it did.
     pub cliff: Option<Cliff>,
+    /// All lasting falls in order, [`Sustained::cliff`] among them; a fall at the very end of the run is the last one,
+    /// with [`Cliff::proven`] false.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub falls: Vec<Cliff>,
+    /// Speed that falls and recovers, again and again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swing: Option<Swing>,
+}
+
+/// Speed that falls and recovers again and again, as throttling and garbage collection make it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Swing {
+    /// Median of the fast segments.
+    pub high: BytesPerSec,
+    /// Median of the slow segments.
+    pub low: BytesPerSec,
+    /// Times it recovered.
+    pub recoveries: u32,
+    /// Whether it slides down and jumps up (garbage collection) rather than switching between two levels (throttling).
+    pub sawtooth: bool,
 }
 
 /// A lasting fall of bandwidth within a write.
@@ -83,8 +127,15 @@ pub struct Cliff {
     pub after_time: Nanos,
     /// Median bandwidth before.
     pub before: BytesPerSec,
-    /// Median bandwidth after.
+    /// Median bandwidth after, until the next fall.
     pub after: BytesPerSec,
+    /// Whether enough of the run followed to call the fall lasting.
+    #[serde(default = "yes")]
+    pub proven: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// One phase and operation over all runs of a series.
@@ -155,17 +206,31 @@ pub struct Comparison {
     pub b: Estimate,
     /// Mean of `b` over mean of `a`.
     pub ratio: f64,
-    /// 95 % confidence interval of the ratio; `None` when there are too few runs.
+    /// 95 % confidence interval of the ratio, simultaneous over the family: it excludes 1 exactly when the verdict is
+    /// [`Verdict::Different`]. `None` when there are too few runs, or where it has no bound.
     pub ratio_ci95: Option<(f64, f64)>,
     /// Probability of a difference this large by chance (Welch's t); `None` when there are too few runs.
     pub p_value: Option<f64>,
     /// The same by ranks (Mann-Whitney).
     pub p_value_ranks: Option<f64>,
-    /// `p_value` after Holm's correction over the family it was tested in.
+    /// `p_value` after Bonferroni's correction over the family it was tested in.
     pub p_adjusted: Option<f64>,
+    /// Probability of means this close when they differ by the margin of equivalence (two one-sided tests), corrected
+    /// likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_equivalence: Option<f64>,
+    /// Tests in the family; 0 when it was not tested.
+    #[serde(default)]
+    pub family: u32,
+    /// Whether it is a primary figure of the comparison, judged in the family of these.
+    #[serde(default = "yes")]
+    pub primary: bool,
+    /// Why the intervals may be narrower than their level promises.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interval_caveats: Vec<IntervalCaveat>,
     /// Effect size (Hedges' g): the difference in units of the spread.
     pub effect: Option<f64>,
-    /// 95 % confidence interval of the effect size.
+    /// 95 % confidence interval of the effect size, simultaneous over the family.
     #[serde(default)]
     pub effect_ci95: Option<(f64, f64)>,
     /// Effect size by ranks (Cliff's delta), in `[-1, 1]`: how much oftener `b` exceeds `a` than the other way round.
@@ -181,11 +246,13 @@ pub struct Comparison {
 pub enum Verdict {
     /// They differ.
     Different,
-    /// No difference was seen that chance does not explain.
-    NotDistinguished,
-    /// There are too few runs; so many of each would tell a difference of this size.
-    TooFewRuns {
-        /// Runs of each that would do; `None` when not even that can be said.
+    /// They are the same within the margin of equivalence.
+    #[serde(alias = "not_distinguished")]
+    Equivalent,
+    /// Neither a difference nor equivalence is shown.
+    #[serde(alias = "too_few_runs")]
+    Undecided {
+        /// Runs of each that would decide it at the difference seen; `None` when not even that can be said.
         needed: Option<u32>,
     },
 }
@@ -199,6 +266,9 @@ pub struct PhaseDetail {
     pub measured: Nanos,
     /// Fewest bytes a run moved.
     pub moved: Bytes,
+    /// Bytes that all runs moved together.
+    #[serde(default)]
+    pub moved_in_all: Bytes,
     /// Some percentiles of completion latency in nanoseconds, one value a run. For comparing runs; the percentile of
     /// all of them is the merged one in [`PhaseSummary::latency`].
     pub latency_by_run: Vec<(Quantile, Estimate)>,
@@ -251,12 +321,15 @@ pub struct WorkloadShape {
 pub struct Stability {
     /// Indices into [`Estimate::values`] of runs outside Tukey's fences. They are flagged, and stay in every figure.
     pub outliers: Vec<u32>,
-    /// Change from the first run to the last by a straight line, as a share of the mean.
+    /// Change from the first run to the last by a straight line within the range of the values, as a share of its start.
     pub drift: Option<f64>,
     /// Probability of a slope this steep by chance.
     pub drift_p: Option<f64>,
     /// Correlation of each run with the next, in `[-1, 1]`.
     pub lag1: Option<f64>,
+    /// Independent runs that know the mean as well as these do; fewer than the runs when neighbors are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_runs: Option<f64>,
 }
 
 /// How well the runs of a point know its mean, and whether they had settled. All of it is about bandwidth.
@@ -268,6 +341,9 @@ pub struct Repeated {
     pub bootstrap_ci95: Option<(f64, f64)>,
     /// The first window of runs in steady state, each run taken for a round; `None` when there is none.
     pub steady: Option<SteadyState>,
+    /// All windows in steady state that do not overlap, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady_windows: Vec<SteadyState>,
 }
 
 /// Steady state by the SNIA solid state storage performance test specification.
@@ -416,6 +492,28 @@ pub enum Condition {
     /// The video class protocol.
     #[error("the host has to announce the recording to the card (CMD20), and Linux does not")]
     SpeedClassControl,
+    /// Application classes are tested on a fixed span.
+    #[error("random I/O is tested within {wanted}, and these runs spread it over {used}")]
+    Span {
+        /// Span of the test procedure.
+        wanted: Bytes,
+        /// Span of these runs.
+        used: Bytes,
+    },
+    /// Application classes are tested at a fixed queue depth.
+    #[error("the class is tested at queue depth {wanted}, and these runs used {used}")]
+    Depth {
+        /// Depth of the test procedure.
+        wanted: u32,
+        /// I/Os in flight in these runs.
+        used: u32,
+    },
+    /// A single run has no interval.
+    #[error("{}", few_for_claim(*.runs))]
+    Repeats {
+        /// Runs of the figure with the fewest.
+        runs: u32,
+    },
     /// A2 counts on the command queue and the cache of the card.
     #[error("A2 is tested with the command queue and the cache of the card switched on, and queue depth was {iodepth}")]
     CommandQueue {
@@ -430,11 +528,21 @@ pub enum Condition {
     Alone,
 }
 
+fn few_for_claim(runs: u32) -> String {
+    match runs {
+        0 | 1 => "one run has no interval: repeat it (--repeat=5)".to_owned(),
+        n => format!("{n} runs without an interval: their spread is not known"),
+    }
+}
+
 /// Whether the host or the card sets the pace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BusLimit {
     /// Sequential reads or writes.
     pub op: Op,
+    /// Which of the cards it is about, by their places: those on buses of one speed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<u32>,
     /// What was measured (the mean, where there are several cards).
     pub measured: BytesPerSec,
     /// What the bus allows at most, where known.
@@ -459,6 +567,8 @@ pub enum Limit {
     Card,
     /// It cannot be told.
     Unclear,
+    /// More was measured than the bus can carry: the facts of the bus, or the figure, are wrong.
+    Contradiction,
 }
 
 /// What a layer, such as a file system, costs against the bare device.

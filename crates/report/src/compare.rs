@@ -9,21 +9,23 @@ use hakaru_model::finding::{Comparison, Estimate, Verdict};
 /// The verdict in words, with the figures it rests on.
 pub fn verdict(comparison: &Comparison) -> String {
     let p = comparison.p_adjusted.or(comparison.p_value);
-    let chance = p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));
+    let chance = |p: Option<f64>| p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));
+    // What differs for certain may differ by too little to matter.
+    let little = if comparison.p_equivalence.is_some_and(|p| p <= 0.05) { ", by less than 5%" } else { "" };
     match comparison.verdict {
-        Verdict::Different if comparison.ratio > 1.0 => format!("higher{chance}"),
-        Verdict::Different if comparison.ratio < 1.0 => format!("lower{chance}"),
-        Verdict::Different => format!("different{chance}"),
-        Verdict::NotDistinguished => format!("no difference seen{chance}"),
-        Verdict::TooFewRuns { needed } => {
+        Verdict::Different if comparison.ratio > 1.0 => format!("higher{little}{}", chance(p)),
+        Verdict::Different if comparison.ratio < 1.0 => format!("lower{little}{}", chance(p)),
+        Verdict::Different => format!("different{little}{}", chance(p)),
+        Verdict::Equivalent => format!("same within 5%{}", chance(comparison.p_equivalence)),
+        Verdict::Undecided { needed } => {
             let who = match comparison.a.values.len().min(comparison.b.values.len()) {
                 // Of published figures the single runs are not known.
-                0 => "these runs".to_owned(),
-                n => format!("n = {n}"),
+                0 => String::new(),
+                n => format!(" at n = {n}"),
             };
             match needed {
-                Some(needed) => format!("{who} cannot tell these apart; n = {needed} would"),
-                None => format!("{who} cannot tell these apart"),
+                Some(needed) => format!("undecided{who}; n = {needed} would decide"),
+                None => format!("undecided{who}"),
             }
         }
     }
@@ -38,13 +40,30 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// `2.58x [2.51, 2.66]`.
+/// `2.58x [2.51, 2.66] (few runs)`.
 pub(crate) fn ratio(comparison: &Comparison) -> String {
-    let two = |value: f64| number::significant(value);
+    let caveats = number::in_brackets(&comparison.interval_caveats);
     match comparison.ratio_ci95 {
-        Some((low, high)) => format!("{}x [{}, {}]", two(comparison.ratio), two(low), two(high)),
-        None => format!("{}x", two(comparison.ratio)),
+        Some(ends) => {
+            let (low, high) = ratio_ends(ends);
+            format!("{}x [{low}, {high}]{caveats}", number::significant(comparison.ratio))
+        }
+        None => format!("{}x", number::significant(comparison.ratio)),
     }
+}
+
+/// The ends of the interval of a ratio, with as many digits as tell on which side of 1 they lie: rounding must not bring
+/// one to 1 that is not there.
+pub(crate) fn ratio_ends((low, high): (f64, f64)) -> (String, String) {
+    let end = |value: f64| {
+        let short = number::significant(value);
+        if value == 1.0 || short.parse() != Ok(1.0) {
+            return short;
+        }
+        let places = (1.0 - (value - 1.0).abs().log10()).ceil().clamp(3.0, 9.0) as usize;
+        format!("{value:.places$}")
+    };
+    (end(low), end(high))
 }
 
 /// The same comparison with its sides in the other order: the first to the second.
@@ -68,7 +87,8 @@ pub(crate) fn effect(c: &Comparison) -> String {
     let Some(g) = c.effect else { return String::new() };
     let interval =
         c.effect_ci95.map(|(low, high)| format!(" [{}, {}]", number::significant(low), number::significant(high)));
-    format!("{}{}", number::significant(g), interval.unwrap_or_default())
+    let caveats = if interval.is_some() { number::in_brackets(&c.interval_caveats) } else { String::new() };
+    format!("{}{}{caveats}", number::significant(g), interval.unwrap_or_default())
 }
 
 /// The tests behind the verdicts: two that suppose different things, and the size of each effect.
@@ -76,16 +96,17 @@ fn tests(comparisons: &[Comparison]) -> DataTable {
     let p = |p: Option<f64>| p.map_or_else(String::new, probability);
     let row = |c: &Comparison| {
         let delta = c.delta.map_or_else(String::new, |delta| format!("{delta:+.2}"));
-        vec![text::plain(&c.quantity), p(c.p_value), p(c.p_adjusted), p(c.p_value_ranks), effect(c), delta]
+        let quantity = text::plain(&c.quantity);
+        vec![quantity, p(c.p_value), p(c.p_adjusted), p(c.p_equivalence), p(c.p_value_ranks), effect(c), delta]
     };
-    let head = ["Figure", "p, Welch", "p, Holm", "p, ranks", "Hedges’ g [95 %]", "Cliff’s delta"];
+    let head = ["Figure", "p, Welch", "p, corrected", "p, same", "p, ranks", "Hedges’ g [95 %]", "Cliff’s delta"];
     let tested = comparisons.iter().filter(|c| c.p_value.is_some());
     DataTable { head: head.map(str::to_owned).to_vec(), rows: tested.map(row).collect() }
 }
 
 /// How to read [`tests`].
-const TESTS: &str = "Welch’s t, the same corrected for the number of comparisons (Holm), Mann-Whitney by ranks; the difference \
-                     in units of the spread (Hedges’ g), and how much oftener the second exceeds the first than the other way \
+const TESTS: &str = "Welch’s t; the same corrected for the number of comparisons (Bonferroni), as the intervals are; equivalence \
+                     within 5% (two one-sided tests), corrected likewise; Mann-Whitney by ranks; the difference in units of the spread (Hedges’ g), and how much oftener the second exceeds the first than the other way \
                      round (Cliff’s delta).";
 
 /// The tests behind comparisons, for a terminal; nothing where there were too few runs for any.
@@ -99,7 +120,7 @@ pub fn comparison_tests_terminal(comparisons: &[Comparison], width: usize) -> St
     table.set_width(u16::try_from(width.max(60)).unwrap_or(u16::MAX)).set_header(head).add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_cell_alignment(if index > 0 { CellAlignment::Right } else { CellAlignment::Left });
-        column.set_padding((0, if index == 5 { 0 } else { GAP as u16 }));
+        column.set_padding((0, if index == 6 { 0 } else { GAP as u16 }));
     }
     format!("{}\n", table.trim_fmt())
 }
@@ -154,7 +175,9 @@ pub fn comparison_terminal(comparisons: &[Comparison], names: (&str, &str), widt
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
-    format!("{}\nRatio: second to first. The verdict is about the second.\n", table.trim_fmt())
+    let caveats = comparisons.iter().any(|c| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty());
+    let how = if caveats { crate::terminal::hanging("", number::INTERVALS, width) + "\n" } else { String::new() };
+    format!("{}\nRatio: second to first. The verdict is about the second.\n{how}", table.trim_fmt())
 }
 
 /// Comparisons as a table of Markdown.
@@ -180,7 +203,7 @@ pub(crate) fn tests_markdown(comparisons: &[Comparison]) -> String {
 /// Comparisons as CSV (RFC 4180), a line each; the ratio is that of `b` to `a`.
 pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String {
     let head = "figure,unit,a,a_n,a_mean,a_stdev,b,b_n,b_mean,b_stdev,ratio,ratio_ci95_low,ratio_ci95_high,p,p_adjusted,\
-                p_ranks,effect,delta,verdict";
+                p_ranks,effect,delta,verdict,effect_ci95_low,effect_ci95_high,p_equivalence,primary,family,interval_caveats";
     let exact = |value: f64| number::exact(value, 6);
     let optional = |value: Option<f64>| value.map_or_else(String::new, |v| number::exact(v, 9));
     let side = |name: &str, e: &Estimate| {
@@ -192,7 +215,12 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
         let rest = [low, high, c.p_value, c.p_adjusted, c.p_value_ranks, c.effect, c.delta].map(optional).join(",");
         let (a, b) = (side(names.0, &c.a), side(names.1, &c.b));
         let (figure, unit) = (text::csv(&c.quantity), text::csv(&c.unit));
-        format!("{figure},{unit},{a},{b},{},{rest},{}\r\n", exact(c.ratio), verdict_word(c))
+        let (low, high) = (c.effect_ci95.map(|ci| ci.0), c.effect_ci95.map(|ci| ci.1));
+        let more = [low, high, c.p_equivalence].map(optional).join(",");
+        let caveats = crate::csv::caveat_words(&c.interval_caveats);
+        let (ratio, verdict) = (exact(c.ratio), verdict_word(c));
+        let family = format!("{},{}", c.primary, c.family);
+        format!("{figure},{unit},{a},{b},{ratio},{rest},{verdict},{more},{family},{caveats}\r\n")
     };
     format!("{head}\r\n{}", comparisons.iter().map(line).collect::<String>())
 }
@@ -203,8 +231,8 @@ pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
         Verdict::Different if comparison.ratio > 1.0 => "higher",
         Verdict::Different if comparison.ratio < 1.0 => "lower",
         Verdict::Different => "different",
-        Verdict::NotDistinguished => "not_distinguished",
-        Verdict::TooFewRuns { .. } => "too_few_runs",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Undecided { .. } => "undecided",
     }
 }
 
@@ -215,7 +243,8 @@ pub(crate) fn html(comparisons: &[Comparison], names: (&str, &str)) -> String {
     }
     format!(
         "<h2>What the comparison proves</h2>\n<p class=\"quiet\">The ratio is the second to the first, and the verdict is \
-         about the second.</p>\n{}{}",
+         about the second. {}</p>\n{}{}",
+        text::markup(number::INTERVALS),
         table(names, comparisons).scrolling("numbers cards wide", "Comparison"),
         tests_html(comparisons)
     )

@@ -5,11 +5,11 @@
 use crate::text::csv as quoted;
 use crate::{findings, naming, number, time};
 use hakaru_model::advice::Findings;
-use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
+use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
 
-const HEAD: &str =
-    "series,started,scenario,target,layer,phase,op,figure,unit,n,value,mean,stdev,min,max,median,ci95_low,ci95_high";
+const HEAD: &str = "series,started,scenario,target,layer,phase,op,figure,unit,n,value,mean,stdev,min,max,median,ci95_low,ci95_high,\
+                    interval_caveats";
 
 /// The statistics of one line; what does not apply stays empty.
 #[derive(Default)]
@@ -22,6 +22,8 @@ pub(crate) struct Row {
     pub(crate) max: String,
     pub(crate) median: String,
     pub(crate) ci95: (String, String),
+    /// Why the interval may be too narrow: `few_runs;skewed`.
+    pub(crate) caveats: String,
 }
 
 /// Renders series as CSV.
@@ -48,12 +50,12 @@ pub fn csv_with(summaries: &[Summary], findings: &[Findings]) -> String {
         for phase in &summary.phases {
             let of_phase = format!("{of_series},{},{}", quoted(&phase.phase), phase.op.name());
             for (figure, unit, row) in figures(phase) {
-                out.push_str(&format!("{of_phase},{figure},{unit},{}\r\n", cells(row)));
+                out.push_str(&format!("{of_phase},{figure},{unit},{},{}\r\n", cells(&row), row.caveats));
             }
         }
         for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {
             let row = Row { value, ..Row::default() };
-            out.push_str(&format!("{of_series},,,{},,{}\r\n", quoted(&figure), cells(row)));
+            out.push_str(&format!("{of_series},,,{},,{},\r\n", quoted(&figure), cells(&row)));
         }
     }
     out
@@ -79,9 +81,15 @@ fn verdicts(findings: &Findings) -> Vec<(String, String)> {
 }
 
 /// The columns from `n` to `ci95_high`.
-pub(crate) fn cells(row: Row) -> String {
+pub(crate) fn cells(row: &Row) -> String {
     let n = row.n.map_or_else(String::new, |n| n.to_string());
-    [n, row.value, row.mean, row.stdev, row.min, row.max, row.median, row.ci95.0, row.ci95.1].join(",")
+    let Row { value, mean, stdev, min, max, median, ci95: (low, high), .. } = row;
+    [&n, value, mean, stdev, min, max, median, low, high].map(String::as_str).join(",")
+}
+
+/// Why an interval may be too narrow, as words that stay the same.
+pub(crate) fn caveat_words(caveats: &[IntervalCaveat]) -> String {
+    number::interval_caveats(caveats).replace(", ", ";").replace(' ', "_")
 }
 
 /// All figures of a phase: name, unit, statistics.
@@ -127,10 +135,11 @@ fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
         ..Row::default()
     };
     let mut rows = vec![("bandwidth_over_time".to_owned(), "MB/s", over_time)];
-    if let Some(cliff) = &s.cliff {
-        rows.push(("cliff_before".to_owned(), "MB/s", single(megabytes(cliff.before))));
-        rows.push(("cliff_after".to_owned(), "MB/s", single(megabytes(cliff.after))));
-        rows.push(("cliff_at".to_owned(), "B", single(cliff.at.0.to_string())));
+    for (nth, cliff) in (1..).zip(s.falls.iter().filter(|fall| fall.proven)) {
+        let number = if nth == 1 { String::new() } else { format!("_{nth}") };
+        rows.push((format!("cliff{number}_before"), "MB/s", single(megabytes(cliff.before))));
+        rows.push((format!("cliff{number}_after"), "MB/s", single(megabytes(cliff.after))));
+        rows.push((format!("cliff{number}_at"), "B", single(cliff.at.0.to_string())));
     }
     rows
 }
@@ -147,6 +156,7 @@ fn estimate(estimate: &Estimate, unit: f64) -> Row {
         max: text(estimate.max),
         median: text(estimate.median),
         ci95: (optional(estimate.ci95.map(|ci| ci.0)), optional(estimate.ci95.map(|ci| ci.1))),
+        caveats: caveat_words(&estimate.interval_caveats),
     }
 }
 
@@ -167,6 +177,6 @@ fn distribution(latency: &LatencySummary) -> Row {
         min: latency.min.0.to_string(),
         max: latency.max.0.to_string(),
         median: median.map_or_else(String::new, |(_, value)| value.0.to_string()),
-        ci95: Default::default(),
+        ..Row::default()
     }
 }

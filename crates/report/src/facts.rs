@@ -3,7 +3,7 @@
 use crate::text::plain;
 use crate::{naming, number, time};
 use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity};
-use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained};
+use hakaru_model::finding::{Cliff, PhaseSummary, Summary, Sustained, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
 use std::collections::BTreeSet;
@@ -175,20 +175,30 @@ fn host(lines: &mut Lines, host: &Environment) {
 
 /// How even a long write was, in a sentence; `None` where it was not long enough to tell.
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
-    let Sustained { min, max, mean, deviation, cliff: fall } = phase.sustained.as_ref()?;
+    let Sustained { min, max, mean, deviation, cliff: _, falls, swing } = phase.sustained.as_ref()?;
     let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
     let even = format!("{} to {} MB/s over time, mean {} ± {} MB/s", mb(min), mb(max), mb(mean), mb(deviation));
-    Some(match fall {
-        None => format!("{even}, no lasting fall"),
-        Some(fall) => format!("{}; {even}", cliff(fall)),
-    })
+    let mut parts: Vec<String> = falls.iter().map(cliff).collect();
+    parts.extend(swing.as_ref().map(swings));
+    parts.push(if falls.is_empty() { format!("{even}, no lasting fall") } else { even });
+    Some(parts.join("; "))
+}
+
+/// `swings between 40 and 12 MB/s, recovers 7 times (throttling)`.
+fn swings(swing: &Swing) -> String {
+    let Swing { high, low, recoveries, sawtooth } = swing;
+    let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
+    let why = if *sawtooth { "slides down in between, as with garbage collection" } else { "as with throttling" };
+    let times = if *recoveries == 1 { "once".to_owned() } else { format!("{recoveries} times") };
+    format!("swings between {} and {} MB/s and recovers {times}, {why}", mb(high), mb(low))
 }
 
 /// `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
 fn cliff(cliff: &Cliff) -> String {
-    let Cliff { at, after_time, before, after } = cliff;
+    let Cliff { at, after_time, before, after, proven } = cliff;
     let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    format!("falls from {} to {} MB/s after {at} ({})", mb(before), mb(after), long(*after_time))
+    let how = if *proven { "" } else { ", at the end: not proven lasting" };
+    format!("falls from {} to {} MB/s after {at} ({}){how}", mb(before), mb(after), long(*after_time))
 }
 
 /// Bytes of the device per byte of the application, in a sentence.

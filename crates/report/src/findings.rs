@@ -14,38 +14,36 @@ use hakaru_model::shelf::{NamedFigure, Standing};
 pub(crate) struct Conclusion {
     /// Use, claim or direction.
     pub(crate) about: String,
-    /// One character that tells the verdict without colour.
-    pub(crate) sign: char,
+    /// One character, in brackets when the verdict is but probable, that tells the verdict without color.
+    pub(crate) sign: &'static str,
     /// The verdict.
     pub(crate) verdict: &'static str,
     /// The figures that decided, and what would change it.
     pub(crate) because: String,
 }
 
-/// What it is good for.
+/// What it is good for: a row for every use, also for those of which nothing was measured.
 pub(crate) fn uses(findings: &Findings) -> Vec<Conclusion> {
-    if findings.advice.iter().all(|advice| advice.fitness.is_none()) {
-        return Vec::new();
-    }
     findings.advice.iter().map(use_of).collect()
 }
 
 fn use_of(advice: &Advice) -> Conclusion {
-    let (sign, verdict) = match fitness(advice.fitness) {
-        // What was measured of it stands behind the word.
-        (sign, _) if advice.fitness.is_none() && !advice.decided_by.is_empty() => (sign, "cannot be told"),
-        told => told,
-    };
+    let (sign, verdict) = fitness(advice);
     Conclusion { about: plain(&advice.title), sign, verdict, because: reasons(advice) }
 }
 
-/// The sign and the word of a verdict.
-pub(crate) fn fitness(fitness: Option<Fitness>) -> (char, &'static str) {
-    match fitness {
-        Some(Fitness::Fits) => ('✓', "fits"),
-        Some(Fitness::WithCare) => ('~', "with care"),
-        Some(Fitness::DoesNot) => ('✗', "does not fit"),
-        None => ('?', "not measured"),
+/// The sign and the word of a verdict: without "probably" only where the intervals of the figures allow no other.
+pub(crate) fn fitness(advice: &Advice) -> (&'static str, &'static str) {
+    match (advice.fitness, advice.is_firm()) {
+        (Some(Fitness::Fits), true) => ("✓", "fits"),
+        (Some(Fitness::Fits), false) => ("(✓)", "probably fits"),
+        (Some(Fitness::WithCare), true) => ("~", "with care"),
+        (Some(Fitness::WithCare), false) => ("(~)", "probably with care"),
+        (Some(Fitness::DoesNot), true) => ("✗", "does not fit"),
+        (Some(Fitness::DoesNot), false) => ("(✗)", "probably does not fit"),
+        // What was measured of it stands behind the word.
+        (None, _) if !advice.decided_by.is_empty() => ("?", "cannot be told"),
+        (None, _) => ("?", "not measured"),
     }
 }
 
@@ -65,6 +63,7 @@ pub(crate) fn limit_word(limit: Limit) -> &'static str {
         Limit::Host => "host",
         Limit::Card => "card",
         Limit::Unclear => "unclear",
+        Limit::Contradiction => "contradiction",
     }
 }
 
@@ -109,13 +108,13 @@ pub(crate) fn claims(checks: &[ClaimCheck]) -> Vec<Conclusion> {
 }
 
 /// The sign and the word of a verdict on a promise.
-pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> (char, &'static str) {
+pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> (&'static str, &'static str) {
     match verdict {
-        ClaimVerdict::Kept => ('✓', "kept"),
-        ClaimVerdict::Missed => ('✗', "missed"),
-        ClaimVerdict::NotShown => ('?', "not shown"),
-        ClaimVerdict::Unclear => ('~', "unclear"),
-        ClaimVerdict::NotMeasured => ('?', "not measured"),
+        ClaimVerdict::Kept => ("✓", "kept"),
+        ClaimVerdict::Missed => ("✗", "missed"),
+        ClaimVerdict::NotShown => ("?", "not shown"),
+        ClaimVerdict::Unclear => ("~", "unclear"),
+        ClaimVerdict::NotMeasured => ("?", "not measured"),
     }
 }
 
@@ -146,17 +145,26 @@ fn claim_part(part: &ClaimPart) -> String {
 
 /// Who sets the pace.
 pub(crate) fn limits(limits: &[BusLimit]) -> Vec<Conclusion> {
-    // A pace that nothing is known about is not worth a line.
-    let telling = limits.iter().filter(|limit| limit.limit != Limit::Unclear || limit.share.is_some());
-    telling.map(limit).collect()
+    limits_of(limits, &[])
 }
 
-fn limit(found: &BusLimit) -> Conclusion {
-    let BusLimit { op, measured, ceiling, share, cards, spread, limit } = found;
+/// The same of several cards, each of which is named where a finding is not about all of them.
+pub(crate) fn limits_of(limits: &[BusLimit], names: &[String]) -> Vec<Conclusion> {
+    // A pace that nothing is known about is not worth a line.
+    let telling = limits.iter().filter(|limit| limit.limit != Limit::Unclear || limit.share.is_some());
+    telling.map(|found| limit(found, names)).collect()
+}
+
+/// More names than these are counted.
+const NAMED: usize = 4;
+
+fn limit(found: &BusLimit, names: &[String]) -> Conclusion {
+    let BusLimit { op, members, measured, ceiling, share, cards, spread, limit } = found;
     let (sign, verdict) = match limit {
-        Limit::Host => ('→', "the host's bus"),
-        Limit::Card => ('→', "the card"),
-        Limit::Unclear => ('?', "cannot be told"),
+        Limit::Host => ("→", "the host's bus"),
+        Limit::Card => ("→", "the card"),
+        Limit::Unclear => ("?", "cannot be told"),
+        Limit::Contradiction => ("!", "contradiction"),
     };
     let mut parts = vec![measured.to_string()];
     if let (Some(share), Some(ceiling)) = (share, ceiling) {
@@ -170,10 +178,19 @@ fn limit(found: &BusLimit) -> Conclusion {
             Limit::Host => "a faster card would not help here",
             Limit::Card => "a faster card would help",
             Limit::Unclear => "a card that is surely faster would tell",
+            Limit::Contradiction => "the facts of the bus or the figure are wrong, so that nothing follows",
         }
         .to_owned(),
     );
-    Conclusion { about: format!("sequential {}", op.name()), sign, verdict, because: parts.join("; ") }
+    let some = members.len() < names.len();
+    let named: Vec<&str> = members.iter().filter_map(|&card| names.get(card as usize)).map(String::as_str).collect();
+    let who = match named.len() {
+        0 => String::new(),
+        _ if !some => String::new(),
+        n if n > NAMED => format!(", {n} cards"),
+        _ => format!(", {}", named.join(", ")),
+    };
+    Conclusion { about: format!("sequential {}{who}", op.name()), sign, verdict, because: parts.join("; ") }
 }
 
 /// Where it stands among published figures.
@@ -198,10 +215,10 @@ fn standing(found: &Standing) -> Conclusion {
         fewest_runs,
     } = found;
     let (sign, verdict) = match (ahead_of, level_with, behind) {
-        (_, 0, 0) => ('✓', "ahead of all"),
-        (0, 0, _) => ('✗', "behind all"),
-        (0, _, 0) => ('~', "level with them"),
-        _ => ('~', "among them"),
+        (_, 0, 0) => ("✓", "ahead of all"),
+        (0, 0, _) => ("✗", "behind all"),
+        (0, _, 0) => ("~", "level with them"),
+        _ => ("~", "among them"),
     };
     let figure = |value: f64| match by_iops {
         true => format!("{} IOPS", number::significant(value)),
@@ -276,7 +293,7 @@ mod tests {
             not_measured: vec![criterion(Figure::SyncP999)],
         };
         let told = use_of(&advice);
-        assert_eq!((told.sign, told.verdict), ('?', "cannot be told"));
+        assert_eq!((told.sign, told.verdict), ("?", "cannot be told"));
         assert!(told.because.starts_with("fsync latency, 99th percentile 7.21"), "{}", told.because);
         assert!(told.because.contains("; not measured: fsync latency"), "{}", told.because);
         advice.decided_by.clear();

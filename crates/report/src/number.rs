@@ -1,6 +1,6 @@
 //! Numbers as readers want them: few digits, the same unit down a column, a spread beside each mean.
 
-use hakaru_model::finding::Estimate;
+use hakaru_model::finding::{Estimate, IntervalCaveat};
 use hakaru_model::units::{Nanos, Quantile};
 
 /// A mean and its spread as text, apart so that a column can line them up.
@@ -12,6 +12,32 @@ pub(crate) struct Spread {
     pub(crate) deviation: Option<String>,
     /// The 95 % confidence interval of the mean, where there is one.
     pub(crate) ci95: Option<(String, String)>,
+    /// Why the interval may be too narrow: [`interval_caveats`].
+    pub(crate) caveats: String,
+}
+
+/// How to read what stands behind an interval.
+pub(crate) const INTERVALS: &str = "Behind an interval: few runs (under 20: whether they are independent and evenly spread \
+    cannot be checked), dependent (each run resembles the one before), skewed, two modes. Such an interval may be too narrow.";
+
+/// `few runs, skewed`: why an interval may be too narrow; empty when nothing speaks against it.
+pub(crate) fn interval_caveats(caveats: &[IntervalCaveat]) -> String {
+    let words: Vec<&str> = caveats.iter().map(|caveat| interval_caveat(*caveat)).collect();
+    words.join(", ")
+}
+
+/// ` (few runs, skewed)`, to stand behind an interval.
+pub(crate) fn in_brackets(caveats: &[IntervalCaveat]) -> String {
+    if caveats.is_empty() { String::new() } else { format!(" ({})", interval_caveats(caveats)) }
+}
+
+fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
+    match caveat {
+        IntervalCaveat::FewRuns => "few runs",
+        IntervalCaveat::Dependent => "dependent",
+        IntervalCaveat::Skewed => "skewed",
+        IntervalCaveat::TwoModes => "two modes",
+    }
 }
 
 impl std::fmt::Display for Spread {
@@ -28,20 +54,20 @@ impl Spread {
     pub(crate) fn of(estimate: &Estimate, unit: f64) -> Spread {
         let mean = estimate.mean / unit;
         let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
-            return Spread { mean: significant(mean), deviation: None, ci95: None };
+            return Spread { mean: significant(mean), ..Spread::default() };
         };
         let coarse = decimals(mean);
         // One digit more where the spread would otherwise read as nothing at all.
         let hidden = deviation > 0.0 && fixed(deviation, coarse).parse() == Ok(0.0);
         let places = if hidden { coarse + 1 } else { coarse };
         let ci95 = estimate.ci95.map(|(low, high)| (fixed(low / unit, places), fixed(high / unit, places)));
-        Spread { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)), ci95 }
+        let caveats = interval_caveats(&estimate.interval_caveats);
+        Spread { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)), ci95, caveats }
     }
 
     /// A mean and a deviation of which nothing else is known.
     pub(crate) fn of_parts(mean: f64, deviation: Option<f64>, unit: f64) -> Spread {
-        let (values, median, mad) = (Vec::new(), mean, 0.0);
-        Spread::of(&Estimate { values, mean, deviation, median, mad, min: mean, max: mean, ci95: None }, unit)
+        Spread::of(&Estimate { mean, deviation, median: mean, min: mean, max: mean, ..Estimate::default() }, unit)
     }
 
     /// Bytes per second in MB/s.
@@ -121,7 +147,7 @@ mod tests {
 
     fn estimate(mean: f64, deviation: Option<f64>) -> Estimate {
         let values = vec![mean];
-        Estimate { values, mean, deviation, median: mean, mad: 0.0, min: mean, max: mean, ci95: None }
+        Estimate { values, mean, deviation, median: mean, min: mean, max: mean, ..Estimate::default() }
     }
 
     #[test]

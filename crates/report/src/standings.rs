@@ -35,8 +35,8 @@ pub fn campaign_terminal(summary: &CampaignSummary, width: usize) -> String {
     }
     let mut legend = "MB/s of large blocks, IOPS of small ones: mean ± deviation over runs.".to_owned();
     if ranked {
-        legend += " In brackets the rank: cards that share one could not be told apart (all comparisons of the campaign \
-                   as one family, 5 % false alarms).";
+        legend += " Cards that share a letter: no difference between them is shown (all comparisons of the campaign as one \
+                   family, 5% false alarms).";
     }
     out += &format!("\n{}\n", ink.dim(&hanging("", &legend, width)));
     for part in [costs(summary, width, ink), conclusions(summary, width, ink), uses(summary, width, ink)] {
@@ -83,7 +83,7 @@ fn standing_rows(summary: &CampaignSummary, layer: &str, rankings: &[&Ranking]) 
             let Some(place) = place else { return "–".to_owned() };
             let unit = if ranking.unit == "B/s" { 1e6 } else { 1.0 };
             let spread = Spread::of_parts(place.mean, place.deviation, unit);
-            if ranking.places.len() > 1 { format!("{spread} ({})", place.rank) } else { spread.to_string() }
+            if ranking.places.len() > 1 { format!("{spread} ({})", place.letters) } else { spread.to_string() }
         };
         rows.push(std::iter::once(plain(&card.name)).chain(rankings.iter().map(cell)).collect());
     }
@@ -158,22 +158,21 @@ fn costs(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
     if out.is_empty() {
         return out;
     }
-    let legend = "Ratio of the means with its 95 % interval; = where no difference was seen, ? where there are too few runs \
-                  to tell.";
-    out + &format!("{}\n", ink.dim(&hanging("", legend, width)))
+    let legend = format!(
+        "Ratio of the means with its 95 % interval, all of them at once; = same within 5%, ? undecided. {}",
+        number::INTERVALS
+    );
+    out + &format!("{}\n", ink.dim(&hanging("", &legend, width)))
 }
 
 /// `0.85x [0.84, 0.86]`, with a sign where it proves nothing.
 fn share_left(cost: &Comparison) -> String {
     let sign = match cost.verdict {
         Verdict::Different => "",
-        Verdict::NotDistinguished => " =",
-        Verdict::TooFewRuns { .. } => " ?",
+        Verdict::Equivalent => " =",
+        Verdict::Undecided { .. } => " ?",
     };
-    let interval = cost
-        .ratio_ci95
-        .map_or(String::new(), |(low, high)| format!(" [{}, {}]", number::significant(low), number::significant(high)));
-    format!("{}x{interval}{sign}", number::significant(cost.ratio))
+    format!("{}{sign}", crate::compare::ratio(cost))
 }
 
 /// Promises card by card, and who sets the pace layer by layer.
@@ -191,8 +190,9 @@ fn conclusions(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
                       not met, or nothing measured it; the report says which.";
         out += &format!("{}\n", ink.dim(&hanging("", legend, width)));
     }
+    let names: Vec<String> = summary.cards.iter().map(|card| plain(&card.name)).collect();
     let paces = summary.limits.iter().flat_map(|(layer, limit)| {
-        let said = findings::limits(std::slice::from_ref(limit));
+        let said = findings::limits_of(std::slice::from_ref(limit), &names);
         said.into_iter().map(|c| (format!("{}, {}", plain(layer), c.about), format!("{}: {}", c.verdict, c.because)))
     });
     out + &section("Who sets the pace", &paces.collect::<Vec<_>>(), width, ink)
@@ -226,11 +226,11 @@ fn section(title: &str, lines: &[(String, String)], width: usize, ink: Ink) -> S
 /// What each card is good for through each layer, as signs.
 fn uses(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
     let mut titles: Vec<String> = Vec::new();
-    let mut lines: Vec<(String, Vec<(String, char)>)> = Vec::new();
+    let mut lines: Vec<(String, Vec<(String, &str)>)> = Vec::new();
     for card in &summary.cards {
         for layer in &card.layers {
             let all = Findings { advice: layer.advice.clone(), ..Findings::default() };
-            let found: Vec<(String, char)> = findings::uses(&all).into_iter().map(|c| (c.about, c.sign)).collect();
+            let found: Vec<(String, &str)> = findings::uses(&all).into_iter().map(|c| (c.about, c.sign)).collect();
             for (title, _) in found.iter().filter(|(title, _)| !titles.contains(title)).cloned().collect::<Vec<_>>() {
                 titles.push(title);
             }
@@ -245,12 +245,17 @@ fn uses(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
     let mut rows: Rows = vec![std::iter::once(String::new()).chain(titles.iter().cloned()).collect()];
     for (name, found) in lines {
         let cell = |title: &String| {
-            found.iter().find(|(known, _)| known == title).map_or_else(|| "?".to_owned(), |(_, sign)| sign.to_string())
+            found
+                .iter()
+                .find(|(known, _)| known == title)
+                .map_or_else(|| "?".to_owned(), |(_, sign)| (*sign).to_owned())
         };
         rows.push(std::iter::once(name).chain(titles.iter().map(cell)).collect());
     }
-    let legend = "✓ fits, ~ with care, ✗ does not fit, ? not measured";
-    format!("\n{}\n{}{}\n", ink.bold("Good for"), grid(&rows, width, ink), ink.dim(legend))
+    let legend = "✓ fits, ~ with care, ✗ does not fit; in brackets: probably, the interval crosses a limit or there is none; \
+                  ? not measured";
+    let legend = ink.dim(&hanging("", legend, width));
+    format!("\n{}\n{}{legend}\n", ink.bold("Good for"), grid(&rows, width, ink))
 }
 
 /// Caveats, runs that do not count, and what else limits the worth of the figures.

@@ -53,24 +53,6 @@ impl Bootstrap {
         Some((quantile_sorted(&draws, share(-z)), quantile_sorted(&draws, share(z))))
     }
 
-    /// Percentile interval of `mean(b) / mean(a)`, the samples drawn independently. `None` as for
-    /// [`percentile`](Self::percentile): where a mean of `a` may be 0, the ratio has no bound.
-    pub fn ratio(&self, a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
-        let n = a.len().min(b.len());
-        if n < 2 {
-            return None;
-        }
-        let mut rng = Rng::new(self.seed);
-        let mut draw = |from: &[f64]| (0..from.len()).map(|_| pick(from, &mut rng)).sum::<f64>() / from.len() as f64;
-        let mut draws: Vec<f64> = (0..self.resamples.max(1)).map(|_| (draw(a), draw(b))).map(|(a, b)| b / a).collect();
-        if draws.iter().any(|d| !d.is_finite()) {
-            return None;
-        }
-        draws.sort_by(f64::total_cmp);
-        let z = self.tail_z(n)?;
-        Some((quantile_sorted(&draws, normal_cdf(-z)), quantile_sorted(&draws, normal_cdf(z))))
-    }
-
     /// The statistic of each resample, in rising order.
     fn draws(&self, values: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> Option<Vec<f64>> {
         if values.len() < 2 {
@@ -167,15 +149,6 @@ mod tests {
     #[test]
     fn constant_values_have_an_interval_of_no_width() {
         assert_eq!(PLAIN.bca(&[2.0; 5], mean_of), Some((2.0, 2.0)));
-        assert_eq!(PLAIN.ratio(&[2.0; 5], &[3.0; 5]), Some((1.5, 1.5)));
         assert_eq!(PLAIN.bca(&[2.0], mean_of), None);
-        assert_eq!(PLAIN.ratio(&[0.0; 3], &[1.0; 3]), None);
-    }
-
-    /// Draws without a ratio were thrown away, so that the interval of what has no bound had one.
-    #[test]
-    fn a_ratio_that_may_be_infinite_has_no_interval() {
-        assert_eq!(PLAIN.ratio(&[0.0, 0.0, 5.0], &[1.0, 2.0, 3.0]), None);
-        assert_eq!(PLAIN.ratio(&[0.0, 0.0, 5.0], &[0.0; 3]), None);
     }
 }

@@ -13,13 +13,26 @@ pub struct Moments {
     pub mean: f64,
     /// Standard deviation of the sample (divisor n - 1).
     pub deviation: f64,
+    /// Independent values that know the mean as well as these do; `n` unless neighbors are alike.
+    pub effective: f64,
+    /// Half of the last digit to which a published mean was printed, else 0.
+    pub rounding: f64,
 }
 
 impl Moments {
     /// Of a sample. `None` for fewer than two values, or when one is not finite.
     ///
-    /// The deviation takes two passes, so that nothing cancels; what is left of equal values by rounding counts as 0.
+    /// Values are taken in their order: where neighbors are alike, [`Moments::effective`] is less than their number
+    /// ([`super::order::effective_runs`]).
     pub fn of(values: &[f64]) -> Option<Moments> {
+        let moments = Moments::independent(values)?;
+        Some(Moments { effective: super::order::effective_runs(values), ..moments })
+    }
+
+    /// Of a sample of independent values, whatever their order.
+    ///
+    /// The deviation takes two passes, so that nothing cancels; what is left of equal values by rounding counts as 0.
+    pub fn independent(values: &[f64]) -> Option<Moments> {
         let mean = mean(values)?;
         if values.len() < 2 {
             return None;
@@ -32,12 +45,29 @@ impl Moments {
     pub fn new(n: usize, mean: f64, deviation: f64) -> Option<Moments> {
         let sound = n >= 2 && mean.is_finite() && deviation.is_finite() && deviation >= 0.0;
         let deviation = if deviation <= mean.abs() * NOISE_FLOOR { 0.0 } else { deviation };
-        sound.then_some(Moments { n, mean, deviation })
+        sound.then_some(Moments { n, mean, deviation, effective: n as f64, rounding: 0.0 })
     }
 
-    /// Variance of the mean: deviation² / n.
+    /// The same figures as they were printed: the mean is known to `mean` either way, the deviation to `deviation`.
+    ///
+    /// A deviation that was printed as 0 may be anything up to half of its last digit, and is taken for that.
+    pub fn rounded(self, mean: f64, deviation: f64) -> Moments {
+        Moments { rounding: mean, deviation: self.deviation.max(deviation), ..self }
+    }
+
+    /// Variance of the mean: that of the runs, and that of rounding, which is spread evenly over the last digit.
+    ///
+    /// Alike neighbors hold the mean of the sample near to themselves, so that the variance of the sample is too small
+    /// by (n - n/n') / (n - 1), n' being the effective number. Source: Bayley and Hammersley (1946).
     pub fn variance_of_mean(&self) -> f64 {
-        self.deviation.powi(2) / self.n as f64
+        let n = self.n as f64;
+        let missed = (n - 1.0) / (n - n / self.effective).max(1.0);
+        self.deviation.powi(2) * missed / self.effective + self.rounding.powi(2) / 3.0
+    }
+
+    /// Degrees of freedom of the deviation.
+    pub fn df(&self) -> f64 {
+        (self.n - 1) as f64
     }
 }
 

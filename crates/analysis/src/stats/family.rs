@@ -1,19 +1,19 @@
-//! Many tests at once: Holm's correction.
+//! Many tests at once: Bonferroni's correction, of tests and of intervals alike.
 
 /// Adjusts the probabilities of a family of tests so that any false alarm in it has at most the level they are judged
 /// at, whatever their dependence. Order is kept; each is at least what it was, and at most 1.
 ///
-/// Source: Holm (1979), step-down; the same as `p.adjust(p, "holm")` of R.
-pub fn holm(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
-    order.sort_by(|&i, &j| p_values[i].total_cmp(&p_values[j]));
-    let mut adjusted = vec![1.0; p_values.len()];
-    let mut floor: f64 = 0.0;
-    for (rank, &index) in order.iter().enumerate() {
-        floor = floor.max((p_values.len() - rank) as f64 * p_values[index]).min(1.0);
-        adjusted[index] = floor;
-    }
-    adjusted
+/// A step-down correction such as Holm's rejects more, but no interval of the usual form goes with it. With this one, the
+/// interval at [`simultaneous_level`] excludes a value exactly when the adjusted test rejects it. Source: Dunn (1961);
+/// the same as `p.adjust(p, "bonferroni")` of R.
+pub fn bonferroni(p_values: &[f64]) -> Vec<f64> {
+    let family = p_values.len() as f64;
+    p_values.iter().map(|p| (p * family).min(1.0)).collect()
+}
+
+/// The level of each of `family` intervals that all cover at once with probability `level`. Source: Dunn (1961).
+pub fn simultaneous_level(level: f64, family: usize) -> f64 {
+    1.0 - (1.0 - level) / family.max(1) as f64
 }
 
 #[cfg(test)]
@@ -21,13 +21,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holm_is_that_of_r() {
-        // R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") is 0.03 0.06 0.06 0.02
-        let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
-        for (got, want) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+    fn bonferroni_is_that_of_r() {
+        // R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "bonferroni") is 0.04 0.16 0.12 0.02
+        let adjusted = bonferroni(&[0.01, 0.04, 0.03, 0.005]);
+        for (got, want) in adjusted.iter().zip([0.04, 0.16, 0.12, 0.02]) {
             assert!((got - want).abs() < 1e-12, "{adjusted:?}");
         }
-        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
-        assert_eq!(holm(&[]), Vec::<f64>::new());
+        assert_eq!(bonferroni(&[0.9, 0.8]), [1.0, 1.0]);
+        assert_eq!(bonferroni(&[]), Vec::<f64>::new());
+        assert_eq!((simultaneous_level(0.95, 1), simultaneous_level(0.95, 0)), (0.95, 0.95));
+        assert!((simultaneous_level(0.95, 10) - 0.995).abs() < 1e-12);
     }
 }

@@ -9,23 +9,27 @@ pub mod bootstrap;
 pub mod describe;
 pub mod effect;
 pub mod family;
+pub mod letters;
 pub mod order;
 pub mod outliers;
 pub mod power;
 pub mod ranks;
 pub mod ratio;
+pub mod shape;
 pub mod student;
 
 pub use bootstrap::Bootstrap;
 pub use describe::{Moments, mad, mean, median, quantile};
 pub use effect::{cliffs_delta, hedges_g};
-pub use family::holm;
-pub use order::{Drift, drift, lag1};
+pub use family::{bonferroni, simultaneous_level};
+pub use letters::letters;
+pub use order::{Drift, drift, effective_runs, lag1};
 pub use outliers::{Outlier, outliers};
 pub use power::{power, runs_needed};
 pub use ranks::mann_whitney;
-pub use ratio::{fieller, ratio_of_means};
-pub use student::{mean_interval, relative_error, welch};
+pub use ratio::ratio_interval;
+pub use shape::{Shape, shape};
+pub use student::{mean_interval, relative_error, welch, welch_above, welch_at};
 
 /// The confidence of all intervals that carry no level of their own.
 pub const LEVEL: f64 = 0.95;

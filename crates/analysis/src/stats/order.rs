@@ -51,6 +51,26 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     (values.len() >= 3 && spread > floor).then(|| neighbours / spread)
 }
 
+/// Fewest values whose likeness to their neighbors is estimated.
+pub const FEWEST_DEPENDENT: usize = 5;
+
+/// Correlation of neighbors at most: beyond it, a sample is one value.
+const MOST_ALIKE: f64 = 0.9;
+
+/// Independent values that know the mean as well as these do: n · (1 - ρ) / (1 + ρ), at least 1.5, at most n.
+///
+/// ρ is [`lag1`], which is too small by about 1/n when there is no correlation; that is made good from
+/// [`super::shape::FEWEST`] values on. With fewer the noise of ρ alone would widen the intervals of independent values by
+/// too much, and it is shrunk by 5/2n instead. Only a positive one counts: intervals are never narrowed. Fewer than [`FEWEST_DEPENDENT`] values say
+/// nothing of it, and count as they are. Source: Bayley and Hammersley (1946), for a process of first order.
+pub fn effective_runs(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let Some(r) = lag1(values).filter(|_| values.len() >= FEWEST_DEPENDENT) else { return n };
+    let r = if values.len() < super::shape::FEWEST { r * (1.0 - 2.5 / n) } else { r + 1.2 / n };
+    let r = r.clamp(0.0, MOST_ALIKE);
+    (n * (1.0 - r) / (1.0 + r)).max(1.5)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::samples::{PLANT_CONTROL, close};
@@ -68,6 +88,15 @@ mod tests {
     fn the_correlation_is_that_of_r() {
         // R: acf(ctl, plot = FALSE)$acf[2]
         close(lag1(&PLANT_CONTROL).unwrap(), -0.269_821_827_736_310_36, 1e-12);
+    }
+
+    #[test]
+    fn alike_neighbors_count_for_fewer() {
+        assert_eq!(effective_runs(&PLANT_CONTROL), 10.0);
+        assert_eq!(effective_runs(&[1.0, 1.1, 1.2, 1.3]), 4.0, "four are too few to tell");
+        let steps = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0];
+        assert!(effective_runs(&steps) < 3.0, "{}", effective_runs(&steps));
+        assert_eq!(effective_runs(&[2.0; 6]), 6.0);
     }
 
     #[test]

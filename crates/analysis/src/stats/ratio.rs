@@ -1,40 +1,60 @@
 //! The ratio of two means with its interval: what readers want when they ask "how many times faster".
 
-use super::student::{satterthwaite, t_quantile};
-use super::{Bootstrap, Moments};
+use super::Moments;
+use super::student::welch_at;
 
-/// Confidence interval of `mean(b) / mean(a)` for two independent samples.
+/// Doublings of the step away from the ratio before an interval counts as unbounded.
+const MOST_DOUBLINGS: u32 = 60;
+
+/// Confidence interval of `mean(b) / mean(a)` for two independent samples of what is never negative: all ratios that
+/// Welch's test does not reject at this level ([`welch_at`]), so that it excludes 1 exactly when [`super::welch`] finds a
+/// difference at the level. Differences up to the share `resolution` are rounding.
 ///
-/// `None` when the mean of `a` is not told from 0, so that the interval would be unbounded.
-/// Source: Fieller (1954), with the degrees of freedom of unequal variances at the estimated ratio (Hasler, Vonk and
-/// Hothorn 2008).
-pub fn fieller(a: &Moments, b: &Moments, level: f64) -> Option<(f64, f64)> {
+/// `None` when the mean of `a` is not told from 0, so that the interval would have no bound.
+/// Source: Fieller (1954), with the degrees of freedom of unequal variances at each ratio rather than at the estimated one.
+pub fn ratio_interval(a: &Moments, b: &Moments, level: f64, resolution: f64) -> Option<(f64, f64)> {
     if a.mean == 0.0 {
         return None;
     }
-    let ratio = b.mean / a.mean;
-    let (va, vb) = (a.variance_of_mean() * ratio * ratio, b.variance_of_mean());
-    if va + vb == 0.0 && a.deviation == 0.0 {
-        return Some((ratio, ratio));
-    }
-    let (na, nb) = ((a.n - 1) as f64, (b.n - 1) as f64);
-    let df = if va + vb == 0.0 { na } else { satterthwaite((va, na), (vb, nb)) };
-    let t = t_quantile(0.5 + level / 2.0, df)?;
-    // How far the mean of `a` is from 0: from 1 on, a share of the interval's samples has a denominator of 0.
-    let blur = t * t * a.variance_of_mean() / a.mean.powi(2);
-    if blur >= 1.0 {
+    let (ratio, alpha) = (b.mean / a.mean, 1.0 - level);
+    let rejects = |ratio: f64| welch_at(a, b, ratio, resolution).p <= alpha;
+    if !ratio.is_finite() || rejects(ratio) {
         return None;
     }
-    let half = t / a.mean.abs() * (vb * (1.0 - blur) + va).sqrt();
-    Some(((ratio - half) / (1.0 - blur), (ratio + half) / (1.0 - blur)))
+    let error = (b.variance_of_mean() + ratio * ratio * a.variance_of_mean()).sqrt() / a.mean.abs();
+    let step = error.max(ratio.abs() * resolution).max(ratio.abs() * super::NOISE_FLOOR).max(f64::MIN_POSITIVE);
+    let end = |direction: f64| {
+        let mut step = step * direction;
+        for _ in 0..MOST_DOUBLINGS {
+            if rejects(ratio + step) {
+                return Some(border(ratio, ratio + step, &rejects));
+            }
+            step *= 2.0;
+        }
+        None
+    };
+    let high = end(1.0)?;
+    // What is never negative has no negative ratio; where nothing bounds it below, that is 0.
+    let low = if a.mean > 0.0 && b.mean >= 0.0 { end(-1.0).unwrap_or(0.0).max(0.0) } else { end(-1.0)? };
+    if !(low.is_finite() && high.is_finite()) {
+        return None;
+    }
+    // The two ends bracket what is not rejected; 1 belongs where the test itself puts it.
+    Some(match (rejects(1.0), low <= 1.0 && 1.0 <= high) {
+        (true, true) if ratio < 1.0 => (low, border(ratio, 1.0, &rejects)),
+        (true, true) => (border(ratio, 1.0, &rejects), high),
+        (false, false) => (low.min(1.0), high.max(1.0)),
+        _ => (low, high),
+    })
 }
 
-/// [`fieller`], or where that is unbounded the bootstrap interval of the ratio.
-///
-/// `None` when a sample has fewer than two values, or the mean of `a` may be 0.
-pub fn ratio_of_means(a: &[f64], b: &[f64], level: f64) -> Option<(f64, f64)> {
-    let interval = fieller(&Moments::of(a)?, &Moments::of(b)?, level);
-    interval.or_else(|| Bootstrap { level, ..Bootstrap::default() }.ratio(a, b))
+/// The last ratio on the way from `inside` to `outside` that is not rejected, by bisection.
+fn border(mut inside: f64, mut outside: f64, rejects: &impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..60 {
+        let middle = inside + (outside - inside) / 2.0;
+        if rejects(middle) { outside = middle } else { inside = middle }
+    }
+    inside
 }
 
 #[cfg(test)]
@@ -43,33 +63,59 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_solves_fiellers_equation() {
-        // Worked in Python from the formula of Fieller (1954): df = 15.8637 at the ratio 0.92627.
-        let of = |v: &[f64]| Moments::of(v).unwrap();
-        let (low, high) = fieller(&of(&PLANT_CONTROL), &of(&PLANT_TREATED), 0.95).unwrap();
-        close(low, 0.803_406_606_781_862_8, 1e-8);
-        close(high, 1.060_399_552_984_547_4, 1e-8);
-        // Each end r makes |mean(b) - r mean(a)| just t standard errors.
+    fn the_interval_holds_what_welch_does_not_reject() {
+        // scipy: brentq over r of the p-value of Welch's test of trt1 against r * ctl, p = 0.05.
+        let of = |v: &[f64]| Moments::independent(v).unwrap();
         let (a, b) = (of(&PLANT_CONTROL), of(&PLANT_TREATED));
+        let (low, high) = ratio_interval(&a, &b, 0.95, 0.0).unwrap();
+        close(low, 0.802_549_602_690_381_2, 1e-8);
+        close(high, 1.059_645_000_160_886_8, 1e-8);
         for end in [low, high] {
-            let error = (b.variance_of_mean() + end * end * a.variance_of_mean()).sqrt();
-            close((b.mean - end * a.mean).abs() / error, t_quantile(0.975, 15.863_672_183_280_212).unwrap(), 1e-7);
+            close(welch_at(&a, &b, end, 0.0).p, 0.05, 1e-9);
         }
+    }
+
+    #[test]
+    fn it_excludes_one_exactly_when_welch_finds_a_difference() {
+        let mut rng = hakaru_model::rng::Rng::new(5);
+        let mut excluded = 0;
+        for trial in 0..2_000 {
+            let n = [2, 3, 5, 10][trial % 4];
+            let far = 100.0 + (trial % 25) as f64;
+            let (a, b) = (crate::testing::runs(&mut rng, n, 100.0, 0.04), crate::testing::runs(&mut rng, n, far, 0.02));
+            let (a, b) = (Moments::of(&a).unwrap(), Moments::of(&b).unwrap());
+            let level = [0.95, 0.999][trial / 4 % 2];
+            let Some((low, high)) = ratio_interval(&a, &b, level, 0.0) else { continue };
+            let outside = !(low <= 1.0 && 1.0 <= high);
+            excluded += u32::from(outside);
+            assert_eq!(outside, crate::stats::welch(&a, &b).p <= 1.0 - level, "{a:?} {b:?}");
+        }
+        assert!((300..1_700).contains(&excluded), "{excluded}");
     }
 
     #[test]
     fn constant_samples_have_an_exact_ratio() {
         let of = |v: f64| Moments::of(&[v; 4]).unwrap();
-        assert_eq!(fieller(&of(2.0), &of(5.0), 0.95), Some((2.5, 2.5)));
-        assert_eq!(fieller(&of(0.0), &of(5.0), 0.95), None);
+        let (low, high) = ratio_interval(&of(2.0), &of(5.0), 0.95, 0.0).unwrap();
+        close(low, 2.5, 1e-9);
+        close(high, 2.5, 1e-9);
+        assert_eq!(ratio_interval(&of(0.0), &of(5.0), 0.95, 0.0), None);
     }
 
+    /// Ratios of rates were printed as `[-0.4, 2.1]`.
     #[test]
-    fn an_unbounded_interval_falls_back_to_the_bootstrap() {
-        assert_eq!(ratio_of_means(&[0.0, 0.0, 5.0], &[1.0, 2.0, 3.0], 0.95), None);
-        let (a, b) = ([0.1, 4.0, 0.2], [1.0, 1.1, 0.9]);
-        assert_eq!(fieller(&Moments::of(&a).unwrap(), &Moments::of(&b).unwrap(), 0.95), None);
-        let (low, high) = ratio_of_means(&a, &b, 0.95).unwrap();
-        assert!(low > 0.0 && low < 1.0 / 1.4333 && high > 1.0 / 1.4333, "{low} {high}");
+    fn ratios_are_never_negative_and_have_no_interval_without_a_bound() {
+        let of = |v: &[f64]| Moments::of(v).unwrap();
+        let (low, high) = ratio_interval(&of(&[100.0, 101.0]), &of(&[3.0, 9.0]), 0.95, 0.0).unwrap();
+        assert!(low == 0.0 && high > 0.06, "{low} {high}");
+        assert_eq!(ratio_interval(&of(&[0.1, 4.0, 0.2]), &of(&[1.0, 1.1, 0.9]), 0.95, 0.0), None);
+    }
+
+    /// A mean printed as 0.0 MB/s had the ratio `0x [0, 0]`.
+    #[test]
+    fn the_rounding_of_a_printed_figure_is_in_its_interval() {
+        let printed = |mean: f64| Moments::new(3, mean, 0.0).unwrap().rounded(0.05, 0.05);
+        let (low, high) = ratio_interval(&printed(10.0), &printed(0.0), 0.95, 0.0).unwrap();
+        assert!(low == 0.0 && high > 0.005, "{low} {high}");
     }
 }

@@ -4,7 +4,7 @@ use super::latency::enough_samples;
 use crate::stats;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::Filesystem;
-use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
+use hakaru_model::finding::{IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
@@ -262,13 +262,18 @@ fn stability(phase: &PhaseSummary, list: &mut Collected) {
         // A drift makes neighbours alike: once is enough.
         return;
     }
-    // The correlation of independent runs is about normal around -1/n with deviation 1/√n (Box and Jenkins 1976).
-    let n = f64::from(runs);
-    let limit = stats::student::normal_quantile(1.0 - UNLIKELY) / n.sqrt() - 1.0 / n;
     let spread = phase.bandwidth.deviation.unwrap_or(0.0);
-    let worthwhile = spread > WORTHWHILE_DRIFT / 2.0 * phase.bandwidth.mean;
-    if let Some(lag1) = found.lag1.filter(|&r| runs >= 8 && worthwhile && r > limit) {
+    if spread <= WORTHWHILE_DRIFT / 2.0 * phase.bandwidth.mean {
+        return;
+    }
+    let shape = &phase.bandwidth.interval_caveats;
+    if let Some(lag1) = found.lag1.filter(|_| shape.contains(&IntervalCaveat::Dependent)) {
         list.add(Caveat::Dependent { phase: phase.phase.clone(), lag1_permille: permille(lag1) });
+    }
+    if shape.contains(&IntervalCaveat::TwoModes) {
+        list.add(Caveat::TwoModes { phase: phase.phase.clone(), runs });
+    } else if shape.contains(&IntervalCaveat::Skewed) {
+        list.add(Caveat::Skewed { phase: phase.phase.clone(), runs });
     }
 }
 

@@ -91,7 +91,10 @@ impl Latencies {
             }
             let values = match printed {
                 [] => values_at(one, &by_run_quantiles()),
-                printed => by_run_quantiles().iter().map(|q| value_printed(printed, *q)).collect(),
+                printed => {
+                    let enough = |q: &Quantile| enough_samples(*q, one.stat.count);
+                    by_run_quantiles().iter().map(|q| value_printed(printed, *q).filter(|_| enough(q))).collect()
+                }
             };
             for (list, value) in by_run.iter_mut().zip(values) {
                 *list = list.take().zip(value).map(|(mut list, value)| {
@@ -115,7 +118,7 @@ impl Latencies {
             deviation_ns: stat.deviation()?,
             quantiles: match self.printed.as_slice() {
                 [] => self.wanted.iter().zip(values).filter_map(|(&q, value)| Some((q, value?))).collect(),
-                printed => printed.to_vec(),
+                printed => printed.iter().copied().filter(|(q, _)| enough_samples(*q, stat.count)).collect(),
             },
             curve: curve(&self.all),
         })

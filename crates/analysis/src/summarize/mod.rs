@@ -8,7 +8,7 @@ mod phases;
 mod timeline;
 mod workload;
 
-use crate::cliff::{MIN_INTERVALS, cliff, lengths_and_speeds};
+use crate::cliff::{Falls, MIN_INTERVALS, falls, lengths_and_speeds};
 use crate::estimate::estimate;
 use crate::stats;
 use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
@@ -103,6 +103,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
             shape: workload::shape(runs.first()?, op),
             measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),
             moved: Bytes(runs.iter().map(|run| run.bytes(op)).min().unwrap_or(0)),
+            moved_in_all: Bytes(runs.iter().map(|run| run.bytes(op)).fold(0, u64::saturating_add)),
             latency_by_run: latencies.by_run(),
             sync_by_run: sync.by_run(),
             stability: stability(&bandwidth),
@@ -180,7 +181,7 @@ fn moved(run: &PhaseRun<'_>, disks: &[DiskStats], op: Op) -> Option<u64> {
     bottom.or_else(|| disks.iter().max_by_key(|disk| sectors(disk))).map(|disk| sectors(disk).saturating_mul(512))
 }
 
-/// How even a write is, over the intervals of all runs. The cliff is that of the first run that has one.
+/// How even a write is, over the intervals of all runs. The falls are those of the first run that has one for good.
 ///
 /// Mean and deviation weigh each interval by its length: slow writes make long intervals, and would count for less.
 fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
@@ -192,12 +193,23 @@ fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
     let n = steps.len() as f64;
     let squares: f64 = steps.iter().map(|&(length, speed)| length * (speed - mean).powi(2)).sum();
     let deviation = (squares / time * n / (n - 1.0)).sqrt();
-    deviation.is_finite().then(|| Sustained {
+    if !deviation.is_finite() {
+        return None;
+    }
+    let found: Vec<Falls> = timelines.iter().map(|points| falls(points)).collect();
+    let swing = found.iter().find_map(|found| found.swing);
+    // The first run that fell for good says how; else one that fell at its end.
+    let proven = |found: &&Falls| found.falls.iter().any(|fall| fall.proven);
+    let first = found.iter().find(proven).or(found.iter().find(|found| !found.falls.is_empty()));
+    let falls = first.cloned().unwrap_or_default();
+    Some(Sustained {
         min: BytesPerSec(speeds().fold(f64::MAX, f64::min)),
         max: BytesPerSec(speeds().fold(0.0, f64::max)),
         mean: BytesPerSec(mean),
         deviation: BytesPerSec(deviation),
-        cliff: timelines.iter().find_map(|points| cliff(points)),
+        cliff: falls.falls.iter().find(|fall| fall.proven).cloned(),
+        falls: falls.falls,
+        swing,
     })
 }
 
@@ -215,6 +227,8 @@ fn printed_spread(runs: &[&PhaseRun<'_>], op: Op) -> Option<Sustained> {
         mean: BytesPerSec(samples.mean()?),
         deviation: BytesPerSec(samples.deviation()?),
         cliff: None,
+        falls: Vec::new(),
+        swing: None,
     })
 }
 
@@ -222,12 +236,16 @@ fn printed_spread(runs: &[&PhaseRun<'_>], op: Op) -> Option<Sustained> {
 fn stability(bandwidth: &Estimate) -> Option<Stability> {
     let values = &bandwidth.values;
     let drift = stats::drift(values)?;
-    let change = drift.slope * (values.len() - 1) as f64 / bandwidth.mean;
+    // A line past the range of the values says nothing of them: a fall is never more than all there was.
+    let reach = drift.slope * (values.len() - 1) as f64 / 2.0;
+    let within = |end: f64| end.clamp(bandwidth.min, bandwidth.max);
+    let change = within(bandwidth.mean + reach) / within(bandwidth.mean - reach) - 1.0;
     Some(Stability {
         outliers: stats::outliers(values).iter().map(|outlier| outlier.index as u32).collect(),
         drift: change.is_finite().then_some(change),
         drift_p: Some(drift.p),
         lag1: stats::lag1(values),
+        effective_runs: Some(stats::effective_runs(values)),
     })
 }
 

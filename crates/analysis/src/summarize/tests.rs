@@ -134,7 +134,7 @@ fn reads_that_the_device_did_not_answer_are_told() {
     };
     let told = |caveats: &[Caveat]| caveats.iter().find(|c| matches!(c, Caveat::ReadElsewhere { .. })).cloned();
     assert_eq!(told(&read(10)), None);
-    assert!(told(&read(6)).unwrap().to_string().contains("the device read 600 ‰"), "{:?}", read(6));
+    assert!(told(&read(6)).unwrap().to_string().contains("the device read 60 %"), "{:?}", read(6));
 }
 
 #[test]

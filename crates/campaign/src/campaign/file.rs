@@ -95,6 +95,10 @@ fn three() -> u32 {
 /// More repeats than these are a slip of the hand.
 pub const MOST_REPEATS: u32 = 10_000;
 
+/// Fewest runs after which a point may be known. Two happen to lie close together so often that the intervals of points
+/// that stopped there would cover the truth in 73 to 87 % of campaigns.
+pub const FEWEST_UNTIL: u32 = 3;
+
 impl Default for Repeats {
     fn default() -> Self {
         Repeats::Times(3)
@@ -116,10 +120,11 @@ impl Repeats {
                 Err(E::custom(format!("{n} repeats cannot be done: 1 to {MOST_REPEATS} can")))
             }
             Repeats::Until(Until { at_least, at_most, .. })
-                if at_least < 2 || at_most < at_least || at_most > MOST_REPEATS =>
+                if at_least < FEWEST_UNTIL || at_most < at_least || at_most > MOST_REPEATS =>
             {
-                let wanted =
-                    format!("2 ≤ at-least ≤ at-most ≤ {MOST_REPEATS} is wanted, because an interval needs two");
+                let wanted = format!(
+                    "{FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ {MOST_REPEATS} is wanted: two runs agree by chance too often to stop at"
+                );
                 Err(E::custom(format!("at-least = {at_least} and at-most = {at_most} do not fit: {wanted}")))
             }
             sound => Ok(sound),

@@ -111,13 +111,20 @@ fn row<'a>(columns: &Columns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<R
         let deviation = columns.number(deviation)?.map(|d| d * factor);
         let moments = deviation.and_then(|d| Moments::new(runs as usize, of, d));
         let single = || estimate(&[of]).ok_or_else(|| format!("`{mean}` is not finite"));
-        moments.map_or_else(single, |moments| Ok(published(&moments)))
+        let rounding = columns.get(mean).map_or(0.0, half_a_digit) * factor;
+        moments.map_or_else(single, |moments| Ok(published(&moments, rounding)))
     };
     let bandwidth = stated("bw_mean", "bw_stdev", factor)?;
     let iops = stated("iops_mean", "iops_stdev", 1.0)?;
     let host = columns.get("host").unwrap_or_default();
     let printed = columns.needed("bw_mean")?;
     Ok(Some(Row { card, host, layer, runs, bandwidth, iops, printed, unit, workload }))
+}
+
+/// Half of the last digit of a number as it was printed: 0.05 of `12.3`, 0.5 of `120`.
+fn half_a_digit(printed: &str) -> f64 {
+    let decimals = printed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    0.5 * 10f64.powi(-(decimals.min(300) as i32))
 }
 
 /// Bytes per second, as the unit is written.

@@ -296,7 +296,9 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
         let of = |p: &PhaseSummary| percentile(p.sync.as_ref(), &p.detail.sync_by_run, q);
         row(&format!("fsync, {name}"), (of(a), of(b)), ns);
     }
-    row("moved in all", both(|p| Some(p.detail.moved.0 as f64).filter(|&n| n > 0.0)), |v| Bytes(v as u64).to_string());
+    row("moved in all", both(|p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0)), |v| {
+        Bytes(v as u64).to_string()
+    });
     row("bandwidth over time, least", both(|p| p.sustained.as_ref().map(|s| s.min.0)), rate);
     row("bandwidth over time, most", both(|p| p.sustained.as_ref().map(|s| s.max.0)), rate);
     row("bandwidth over time, deviation", both(|p| p.sustained.as_ref().map(|s| s.deviation.0)), rate);

@@ -96,11 +96,11 @@ fn uses(layer: &LayerSummary) -> Vec<Block> {
 /// How the runs differ, and how to read that.
 fn over_the_runs(layer: &LayerSummary) -> Option<Block> {
     let table = spread::table(&layer.summary)?;
-    let how = "The bootstrap supposes no shape of the spread. MAD: median absolute deviation, unscaled. Outliers lie outside \
+    let how = "The bootstrap supposes no shape of the spread, and needs 8 runs. MAD: median absolute deviation, unscaled. Outliers lie outside \
                Tukey’s fences and stay in every figure. Drift: from the first run to the last by a straight line. Steady \
-               state: the first five runs on end within 20 % of their mean and without a slope over 10 % (SNIA PTS), a run \
+               state: all windows of five runs on end within 20 % of their mean and without a slope over 10 % (SNIA PTS), a run \
                taken for a round.";
-    let blocks = vec![Block::Quiet(how.to_owned()), Block::Table(Look::Numbers, table)];
+    let blocks = vec![Block::Quiet(format!("{how} {}", crate::number::INTERVALS)), Block::Table(Look::Numbers, table)];
     Some(Block::Fold(format!("How the runs differ, {}", layer.layer), blocks))
 }
 

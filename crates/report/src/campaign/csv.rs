@@ -9,7 +9,7 @@ use crate::csv::cells;
 use crate::text::csv as quoted;
 
 const HEAD: &str = "campaign,host,card,layer,phase,op,figure,unit,run,n,value,mean,stdev,min,max,median,ci95_low,\
-                    ci95_high,against,p_adjusted,verdict";
+                    ci95_high,against,p_adjusted,verdict,interval_caveats,letters";
 
 pub(super) fn csv(view: &View<'_>) -> String {
     let lines: String = lines(view).into_iter().map(text).collect();
@@ -17,10 +17,11 @@ pub(super) fn csv(view: &View<'_>) -> String {
 }
 
 fn text(line: Line) -> String {
-    let Line { campaign, host, card, layer, phase, op, figure, unit, run, row, against, p_adjusted, verdict } = line;
+    let Line { campaign, host, card, layer, phase, op, figure, unit, run, row, against, p_adjusted, verdict, letters } =
+        line;
     let [campaign, host, card, layer, phase, figure, against] =
         [campaign, host, card, layer, phase, figure, against].map(|text| quoted(&text));
     let run = run.map_or_else(String::new, |run| run.to_string());
     let of = [&campaign, &host, &card, &layer, &phase, op, &figure, unit, &run].join(",");
-    format!("{of},{},{against},{p_adjusted},{verdict}\r\n", cells(row))
+    format!("{of},{},{against},{p_adjusted},{verdict},{},{letters}\r\n", cells(&row), row.caveats)
 }

@@ -25,6 +25,8 @@ pub(super) struct Line {
     pub(super) against: String,
     pub(super) p_adjusted: String,
     pub(super) verdict: String,
+    /// Letters of a card in its ranking.
+    pub(super) letters: String,
 }
 
 /// All rows, card by card.
@@ -36,11 +38,13 @@ pub(super) fn lines(view: &View<'_>) -> Vec<Line> {
         verdicts(view, card, &mut all);
     }
     pairs(view, &mut all);
-    all.extend(view.of.limits.iter().map(|(layer, limit)| {
-        let (campaign, layer) = (view.of.id.clone(), layer.clone());
-        let (figure, verdict) = ("limit".to_owned(), findings::limit_word(limit.limit).to_owned());
-        Line { campaign, layer, op: limit.op.name(), figure, verdict, ..Line::default() }
-    }));
+    for (layer, limit) in &view.of.limits {
+        let figure = |card: u32| {
+            let (figure, verdict) = ("limit".to_owned(), findings::limit_word(limit.limit).to_owned());
+            Line { op: limit.op.name(), figure, verdict, ..lead(view, card as usize, layer) }
+        };
+        all.extend(limit.members.iter().map(|&card| figure(card)));
+    }
     all
 }
 
@@ -105,6 +109,12 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<Line>) {
 /// Every pair of cards of every ranking.
 fn pairs(view: &View<'_>, all: &mut Vec<Line>) {
     for ranking in &view.of.rankings {
+        all.extend(ranking.places.iter().filter(|_| ranking.places.len() > 1).map(|place| {
+            let lead = lead(view, place.card as usize, &ranking.layer);
+            let row = Row { value: place.rank.to_string(), ..Row::default() };
+            let (phase, figure, letters) = (ranking.phase.clone(), "place".to_owned(), place.letters.clone());
+            Line { phase, op: ranking.op.name(), figure, unit: "1", row, letters, ..lead }
+        }));
         for pair in &ranking.pairs {
             let lead = lead(view, pair.b as usize, &ranking.layer);
             let line = Line { phase: ranking.phase.clone(), op: ranking.op.name(), ..lead };
@@ -122,6 +132,7 @@ fn compared(line: Line, figure: &str, of: &Comparison, against: String) -> Line 
         n: (runs > 0).then_some(runs),
         value: exact(of.ratio),
         ci95: of.ratio_ci95.map_or_else(Default::default, |(low, high)| (exact(low), exact(high))),
+        caveats: if of.ratio_ci95.is_some() { crate::csv::caveat_words(&of.interval_caveats) } else { String::new() },
         ..Row::default()
     };
     Line {

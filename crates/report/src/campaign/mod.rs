@@ -177,6 +177,7 @@ fn results(view: &View<'_>) -> Vec<Block> {
     }
     let mut how = "Mean ± standard deviation over the runs.".to_owned();
     if !view.held_layers().is_empty() {
+        how = format!("{how} {}", number::INTERVALS);
         how.push_str(&format!(
             " The ratio is what a layer leaves of {}, with its 95 % interval; the verdict is about the layer.",
             view.of.reference_layer
@@ -207,10 +208,12 @@ fn differences(view: &View<'_>) -> Vec<Block> {
         return blocks;
     }
     let how = format!(
-        "Ratios are to {}, with their 95 % intervals. Cards share a rank where the best of it could not be told from them. \
-         All comparisons of cards in this campaign are judged as one family: if all cards were alike, a false difference \
-         would come up with a probability of 5 % at most.",
-        view.name(view.reference())
+        "Ratios are to {}, with their 95 % intervals, all of them at once: an interval excludes 1 exactly where a \
+         difference is shown. Cards share a letter exactly where no difference between them is shown; that is not yet \
+         proof that they are the same. All comparisons of cards in this campaign are judged as one family: if all cards \
+         were alike, a false difference would come up with a probability of 5% at most. {}",
+        view.name(view.reference()),
+        number::INTERVALS
     );
     [vec![Block::Part("How the cards differ".to_owned()), Block::Quiet(how)], blocks].concat()
 }
@@ -262,7 +265,7 @@ fn pace(view: &View<'_>) -> Vec<Block> {
     for layer in &view.layers {
         let of_layer: Vec<_> = view.of.limits.iter().filter(|(of, _)| of == layer).map(|(_, l)| l.clone()).collect();
         let lead = if view.layers.len() > 1 { format!("{}, ", crate::text::plain(layer)) } else { String::new() };
-        conclusions.extend(findings::limits(&of_layer).into_iter().map(|mut found| {
+        conclusions.extend(findings::limits_of(&of_layer, &view.names).into_iter().map(|mut found| {
             found.about = format!("{lead}{}", found.about);
             found
         }));

@@ -21,6 +21,7 @@ const SCHEMA: &str = "message campaign {
     optional double value; optional double mean; optional double stdev; optional double min; optional double max;
     optional double median; optional double ci95_low; optional double ci95_high;
     optional binary against (UTF8); optional double p_adjusted; optional binary verdict (UTF8);
+    optional binary interval_caveats (UTF8); optional binary letters (UTF8);
 }";
 
 pub(super) fn parquet(view: &View<'_>) -> Vec<u8> {
@@ -84,6 +85,8 @@ fn text<'l>(line: &'l Line, column: &str) -> &'l str {
         "figure" => &line.figure,
         "unit" => line.unit,
         "against" => &line.against,
+        "interval_caveats" => &line.row.caveats,
+        "letters" => &line.letters,
         _ => &line.verdict,
     }
 }

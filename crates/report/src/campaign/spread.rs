@@ -18,12 +18,15 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
             format!("{}, {name}", naming::phase(summary, phase)),
             by_t,
             by_bootstrap,
-            repeated.relative_error.map_or_else(String::new, |share| format!("± {} %", percent(share))),
+            repeated.relative_error.map_or_else(String::new, |share| {
+                let caveats = number::in_brackets(&phase.bandwidth.interval_caveats);
+                format!("± {} %{caveats}", percent(share))
+            }),
             median,
             stability.map_or_else(String::new, outliers),
             stability.map_or_else(String::new, drift),
             stability.and_then(|s| s.lag1).map_or_else(String::new, |r| format!("{r:+.2}").replace('-', "−")),
-            steady(phase, repeated.steady.as_ref()),
+            steady(phase, repeated),
         ])
     };
     let rows: Vec<Vec<String>> = summary.phases.iter().filter_map(row).collect();
@@ -54,8 +57,9 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> Unit {
     let (estimate, unit, name) = if small { (&phase.iops, 1.0, "IOPS") } else { (&phase.bandwidth, 1e6, "MB/s") };
     // With one block size, IOPS are bandwidth in another unit.
     let scale = estimate.mean / unit / phase.bandwidth.mean;
+    let caveats = number::in_brackets(&estimate.interval_caveats);
     let interval = |ci: Option<(f64, f64)>| {
-        ci.map(|(low, high)| format!("[{}, {}]", number::significant(low), number::significant(high)))
+        ci.map(|(low, high)| format!("[{}, {}]{caveats}", number::significant(low), number::significant(high)))
     };
     let by_t = interval(estimate.ci95.map(|(low, high)| (low / unit, high / unit))).unwrap_or_default();
     let by_bootstrap = interval(repeated.bootstrap_ci95.map(|(low, high)| (low * scale, high * scale)));
@@ -89,16 +93,19 @@ fn drift(found: &Stability) -> String {
     format!("{sign}{} %{p}", percent(change.abs()))
 }
 
-/// `from run 1`, and how narrow the window is; where five runs are not enough to tell, nothing.
-fn steady(phase: &PhaseSummary, found: Option<&SteadyState>) -> String {
-    match found {
-        Some(SteadyState { first_round, rounds, excursion, slope, .. }) => {
-            let last = first_round + rounds;
-            let (range, slope) = (percent(*excursion), percent(slope.abs()));
-            format!("runs {} to {last}\nrange {range} %, slope {slope} %", first_round + 1)
-        }
-        None if phase.bandwidth.values.len() >= 5 => "not reached".to_owned(),
-        None => String::new(),
+/// `from run 1`, and how narrow the window is, of every window; where five runs are not enough to tell, nothing.
+fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
+    let window = |found: &SteadyState| {
+        let SteadyState { first_round, rounds, average, excursion, slope } = found;
+        let last = first_round + rounds;
+        let (range, slope) = (percent(*excursion), percent(slope.abs()));
+        let level = number::significant(average / 1e6);
+        format!("runs {} to {last} at {level} MB/s\nrange {range} %, slope {slope} %", first_round + 1)
+    };
+    let windows: Vec<String> = found.steady_windows.iter().map(window).collect();
+    match windows.is_empty() {
+        true if phase.bandwidth.values.len() >= 5 => "not reached".to_owned(),
+        _ => windows.join("\n"),
     }
 }
 
@@ -111,14 +118,16 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> 
     let share = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), "1", single(value)));
     let mut all: Vec<(String, &'static str, Row)> =
         share("relative_error", repeated.relative_error).into_iter().collect();
+    all.iter_mut().for_each(|(.., row)| row.caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats));
     if let Some((low, high)) = repeated.bootstrap_ci95 {
         let ci95 = (exact(low / 1e6), exact(high / 1e6));
         let mean = exact(phase.bandwidth.mean / 1e6);
         let n = Some(phase.bandwidth.values.len() as u64);
+        let caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats);
         all.push((
             "bandwidth_bootstrap".to_owned(),
             "MB/s",
-            Row { n, value: mean.clone(), mean, ci95, ..Row::default() },
+            Row { n, value: mean.clone(), mean, ci95, caveats: caveats.clone(), ..Row::default() },
         ));
         all.push(("bandwidth_mad".to_owned(), "MB/s", single(phase.bandwidth.mad / 1e6)));
     }

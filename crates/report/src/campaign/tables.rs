@@ -73,9 +73,9 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
     for (layer, _) in &rankings {
         let lead = if rankings.len() > 1 { format!("{layer}: ") } else { String::new() };
         head.extend([
-            capital(format!("{lead}rank")),
+            capital(format!("{lead}place")),
             capital(format!("{lead}ratio to {reference} [95 %]")),
-            capital(format!("{lead}not told apart from")),
+            capital(format!("{lead}no difference shown from")),
         ]);
     }
     let mut order: Vec<usize> = leading.places.iter().map(|place| place.card as usize).collect();
@@ -112,7 +112,7 @@ fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
         0..=NAMES => like.into_iter().map(|other| view.name(other)).collect::<Vec<_>>().join(", "),
         n => format!("{n} cards"),
     };
-    [place.rank.to_string(), ratio, like]
+    [format!("{} {}", place.rank, place.letters), ratio, like]
 }
 
 /// Bytes the device wrote per byte of the application. `None` where no counter says.
@@ -205,13 +205,13 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
             uses.push((&advice.id, &advice.title));
         }
     }
-    if cards.iter().flat_map(|&card| advice(card)).all(|advice| advice.fitness.is_none()) {
+    if uses.is_empty() {
         return None;
     }
     let cell = |card: usize, id: &str| {
         let found = advice(card).iter().find(|advice| advice.id == id);
         found.map_or(NONE.to_owned(), |advice| {
-            let (sign, word) = findings::fitness(advice.fitness);
+            let (sign, word) = findings::fitness(advice);
             format!("{sign} {word}")
         })
     };

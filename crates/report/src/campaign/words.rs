@@ -82,7 +82,8 @@ fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v 
     let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
     let drawn_from = |limit: &BusLimit| limit.op == work.op && (limit.measured.0 - mean).abs() <= mean * 1e-9;
     let limits = view.of.limits.iter().filter(|(of, _)| of == layer).map(|(_, limit)| limit);
-    limits.into_iter().find(|limit| limit.limit == Limit::Host && limit.cards > 1 && drawn_from(limit))
+    let of_all = |limit: &&BusLimit| limit.members.len() == means.len() && drawn_from(limit);
+    limits.into_iter().find(|limit| limit.limit == Limit::Host && limit.cards > 1 && of_all(limit))
 }
 
 /// More pairs than these are only counted.
@@ -129,9 +130,9 @@ fn verdicts(costs: &[&LayerCost]) -> String {
     let different = |cost: &LayerCost| cost.comparison.verdict == Verdict::Different;
     let lower = costs.iter().filter(|cost| different(cost) && cost.comparison.ratio < 1.0).count();
     let higher = costs.iter().filter(|cost| different(cost) && cost.comparison.ratio > 1.0).count();
-    let same = count(|cost| cost.comparison.verdict == Verdict::NotDistinguished);
-    let few = count(|cost| matches!(cost.comparison.verdict, Verdict::TooFewRuns { .. }));
-    let all = [("lower", lower), ("higher", higher), ("no difference seen", same), ("too few runs to tell", few)];
+    let same = count(|cost| cost.comparison.verdict == Verdict::Equivalent);
+    let open = count(|cost| matches!(cost.comparison.verdict, Verdict::Undecided { .. }));
+    let all = [("lower", lower), ("higher", higher), ("same within 5%", same), ("undecided", open)];
     let said: Vec<(&str, usize)> = all.into_iter().filter(|(_, n)| *n > 0).collect();
     match &said[..] {
         [(word, _)] if costs.len() == 1 => (*word).to_owned(),

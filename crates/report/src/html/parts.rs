@@ -124,7 +124,8 @@ pub(super) fn results(summary: &Summary, name: &str) -> String {
 /// `33.6 ± 0.2`, and below it the interval in which the true mean lies.
 pub(crate) fn with_interval(spread: &Spread) -> String {
     match &spread.ci95 {
-        Some((low, high)) => format!("{spread}\n95 %: {low} to {high}"),
+        Some((low, high)) if spread.caveats.is_empty() => format!("{spread}\n95 %: {low} to {high}"),
+        Some((low, high)) => format!("{spread}\n95 %: {low} to {high} ({})", spread.caveats),
         None => spread.to_string(),
     }
 }

@@ -24,8 +24,19 @@ fn repeated(mut summary: Summary) -> Summary {
         let mean = phase.bandwidth.mean;
         let steady = SteadyState { first_round: 1, rounds: 5, average: mean, excursion: 0.04, slope: -0.01 };
         let bootstrap_ci95 = Some((mean * 0.98, mean * 1.02));
-        phase.detail.repeated = Some(Repeated { relative_error: Some(0.02), bootstrap_ci95, steady: Some(steady) });
-        let stability = Stability { outliers: vec![6], drift: Some(-0.012), drift_p: Some(0.34), lag1: Some(-0.21) };
+        phase.detail.repeated = Some(Repeated {
+            relative_error: Some(0.02),
+            bootstrap_ci95,
+            steady: Some(steady),
+            steady_windows: vec![steady],
+        });
+        let stability = Stability {
+            outliers: vec![6],
+            drift: Some(-0.012),
+            drift_p: Some(0.34),
+            lag1: Some(-0.21),
+            effective_runs: Some(10.0),
+        };
         phase.detail.stability = Some(stability);
     }
     summary
@@ -56,7 +67,13 @@ fn card(name: &str) -> CardSummary {
 pub(crate) fn campaign() -> CampaignSummary {
     let phases = sandisk().phases;
     let of_phase = |layer: &str, phase: &PhaseSummary| {
-        let place = |card, rank, share| Place { card, rank, mean: phase.bandwidth.mean * share, deviation: Some(1.0) };
+        let place = |card, rank, share| Place {
+            card,
+            rank,
+            letters: ["a", "b"][rank as usize - 1].into(),
+            mean: phase.bandwidth.mean * share,
+            deviation: Some(1.0),
+        };
         let pairs = vec![Pair { a: 0, b: 1, comparison: comparisons()[0].clone() }];
         let (phase, op) = (phase.phase.clone(), phase.op);
         let places = vec![place(0, 1, 1.0), place(1, 2, 0.8)];

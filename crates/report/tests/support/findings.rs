@@ -91,6 +91,7 @@ pub(crate) fn findings() -> Findings {
     ];
     let limit = |op, mb: f64, limit| BusLimit {
         op,
+        members: vec![0],
         measured: BytesPerSec(mb * 1e6),
         ceiling: Some(BytesPerSec(50e6)),
         share: Some(mb / 50.0),

@@ -33,6 +33,8 @@ pub(crate) fn estimate(values: &[f64]) -> Estimate {
         max: sorted[sorted.len() - 1],
         // Student's t for 10 runs; near enough for a picture.
         ci95: deviation.map(|d| (mean - 2.26 * d / n.sqrt(), mean + 2.26 * d / n.sqrt())),
+        rounding: 0.0,
+        interval_caveats: if deviation.is_some() { vec![IntervalCaveat::FewRuns] } else { Vec::new() },
     }
 }
 
@@ -194,17 +196,21 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
 fn sustain(phase: &mut PhaseSummary, runs: usize, speed: f64) {
     let (before, after) = (34.1e6 * speed, 11.9e6 * speed);
     phase.timelines = (0..runs).map(|i| falling(300, 168 + 3 * i as u64, before, after)).collect();
+    let cliff = Cliff {
+        at: Bytes((5.6 * speed * (1u64 << 30) as f64) as u64),
+        after_time: Nanos::from_secs(176),
+        before: BytesPerSec(before),
+        after: BytesPerSec(after),
+        proven: true,
+    };
     phase.sustained = Some(Sustained {
         min: BytesPerSec(after * 0.35),
         max: BytesPerSec(before * 1.02),
         mean: BytesPerSec(22.6e6 * speed),
         deviation: BytesPerSec(10.8e6 * speed),
-        cliff: Some(Cliff {
-            at: Bytes((5.6 * speed * (1u64 << 30) as f64) as u64),
-            after_time: Nanos::from_secs(176),
-            before: BytesPerSec(before),
-            after: BytesPerSec(after),
-        }),
+        cliff: Some(cliff.clone()),
+        falls: vec![cliff],
+        swing: None,
     });
 }
 
@@ -332,6 +338,10 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
             p_value: p,
             p_value_ranks: p,
             p_adjusted: p,
+            p_equivalence: p.map(|p| if verdict == Verdict::Equivalent { 0.002 } else { 1.0 - p }),
+            family: 4,
+            primary: true,
+            interval_caveats: if p.is_some() { vec![IntervalCaveat::FewRuns] } else { Vec::new() },
             effect: None,
             effect_ci95: None,
             delta: None,
@@ -341,8 +351,8 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
     vec![
         compare(0, Some((0.798, 0.803)), Some(1e-9), Verdict::Different),
         compare(2, Some((0.05, 0.21)), Some(0.0004), Verdict::Different),
-        compare(3, Some((0.97, 1.02)), Some(0.41), Verdict::NotDistinguished),
-        compare(4, None, None, Verdict::TooFewRuns { needed: Some(7) }),
+        compare(3, Some((0.97, 1.02)), Some(0.41), Verdict::Equivalent),
+        compare(4, None, None, Verdict::Undecided { needed: Some(7) }),
     ]
 }
 
