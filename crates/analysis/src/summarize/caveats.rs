@@ -113,8 +113,8 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
         | (Overhead { phase: x, .. }, Overhead { phase: y, .. })
         | (ReadElsewhere { phase: x, .. }, ReadElsewhere { phase: y, .. })
         | (Descheduled { phase: x, .. }, Descheduled { phase: y, .. })
-        | (StolenTime { phase: x, .. }, StolenTime { phase: y, .. })
-        | (Cliff { phase: x, .. }, Cliff { phase: y, .. }) => x == y,
+        | (StolenTime { phase: x, .. }, StolenTime { phase: y, .. }) => x == y,
+        (Cliff { phase: x, at: p, .. }, Cliff { phase: y, at: q, .. }) => (x, p) == (y, q),
         (Paused { phase: x, kind: a, .. }, Paused { phase: y, kind: b, .. }) => x == y && a == b,
         (HostBusy { .. }, HostBusy { .. })
         | (HostThrottled { .. }, HostThrottled { .. })
@@ -188,7 +188,7 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
     }
     few_samples(phase, list);
     sizes(phase, summary, list);
-    if let Some(cliff) = phase.sustained.as_ref().and_then(|s| s.cliff.as_ref()) {
+    for cliff in phase.sustained.iter().flat_map(|s| &s.falls).filter(|fall| fall.proven) {
         list.add(Caveat::Cliff { phase: name(), at: cliff.at, before: cliff.before, after: cliff.after });
     }
     read_elsewhere(phase, list);
