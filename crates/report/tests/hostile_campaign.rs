@@ -77,7 +77,7 @@ fn check(text: &str) {
     let csv = campaign_csv(&hostile);
     assert_eq!(csv.lines().count(), campaign_csv(&tame).lines().count(), "{text:?}");
     for line in csv.lines() {
-        assert_eq!(fields(line), 21, "{line}");
+        assert_eq!(fields(line), 23, "{line}");
     }
     assert!(!csv.replace("\r\n", "").chars().any(commands), "{text:?}");
     let (shown, ours) = (campaign_terminal(&hostile, 80), campaign_terminal(&tame, 80));

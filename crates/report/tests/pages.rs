@@ -51,7 +51,7 @@ fn markdown_for_an_article() {
 fn csv_for_a_spreadsheet() {
     let text = csv(&[support::small()]);
     let columns = |line: &str| line.matches(',').count();
-    assert!(text.lines().all(|line| columns(line) == 17), "no field of this one holds a comma");
+    assert!(text.lines().all(|line| columns(line) == 18), "no field of this one holds a comma");
     insta::assert_snapshot!(text);
 }
 
@@ -75,7 +75,7 @@ fn conclusions_in_markdown_and_csv() {
     let conclusions = page.split("### Good for").nth(1).unwrap().split("### Circumstances").next().unwrap();
     insta::assert_snapshot!("conclusions_markdown", format!("### Good for{conclusions}"));
     let lines = csv_with(&[support::small()], &[support::findings()]);
-    assert!(lines.lines().all(|line| line.matches(',').count() == 17));
+    assert!(lines.lines().all(|line| line.matches(',').count() == 18));
     let conclusions: Vec<&str> = lines.lines().skip(csv(&[support::small()]).lines().count()).collect();
     insta::assert_snapshot!("conclusions_csv", conclusions.join("\n"));
 }
