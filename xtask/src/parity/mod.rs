@@ -6,6 +6,7 @@
 
 mod compare;
 mod fuse;
+mod generated;
 mod held;
 mod jobs;
 mod page;
@@ -61,6 +62,8 @@ struct Options {
     check: bool,
     /// Only the rows that are the same on every host, and quickly so.
     quick: bool,
+    /// Generated option sets instead of the rows.
+    generated: Option<generated::Request>,
 }
 
 /// Command lines of the rows, one argument a line, as beginnings for noise.
@@ -89,6 +92,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         true => Program { file: theirs.file.clone(), prefix: &[] },
         false => Program { file: our_binary(&options)?, prefix: &["fio"] },
     };
+    if let Some(request) = &options.generated {
+        return generated::compare(&theirs, &ours, &version, request);
+    }
     let _head_start = HeadStart::take();
     let place = Place::new(&workspace::target().join("parity"))?;
     let bench = Bench { theirs, ours, minor: minor(&version), place, with_itself: options.with_itself };
@@ -145,24 +151,36 @@ fn options(args: &[String]) -> Result<Options> {
         dev: false,
         check: false,
         quick: false,
+        generated: None,
     };
+    let mut asked =
+        generated::Request { sets: generated::QUICK, seed: generated::SEED, only: None, write: false, shrink: true };
+    let mut generate = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
-        match arg.as_str() {
+        let (name, inline) = arg.split_once('=').map_or((arg.as_str(), None), |(name, value)| (name, Some(value)));
+        let mut value =
+            || inline.or_else(|| args.next().map(String::as_str)).with_context(|| format!("{name} wants a value"));
+        match name {
             "--json" => options.text = false,
             "--text" => options.json = false,
             "--self" => options.with_itself = true,
             "--check" => options.check = true,
             "--dev" => options.dev = true,
             "--quick" => options.quick = true,
-            "--only" => options.only = Some(value()?.clone()),
+            "--only" => options.only = Some(value()?.to_owned()),
+            "--generated" => (generate, asked.sets) = (true, value()?.parse()?),
+            "--seed" => (generate, asked.seed) = (true, value()?.parse()?),
+            "--set" => (generate, asked.only) = (true, Some(value()?.parse()?)),
+            "--no-shrink" => asked.shrink = false,
+            "--write" => asked.write = true,
             "--ours" => options.ours = Some(std::path::absolute(value()?)?),
             _ => bail!(
                 "{arg} is not known; there are --json, --text, --self, --check, --dev, --quick, --only TEXT and --ours FILE"
             ),
         }
     }
+    options.generated = generate.then_some(asked);
     Ok(options)
 }
 

@@ -1,6 +1,7 @@
 //! What the comparison found, for the terminal and as `docs/PARITY.md`.
 
 use super::compare::Speed;
+use super::generated::page::HEADING;
 use super::{Row, State};
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -32,7 +33,10 @@ pub(super) fn print(rows: &[Row]) {
 /// When it cannot be written.
 pub(super) fn write(rows: &[Row], version: &str) -> Result<()> {
     let path = workspace::root().join(PAGE);
-    std::fs::write(&path, markdown(rows, version)).with_context(|| format!("cannot write {PAGE}"))?;
+    // The section about generated option sets comes from a run of its own.
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let generated = before.find(HEADING).map_or(String::new(), |at| format!("\n{}", &before[at..]));
+    std::fs::write(&path, markdown(rows, version) + &generated).with_context(|| format!("cannot write {PAGE}"))?;
     println!("written: {PAGE}");
     Ok(())
 }

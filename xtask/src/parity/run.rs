@@ -59,7 +59,7 @@ impl Place {
     /// When the folder cannot be made.
     pub(super) fn new(folder: &Path) -> Result<Place> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let looped = LoopDevice::attach(&folder.join("loop.img"));
+        let looped = LoopDevice::attach(&folder.join("loop.img"), LOOP_BYTES);
         Ok(Place { folder: folder.to_owned(), held: Held::serve(), looped })
     }
 
@@ -141,26 +141,30 @@ impl Place {
         command.stdout(File::create(&out)?).stderr(File::create(&err)?);
         command.env("LC_ALL", "C").env("PARITY_SIZE", "256k").env("PARITY_JOBS", "2");
         let child = command.spawn().with_context(|| format!("cannot start {}", program.file.display()))?;
-        let exit = wait(child)?;
+        let exit = wait(child, PATIENCE)?;
         let text = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         Ok(Observation { stdout: text(&out)?, stderr: text(&err)?, exit, files: Vec::new() })
     }
 }
 
-fn wait(mut child: Child) -> Result<ExitStatus> {
+/// Waits for a program to end, and kills it and its workers when it does not in time.
+///
+/// # Errors
+/// When it had to be killed.
+pub(super) fn wait(mut child: Child, patience: Duration) -> Result<ExitStatus> {
     let begun = Instant::now();
     loop {
         if let Some(exit) = child.try_wait()? {
             return Ok(exit);
         }
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > patience {
             // Its workers lead sessions of their own, and would outlive it.
             for pid in descendants(child.id()) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
             child.kill()?;
             child.wait()?;
-            bail!("it did not end within {} s", PATIENCE.as_secs());
+            bail!("it did not end within {} s", patience.as_secs());
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -196,16 +200,20 @@ pub(super) fn first_line(text: &str) -> &str {
 }
 
 /// A loop device on a file, gone when dropped.
-struct LoopDevice {
-    device: PathBuf,
+pub(super) struct LoopDevice {
+    pub(super) device: PathBuf,
 }
 
 impl LoopDevice {
-    fn attach(image: &Path) -> Result<LoopDevice> {
+    /// Attaches a loop device of that many bytes to a new file.
+    ///
+    /// # Errors
+    /// Without root, or without losetup.
+    pub(super) fn attach(image: &Path, bytes: u64) -> Result<LoopDevice> {
         if !rustix::process::geteuid().is_root() {
             bail!("only root may attach a loop device");
         }
-        File::create(image)?.set_len(LOOP_BYTES)?;
+        File::create(image)?.set_len(bytes)?;
         let out =
             Command::new("losetup").args(["--find", "--show"]).arg(image).output().context("cannot start losetup")?;
         let device = String::from_utf8_lossy(&out.stdout).trim().to_owned();

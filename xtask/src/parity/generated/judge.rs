@@ -1,0 +1,130 @@
+//! Whether our runs of a set fit what the original's runs of it have in common.
+//!
+//! The original runs a set several times, each with another seed. What all of its runs agree on, it promises, and ours
+//! must do exactly that. Numbers that differ between its runs are left to chance: ours must lie where chance may put
+//! them.
+
+use super::observed::{Key, Observed, Value};
+use std::fmt;
+
+/// One observed value in which ours does not fit.
+#[derive(Clone, Debug)]
+pub(super) struct Misfit {
+    pub(super) key: Key,
+    pub(super) theirs: String,
+    pub(super) ours: String,
+}
+
+impl Misfit {
+    /// Whether the name of the value contains this.
+    pub(super) fn is(&self, part: &str) -> bool {
+        self.key.name.contains(part)
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: fio {} | ours {}", self.key.name, self.theirs, self.ours)
+    }
+}
+
+/// Every value in which ours does not fit, the most telling first.
+pub(super) fn misfits(theirs: &[Observed], ours: &[Observed], outcomes_only: bool) -> Vec<Misfit> {
+    let mut keys: Vec<&Key> = theirs.iter().chain(ours).flat_map(Observed::keys).collect();
+    keys.sort();
+    keys.dedup();
+    let wanted = keys.into_iter().filter(|key| !outcomes_only || key.is_outcome());
+    wanted.filter_map(|key| misfit(key, theirs, ours)).collect()
+}
+
+fn misfit(key: &Key, theirs: &[Observed], ours: &[Observed]) -> Option<Misfit> {
+    let at = |runs: &[Observed]| -> Vec<Option<Value>> { runs.iter().map(|run| run.get(key).cloned()).collect() };
+    let (theirs, ours) = (at(theirs), at(ours));
+    let wrong = ours.iter().find(|value| !fits(value.as_ref(), &theirs))?;
+    let (theirs, ours) = shown(&theirs, wrong.as_ref());
+    Some(Misfit { key: key.clone(), theirs, ours })
+}
+
+fn fits(ours: Option<&Value>, theirs: &[Option<Value>]) -> bool {
+    if theirs.iter().any(|value| same(value.as_ref(), ours)) {
+        return true;
+    }
+    let Some(first) = theirs.first() else { return true };
+    if theirs.iter().all(|value| same(value.as_ref(), first.as_ref())) {
+        return false;
+    }
+    // The original's own runs differ. A number has bounds, all else is chance.
+    let Some(Value::Number { value: ours, .. }) = ours else { return true };
+    let numbers: Vec<(f64, f64)> = theirs
+        .iter()
+        .filter_map(
+            |value| if let Some(Value::Number { value, slack }) = value { Some((*value, *slack)) } else { None },
+        )
+        .collect();
+    let low = numbers.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min);
+    let high = numbers.iter().map(|(value, _)| *value).fold(f64::NEG_INFINITY, f64::max);
+    let slack = numbers.iter().map(|(_, slack)| *slack).fold(0.0, f64::max).max(high - low);
+    (low - slack..=high + slack).contains(ours)
+}
+
+fn same(a: Option<&Value>, b: Option<&Value>) -> bool {
+    match (a, b) {
+        (Some(Value::Number { value: a, .. }), Some(Value::Number { value: b, .. })) => a == b,
+        _ => a == b,
+    }
+}
+
+/// Both values, shortened to where they first differ.
+fn shown(theirs: &[Option<Value>], ours: Option<&Value>) -> (String, String) {
+    let first = theirs.first().and_then(Option::as_ref);
+    if let (Some(Value::Exact(a)), Some(Value::Exact(b))) = (first, ours)
+        && (a.len() > 1 || b.len() > 1)
+    {
+        let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+        let part = |lines: &[String]| {
+            let rest: Vec<&str> = lines.iter().skip(at).take(3).map(String::as_str).collect();
+            format!(
+                "{} lines, from {at}: {}",
+                lines.len(),
+                if rest.is_empty() { "end".to_owned() } else { rest.join(", ") }
+            )
+        };
+        return (part(a), part(b));
+    }
+    let mut all: Vec<String> = theirs.iter().map(|value| text(value.as_ref())).collect();
+    all.sort();
+    all.dedup();
+    (all.join(" or "), text(ours))
+}
+
+fn text(value: Option<&Value>) -> String {
+    match value {
+        None => "nothing".to_owned(),
+        Some(Value::Number { value, .. }) => format!("{value}"),
+        Some(Value::Exact(lines)) => lines.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(value: f64) -> Option<Value> {
+        Some(Value::Number { value, slack: 2.0 })
+    }
+
+    #[test]
+    fn what_the_original_repeats_must_be_met() {
+        let theirs = [number(5.0), number(5.0)];
+        assert!(fits(number(5.0).as_ref(), &theirs));
+        assert!(!fits(number(6.0).as_ref(), &theirs));
+        assert!(!fits(None, &theirs));
+    }
+
+    #[test]
+    fn what_the_original_varies_has_bounds() {
+        let theirs = [number(5.0), number(9.0)];
+        assert!(fits(number(12.0).as_ref(), &theirs));
+        assert!(!fits(number(14.0).as_ref(), &theirs));
+    }
+}

@@ -1,0 +1,210 @@
+//! A generated option set, and the command lines it stands for.
+
+use super::dimensions::DIMENSIONS;
+use hakaru_model::rng::Rng;
+use std::fmt;
+
+/// One thing a set has. The shrinker drops parts one by one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Part {
+    /// An option of the first job: `--bs=4k`.
+    First(String),
+    /// An option of the second job.
+    Second(String),
+    /// A file of that many bytes is there under the name of the first job's first file.
+    Exists(u64),
+    /// The same program wrote the files before, with the options that say what is in them.
+    WrittenBefore,
+}
+
+/// How the accesses of a set are observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// By `write_iolog`: each access as it is issued, with its file, and syncs.
+    IoLog,
+    /// By latency logs with offsets: each access as it completes.
+    LatencyLog,
+}
+
+/// A generated option set.
+#[derive(Clone, Debug)]
+pub(super) struct OptionSet {
+    pub(super) number: u64,
+    pub(super) parts: Vec<Part>,
+    pub(super) watch: Watch,
+    /// Name of each dimension it draws from.
+    pub(super) dimensions: Vec<&'static str>,
+}
+
+/// Options that say what is in a file, and where; a run that writes it before takes them over.
+const CONTENT: &[&str] = &[
+    "size",
+    "filesize",
+    "nrfiles",
+    "filename",
+    "filename_format",
+    "bs",
+    "bsrange",
+    "bssplit",
+    "blockalign",
+    "bs_unaligned",
+    "offset",
+    "offset_align",
+    "verify",
+    "verify_pattern",
+    "verify_interval",
+    "verify_offset",
+    "numjobs",
+    "offset_increment",
+];
+
+impl OptionSet {
+    /// Set `number` of a seed; always the same.
+    pub(super) fn generate(seed: u64, number: u64, usable: &impl Fn(&str) -> bool) -> OptionSet {
+        let mut rng = Rng::fork(seed, number);
+        let watch = if rng.below(100) < 60 { Watch::IoLog } else { Watch::LatencyLog };
+        let mut set = OptionSet { number, parts: Vec::new(), watch, dimensions: Vec::new() };
+        for dimension in DIMENSIONS {
+            // Both are drawn always, so that a value that cannot be used here changes no other draw.
+            let (drawn, value) = (rng.below(100) < dimension.percent, rng.below(dimension.values.len() as u64));
+            let value = dimension.values[value as usize];
+            let needs_verify = ["verify options", "verify later"].contains(&dimension.name);
+            if drawn && usable(value) && !(needs_verify && !set.has("verify")) && set.add(value) {
+                set.dimensions.push(dimension.name);
+            }
+        }
+        if set.has("numjobs") || set.parts.iter().any(|part| matches!(part, Part::Second(_))) {
+            set.watch = Watch::LatencyLog;
+        }
+        set
+    }
+
+    /// Adds what is not there yet, and returns whether anything was.
+    fn add(&mut self, value: &str) -> bool {
+        let mut second = false;
+        let before = self.parts.len();
+        for word in value.split(' ') {
+            if word == "then" {
+                second = true;
+            } else if let Some(bytes) = word.strip_prefix("exists=") {
+                self.parts.push(Part::Exists(hakaru_bytes(bytes)));
+            } else if word == "before=write" {
+                self.parts.push(Part::WrittenBefore);
+            } else if second {
+                self.parts.push(Part::Second(word.to_owned()));
+            } else if !self.excludes(key(word)) {
+                self.parts.push(Part::First(word.to_owned()));
+            }
+        }
+        self.parts.len() > before
+    }
+
+    fn excludes(&self, name: &str) -> bool {
+        let sizes = ["bs", "bsrange", "bssplit"];
+        self.has(name) || (sizes.contains(&name) && sizes.iter().any(|size| self.has(size)))
+    }
+
+    /// Whether the first job has an option.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.first().any(|word| key(word) == name)
+    }
+
+    /// The value of an option of the first job; empty when it has none.
+    pub(super) fn value(&self, name: &str) -> &str {
+        self.first().find(|word| key(word) == name).and_then(|word| word.split_once('=')).map_or("", |(_, value)| value)
+    }
+
+    fn first(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| if let Part::First(word) = part { Some(word.as_str()) } else { None })
+    }
+
+    fn second(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| if let Part::Second(word) = part { Some(word.as_str()) } else { None })
+    }
+
+    /// Bytes of the file that is there before, if one is.
+    pub(super) fn existing(&self) -> Option<u64> {
+        self.parts.iter().find_map(|part| if let Part::Exists(bytes) = part { Some(*bytes) } else { None })
+    }
+
+    /// Name of the first file of the first job.
+    pub(super) fn first_file(&self) -> String {
+        match (self.value("filename"), self.value("filename_format")) {
+            ("", "") => "g.0.0".to_owned(),
+            ("", _) => "f.0.0".to_owned(),
+            (name, _) => name.split(':').next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Arguments of the run before, where there is one.
+    pub(super) fn before(&self) -> Option<Vec<String>> {
+        self.parts.contains(&Part::WrittenBefore).then(|| {
+            let kept = self.first().filter(|word| CONTENT.contains(&key(word)));
+            let fixed = ["--name=g", "--rw=write", "--do_verify=0", "--output-format=json"].map(str::to_owned);
+            fixed.into_iter().chain(kept.map(str::to_owned)).collect()
+        })
+    }
+
+    /// Arguments of the run itself, with a seed of its own where one is given.
+    pub(super) fn arguments(&self, rand_seed: Option<u64>) -> Vec<String> {
+        let mut words = vec!["--output-format=json".to_owned()];
+        let watched: &[&str] = match self.watch {
+            Watch::IoLog => &["--write_iolog=io.log"],
+            Watch::LatencyLog => &["--write_lat_log=acc", "--log_offset=1"],
+        };
+        let second: Vec<String> = self.second().map(str::to_owned).collect();
+        // What stands before the first name holds for both jobs.
+        if !second.is_empty() {
+            words.extend(watched.iter().map(|word| (*word).to_owned()));
+        }
+        words.push("--name=g".to_owned());
+        if second.is_empty() {
+            words.extend(watched.iter().map(|word| (*word).to_owned()));
+        }
+        words.extend(self.first().map(str::to_owned));
+        // A seed alone leaves the offsets as they are: randrepeat wins over it.
+        let seed = rand_seed.map(|seed| ["--randrepeat=0".to_owned(), format!("--randseed={seed}")]);
+        let seed = seed.filter(|_| !self.has("randrepeat")).into_iter().flatten();
+        words.extend(seed.clone());
+        if !second.is_empty() {
+            words.push("--name=h".to_owned());
+            words.extend(second);
+            words.extend(seed);
+        }
+        words
+    }
+}
+
+impl fmt::Display for OptionSet {
+    /// A command line that repeats it in an empty directory.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |words: Vec<String>| words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
+        if let Some(bytes) = self.existing() {
+            write!(f, "head -c {bytes} /dev/urandom > {}; ", self.first_file())?;
+        }
+        if let Some(before) = self.before() {
+            write!(f, "fio {}; ", quoted(before))?;
+        }
+        write!(f, "fio {}", quoted(self.arguments(None)))
+    }
+}
+
+fn quote(word: &str) -> String {
+    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=.,:/%@+".contains(c));
+    if plain { word.to_owned() } else { format!("'{word}'") }
+}
+
+/// `bs` of `--bs=4k`.
+pub(super) fn key(word: &str) -> &str {
+    let bare = word.trim_start_matches("--");
+    bare.split_once('=').map_or(bare, |(name, _)| name)
+}
+
+/// Bytes of `32k` or `1m`.
+fn hakaru_bytes(text: &str) -> u64 {
+    let (digits, unit) = match text.strip_suffix('k') {
+        Some(digits) => (digits, 1 << 10),
+        None => text.strip_suffix('m').map_or((text, 1), |digits| (digits, 1 << 20)),
+    };
+    digits.parse::<u64>().unwrap_or(0) * unit
+}

@@ -1,0 +1,112 @@
+//! The section of `docs/PARITY.md` about generated option sets.
+
+use super::dimensions::DIMENSIONS;
+use super::{Compared, Outcome, Request, cut};
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+const PAGE: &str = "docs/PARITY.md";
+
+/// How many sets ended how.
+pub(super) struct Summary {
+    pub(super) sets: usize,
+    pub(super) same: usize,
+    pub(super) explained: usize,
+    pub(super) differ: usize,
+    pub(super) failed: usize,
+}
+
+impl Summary {
+    pub(super) fn of(sets: &[Compared]) -> Summary {
+        let count = |wanted: fn(&Outcome) -> bool| sets.iter().filter(|compared| wanted(&compared.outcome)).count();
+        Summary {
+            sets: sets.len(),
+            same: count(|o| matches!(o, Outcome::Same)),
+            explained: count(|o| matches!(o, Outcome::Explained(..))),
+            differ: count(|o| matches!(o, Outcome::Differs(_))),
+            failed: count(|o| matches!(o, Outcome::OriginalFails(_))),
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { sets, same, explained, differ, failed } = self;
+        write!(
+            f,
+            "of {sets} generated option sets {same} are the same, {explained} differ for a known reason, {differ} differ, and fio itself fails in {failed}"
+        )
+    }
+}
+
+/// The heading of the section; all that follows it belongs to it.
+pub(in crate::parity) const HEADING: &str = "## Generated option sets";
+
+/// Replaces the section of the page, or adds it.
+///
+/// # Errors
+/// When the page cannot be read or written.
+pub(super) fn write(sets: &[Compared], summary: &Summary, request: &Request, version: &str) -> Result<()> {
+    let path = workspace::root().join(PAGE);
+    let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {PAGE}"))?;
+    let rest = page.split(HEADING).next().unwrap_or_default().trim_end();
+    let page = format!("{rest}\n\n{}", section(sets, summary, request, version));
+    std::fs::write(&path, page).with_context(|| format!("cannot write {PAGE}"))?;
+    println!("written: {PAGE}");
+    Ok(())
+}
+
+fn section(sets: &[Compared], summary: &Summary, request: &Request, version: &str) -> String {
+    let (count, seed) = (request.sets, request.seed);
+    let mut text = format!(
+        "{HEADING}\n\n\
+         Written by `cargo xtask fio-parity --generated={count} --seed={seed} --write` with {version}. A generator draws \
+         option sets from the dimensions below. Both programs run each set on fresh files, several times with different \
+         seeds. What all runs of fio agree on (exit code, error, I/Os and bytes by direction, syncs, file sizes, written \
+         parts of the files, coverage, order of accesses) ours must match; figures that differ between fio's own runs \
+         have bounds. One set is repeated with `--seed={seed} --set=NUMBER`.\n\n\
+         {}.\n\n| Dimension | Sets | Same | Explained | Different |\n| --- | --- | --- | --- | --- |\n",
+        capitalized(&summary.to_string()),
+    );
+    for dimension in DIMENSIONS {
+        let with: Vec<&Compared> =
+            sets.iter().filter(|compared| compared.set.dimensions.contains(&dimension.name)).collect();
+        let count = |wanted: fn(&Outcome) -> bool| with.iter().filter(|compared| wanted(&compared.outcome)).count();
+        let same = count(|o| matches!(o, Outcome::Same));
+        let explained = count(|o| matches!(o, Outcome::Explained(..)));
+        let different = count(|o| matches!(o, Outcome::Differs(_)));
+        let _ = writeln!(text, "| {} | {} | {same} | {explained} | {different} |", dimension.name, with.len());
+    }
+    let mut reasons: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for compared in sets {
+        if let Outcome::Explained(known) = &compared.outcome {
+            reasons.entry(known.reason).or_default().push(compared.set.number);
+        }
+    }
+    text += "\nKnown differences:\n\n";
+    for (reason, numbers) in reasons {
+        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        let _ = writeln!(text, "- {reason}: sets {}", numbers.join(", "));
+    }
+    text += "\nOpen differences, and sets in which fio itself fails:\n\n";
+    for compared in sets {
+        let set = &compared.set;
+        let _ = match &compared.outcome {
+            Outcome::Differs(misfits) => {
+                let first = misfits.first().map_or(String::new(), |misfit| cut(&misfit.to_string(), 160));
+                let set = compared.smallest.as_ref().map_or(set, |(smallest, _)| smallest);
+                writeln!(text, "- set {}: `{set}`: {first}", set.number)
+            }
+            Outcome::OriginalFails(how) => writeln!(text, "- set {}: fio {how}: `{set}`", set.number),
+            Outcome::Same | Outcome::Explained(..) => Ok(()),
+        };
+    }
+    text
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

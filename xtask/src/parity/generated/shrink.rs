@@ -1,0 +1,20 @@
+//! Drops parts of a set as long as the same difference remains.
+
+use super::Outcome;
+use super::judge::Misfit;
+use super::option_set::OptionSet;
+
+/// The smallest set found that still differs in what the whole one differs in most tellingly.
+pub(super) fn smallest(set: &OptionSet, misfits: &[Misfit], outcome: impl Fn(&OptionSet) -> Outcome) -> OptionSet {
+    let Some(first) = misfits.first() else { return set.clone() };
+    let still = |set: &OptionSet| matches!(outcome(set), Outcome::Differs(found) if found.first().is_some_and(|m| m.key == first.key));
+    let mut best = set.clone();
+    let mut at = 0;
+    // The last parts are the least likely to matter: what all sets have comes first.
+    while at < best.parts.len() {
+        let mut fewer = best.clone();
+        fewer.parts.remove(best.parts.len() - 1 - at);
+        if still(&fewer) { best = fewer } else { at += 1 }
+    }
+    best
+}
