@@ -71,8 +71,7 @@ pub(super) const TABLE: &[Opt] =
         opt("write_barrier", int(0), "Makes each so many-th write a barrier")
             .alias(&["barrier"])
             .default("0")
-            .harmless(&["0"])
-            .refused("Linux has had no write barriers since 2.6.37", "use fsync"),
+            .accepted("Linux has had no write barriers since 2.6.37; fio takes the option and writes as without it"),
         opt("randrepeat", Kind::Bool, "Draws the same offsets in each run")
             .default("1")
             .works(put!(|job, value| job.repeatable = Some(value.flag()))),
