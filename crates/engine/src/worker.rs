@@ -120,6 +120,8 @@ pub(crate) struct Worker<'a, B, C> {
     marks_all: bool,
     content: Content,
     record: Option<Recorder>,
+    /// Something was written since the job began or last read back.
+    wrote: bool,
     writes_since_fsync: u32,
     writes_since_fdatasync: u32,
     ranges: Option<Box<Ranges>>,
@@ -190,6 +192,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             marks_all: false,
             content: Content::new(plan),
             record: around.record.take(),
+            wrote: false,
             writes_since_fsync: 0,
             writes_since_fdatasync: 0,
             ranges: Ranges::new(plan),
@@ -409,17 +412,30 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         }
     }
 
-    /// Flushes between every so many writes and the next; a `last` one that has no next is not followed by a flush, as in
-    /// fio. Returns the moment it is then.
+    /// Flushes between every N writes and the next; a `last` one that has no next is not followed by a flush, as in fio.
+    /// Returns the moment it is then.
+    ///
+    /// Reads between a flush and the next write are each followed by a flush too: fio asks before each I/O whether the
+    /// number of writes is a multiple of N, and whether the I/O before was a flush.
     #[inline]
     fn sync_if_due(&mut self, request: &Request, now: u64, last: bool) -> u64 {
         let d = &self.plan.durability;
-        if request.op != Op::Write || d.fsync_every == 0 && d.fdatasync_every == 0 {
+        if d.fsync_every == 0 && d.fdatasync_every == 0 {
             return now;
         }
-        self.writes_since_fsync += 1;
-        self.writes_since_fdatasync += 1;
-        let kind = if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
+        if request.op == Op::Write {
+            self.wrote = true;
+            self.writes_since_fsync += 1;
+            self.writes_since_fdatasync += 1;
+        }
+        let again = self.wrote && request.op != Op::Write && self.plan.stream.access.does(request.op);
+        let kind = if again && d.fsync_every > 0 && self.writes_since_fsync == 0 {
+            SyncKind::Full
+        } else if again && d.fdatasync_every > 0 && self.writes_since_fdatasync == 0 {
+            SyncKind::Data
+        } else if request.op != Op::Write {
+            return now;
+        } else if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
             self.writes_since_fsync = 0;
             SyncKind::Full
         } else if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {

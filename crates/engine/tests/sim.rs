@@ -59,6 +59,24 @@ fn fsync_has_a_histogram_of_its_own() {
     assert_eq!(worker.depth.level[0], 256 + 63, "no flush follows the last write");
 }
 
+/// Real `fio --rw=rw --fsync=3` calls fsync after each third write, and again after each read that comes between it and
+/// the next write: `write write write sync read sync read sync write`.
+#[test]
+fn reads_behind_a_flush_are_followed_by_flushes_as_in_fio() {
+    let mut mixed = on_card(card(), Access::mixed(50, false), 4096, MIB);
+    mixed.durability.fsync_every = 1;
+    let report = go(&scenario(vec![mixed]));
+    let worker = only(&report);
+    let (reads, writes) = (worker.ops.read.ios, worker.ops.write.ios);
+    assert!(reads > 50 && writes > 50);
+    // Each I/O from the first write on but the last: only reads before it are not followed by a flush.
+    let syncs = worker.sync.stat.count;
+    assert!(
+        syncs > writes && (reads + writes - 20..reads + writes).contains(&syncs),
+        "{syncs} of {reads} and {writes}"
+    );
+}
+
 #[test]
 fn the_last_flush_is_part_of_the_measured_time() {
     let runtime = |end_fsync| {

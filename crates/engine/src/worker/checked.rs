@@ -113,6 +113,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
         let Some(check) = &mut self.check else { return StopReason::Done };
         self.stream = RequestStream::listed(check.begin_reading());
+        self.wrote = false;
         // Rates are those of the work. What was held back belonged to it.
         let pacer = self.pacer.take();
         self.held = None;
