@@ -151,7 +151,10 @@ fn reports_for_spreadsheets_are_printed_and_written() {
     let report: Vec<&str> = text.split("Excel output is below:\n").nth(1).unwrap().lines().collect();
     assert_eq!(&report[..3], ["", "\"Writer report\"", "        \"4\""]);
     assert!(report[3].starts_with("\"128\"   "), "{report:?}");
-    assert_eq!(&std::fs::read(&book).unwrap()[..2], b"PK", "a workbook is a zip archive");
+    assert_eq!(&std::fs::read(&book).unwrap()[..2], [0x09, 0x00], "an old workbook begins with its version");
+    let book = home.path().join("out.xlsx");
+    succeeds(&home, &format!("-s 128 -r 4 -i 0 -Rb {}", book.display()));
+    assert_eq!(&std::fs::read(&book).unwrap()[..2], b"PK", "a new one is a zip archive");
     let text = succeeds(&home, "-t 1 -s 128 -r 4 -i 0 -R");
     assert!(text.contains("\n\"  Initial write \" "), "{text}");
 }
