@@ -414,12 +414,20 @@ mod tests {
     }
 
     #[test]
-    fn a_backward_job_reads_from_the_end() {
-        let mut access = Access::only(Op::Read, false);
-        access.stride = -1024;
-        let offsets: Vec<u64> =
-            plan(access, 1024, 8 * 1024, Some(4 * 1024)).requests().map(|r| r.offset - 4096).collect();
-        assert_eq!(offsets, [7168, 5120, 3072, 1024]);
+    fn negative_holes_step_back_as_in_fio() {
+        // What `fio --rw=read:-8k --bs=4k` reads of a file of 64 KiB, whole and behind an offset.
+        let offsets = |offset: u64, ios: u64| {
+            let mut access = Access::only(Op::Read, false);
+            access.stride = -8192;
+            let mut p = plan(access, 4096, 65_536, Some(ios * 4096));
+            p.regions[0].offset = offset;
+            p.pass_end = PassEnd::MoveBytes(ios * 4096);
+            p.requests().map(|r| r.offset).collect::<Vec<_>>()
+        };
+        assert_eq!(offsets(0, 5), [0, 57_344, 53_248, 49_152, 45_056]);
+        assert_eq!(offsets(0, 18)[14..], [4096, 0, 57_344, 53_248]);
+        assert_eq!(offsets(16_384, 13)[..3], [57_344, 53_248, 49_152]);
+        assert_eq!(offsets(16_384, 13)[9..], [20_480, 16_384, 73_728, 69_632]);
     }
 
     #[test]

@@ -195,11 +195,11 @@ impl Resolver {
             Target::Nothing => {
                 let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
                 let nowhere = Path::new("null");
-                return Ok(only(share(job, cut(job, 0, nowhere, len, 0, (clone, 1))?, 1)));
+                return Ok(only(share(job, cut(job, 0, nowhere, (len, len), 0, (clone, 1))?, 1)));
             }
             Target::Sim(prices) => {
                 let size = prices.announced().0;
-                return Ok(only(share(job, cut(job, 0, Path::new(&prices.name), size, size, (clone, 1))?, 1)));
+                return Ok(only(share(job, cut(job, 0, Path::new(&prices.name), (size, size), size, (clone, 1))?, 1)));
             }
             Target::Paths(_) | Target::Formatted { .. } => {}
         }
@@ -217,6 +217,10 @@ impl Resolver {
             let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
             // A device whose size is 0 is a stream such as /dev/zero: it is as long as the job says.
             let fixed = if device { facts.size.0 } else { 0 };
+            // An offset in percent is one of the file as it is before the job, as in fio: of a new file it is 0, unless
+            // an earlier job of the phase makes it.
+            let made = files.iter().find(|file| file.path == path && file.lay_out != LayOut::Ready);
+            let base = if device { fixed } else { made.map_or(facts.size.0, |file| file.size.0.max(facts.size.0)) };
             let full = match (fixed > 0, drawn.or(job.extent.filesize), job.extent.size) {
                 (true, Some(wanted), _) if wanted.0 > fixed => {
                     let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
@@ -228,22 +232,24 @@ impl Resolver {
                 (true, None, _) => fixed,
                 (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => facts.size.0 + size.0 / count,
                 (false, None, Some(SizeSpec::Bytes(size))) => {
-                    facts.size.0.max(size.0 / count + resolve_offset(job, clone, facts.size.0))
+                    facts.size.0.max(size.0 / count + resolve_offset(job, clone, base))
                 }
                 (false, None, _) if facts.size.0 > 0 => facts.size.0,
                 _ => return Err(PlanError::NoSize { job: job.name.clone(), path }),
             };
-            // What a job uses only in part is made no larger than that, as fio does.
+            // What a job uses only in part is made no larger than that, in whole blocks, as fio does.
             let needed = match job.extent.size {
                 Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
-                    (resolve_offset(job, clone, full) + percent_of(full, percent)).min(full)
+                    let part = percent_of(full, percent);
+                    let whole = part - part % smallest_block(job);
+                    (resolve_offset(job, clone, base) + whole).min(full)
                 }
                 _ => full,
             };
             let index = add_file(job, facts, needed, files);
             let mut region = match job.rules.files.fill_device {
                 true => Region { file: index, offset: 0, len: full, file_len: full },
-                false => cut(job, index, &path, full, fixed, (clone, count))?,
+                false => cut(job, index, &path, (full, base), fixed, (clone, count))?,
             };
             if job.rules.files.append && !device {
                 (region.offset, region.len) = (facts.size.0, full - facts.size.0);
@@ -387,11 +393,11 @@ fn alignment_of_offsets(job: &Job) -> u64 {
     job.block_align.map_or(smallest_block(job), |align| align.0).max(1)
 }
 
-/// Where a clone begins. What is given in hundredths is rounded up, to a block if nothing else is said, as fio does.
-fn resolve_offset(job: &Job, clone: u32, full: u64) -> u64 {
+/// Where a clone begins in a file of `base` bytes. What is given in percent is rounded up, to a block if nothing else is said, as fio does.
+fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
     let resolve = |spec: SizeSpec| match spec {
         SizeSpec::Bytes(b) => b.0,
-        SizeSpec::Percent(p) => percent_of(full, p),
+        SizeSpec::Percent(p) => percent_of(base, p),
     };
     let Extent { offset, offset_increment, .. } = &job.extent;
     let exact = resolve(*offset).saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
@@ -400,17 +406,17 @@ fn resolve_offset(job: &Job, clone: u32, full: u64) -> u64 {
     if relative { exact.checked_next_multiple_of(unit).unwrap_or(exact) } else { exact }
 }
 
-/// Cuts the part of a file of `full` bytes that a clone uses which shares its `size` out to so many files. `fixed` is the
-/// size of a device, which cannot grow.
+/// Cuts the part of a file of `full` bytes that a clone uses which shares its `size` out to so many files. Offsets in
+/// percent are those of `base` bytes. `fixed` is the size of a device, which cannot grow.
 fn cut(
     job: &Job,
     file: u32,
     path: &Path,
-    full: u64,
+    (full, base): (u64, u64),
     fixed: u64,
     (clone, count): (u32, u64),
 ) -> Result<Region, PlanError> {
-    let offset = resolve_offset(job, clone, full);
+    let offset = resolve_offset(job, clone, base);
     let rest = full.saturating_sub(offset);
     let len = match job.extent.size {
         None => rest,

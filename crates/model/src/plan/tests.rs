@@ -302,3 +302,22 @@ fn the_effective_depth_is_iodepth_where_there_is_a_queue() {
     (deep.ioengine, deep.rules.offload) = (IoEngine::IoUring, false);
     assert_eq!(deep.effective_depth(), 8);
 }
+
+#[test]
+fn percents_are_those_of_the_file_before_the_job_as_in_fio() {
+    let region = |size: u64, change: &dyn Fn(&mut Job)| {
+        let mut job = job(Op::Read);
+        job.extent.filesize = Some(Bytes(512 << 10));
+        change(&mut job);
+        let kind = if size > 0 { TargetKind::File } else { TargetKind::Absent };
+        let plan = resolve(job, &[facts("f", kind, size)]).unwrap();
+        (plan.phases[0].workers[0].stream.regions[0].offset, plan.phases[0].files[0].size.0)
+    };
+    let half = |job: &mut Job| {
+        (job.extent.size, job.extent.offset) = (Some(SizeSpec::Bytes(Bytes(40 << 10))), SizeSpec::Percent(50));
+    };
+    assert_eq!(region(0, &half), (0, 512 << 10), "a new file has no bytes to take 50% of");
+    assert_eq!(region(100 << 10, &half), (53_248, 512 << 10), "50% of 100 KiB, in whole blocks");
+    let third = |job: &mut Job| job.extent.size = Some(SizeSpec::Percent(33));
+    assert_eq!(region(0, &third).1, 172_032, "33% of 512 KiB are 42 blocks and a part");
+}

@@ -22,7 +22,7 @@ enum Walk {
     },
     /// In front of the last I/O of each operation.
     Reverse {
-        next: PerOp<u64>,
+        behind: PerOp<u64>,
     },
     /// Behind the block that comes next.
     Backward {
@@ -142,7 +142,7 @@ impl Walk {
         }
         match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => match *course {
-                Course::Forward if access.stride < 0 => Walk::Reverse { next: PerOp::all(region.offset + region.len) },
+                Course::Forward if access.stride < 0 => Walk::Reverse { behind: PerOp::all(region.offset) },
                 Course::Forward => Walk::Sequential { next: PerOp::all(region.offset) },
                 Course::Backward => Walk::Backward { behind: region.offset },
                 Course::Interleaved { step } => {
@@ -377,9 +377,11 @@ impl GeneralStream {
                 let at = if at - region.offset >= over { at - over } else { at };
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
-            Walk::Reverse { next } => {
-                let len = sizes.draw(*op, false, region.len, rng);
-                Some((next_in_line(&mut next[*op], *region, len, access.stride), len))
+            Walk::Reverse { behind } => {
+                let at = next_in_reverse(behind[*op], *region, access.stride.unsigned_abs(), sizes.least[*op]);
+                let len = sizes.draw(*op, false, end - at, rng);
+                behind[*op] = at + len;
+                Some((at, len))
             }
             Walk::Backward { behind } => {
                 let len = sizes.draw(*op, false, region.len, rng);
@@ -532,6 +534,22 @@ impl GeneralStream {
             turns.begin_pass();
         }
     }
+}
+
+/// Where the next I/O goes of a job in line that steps `back` bytes back behind each I/O, which ended at `behind`.
+///
+/// As fio does, the first I/O of a whole file is at its start, and a step back past the start goes on from the end.
+#[inline]
+fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64) -> u64 {
+    let Region { offset: start, len, .. } = region;
+    let at = match behind {
+        0 => 0,
+        _ if behind >= start + back => behind - back,
+        // Nothing was done yet: fio then counts from the start of the file, not from the offset of the job.
+        _ if behind == start => len.saturating_sub(back).max(start),
+        _ => (start + len).saturating_sub(back).max(start),
+    };
+    if at + least > start + len { start } else { at }
 }
 
 /// Where the next I/O goes of a job in line that left `stride` bytes out behind the last one. `None` where not even one
