@@ -90,21 +90,18 @@ fn the_first_conclusion_no_card_reaches_what_is_printed() {
     let words = said("Promised and measured");
     assert!(words.contains("sequential writes reach 84 to 85 % of the printed speed"), "{words}");
     let read = said("seq-read-1M, raw");
-    assert_eq!(
-        read,
-        "all 6 cards lie between 39.9 and 41.3 MB/s: the bus of the host sets the pace, and this says nothing of the cards"
-    );
+    // The table does not say which bus it was: that the cards are alike proves nothing of it.
+    assert!(read.contains("41.3 ± 0.2 MB/s, 1.04 times what gigastone reaches at the end"), "{read}");
     let limits = &summary().limits;
     let of = |op| limits.iter().find(|(layer, limit)| layer == "raw" && limit.op == op).unwrap().1.limit;
-    assert_eq!(of(Op::Read), Limit::Host);
-    assert_ne!(of(Op::Write), Limit::Host);
+    assert_eq!((of(Op::Read), of(Op::Write)), (Limit::Unclear, Limit::Unclear));
 }
 
 #[test]
 fn the_second_conclusion_the_file_system_costs_writes() {
     let words = campaign_in_short(summary()).into_iter().find(|(about, _)| about == "vfat against raw").unwrap().1;
     assert!(words.contains("70 to 86 % of seq-write-1M (lower on all 6 cards)"), "{words}");
-    assert!(words.contains("99 to 101 % of seq-read-1M (lower on 1, higher on 1, no difference seen on 4)"), "{words}");
+    assert!(words.contains("99 to 101 % of seq-read-1M (same within 5% on all 6 cards)"), "{words}");
     assert!(words.contains("0 to 28 % of rand-write-4k (lower on all 6 cards)"), "{words}");
     // What the article could not explain is at least sure.
     assert!(words.contains("77 to 137 % of rand-read-4k (lower on 4, higher on 2)"), "{words}");
@@ -126,7 +123,8 @@ fn the_third_conclusion_cards_differ_and_some_only_seem_to() {
     assert_ne!(verdict("gigastone", "transcend"), Verdict::Different);
     let words = campaign_in_short(summary()).into_iter().find(|(about, _)| about == "rand-write-4k, raw").unwrap().1;
     assert!(words.starts_with("suneast is first with 1489 ± 65 IOPS, 5.86 times what gigastone reaches"), "{words}");
-    assert!(words.ends_with("all 15 pairs of cards differ"), "{words}");
+    // The intervals are simultaneous over the campaign; one pair is not shown to differ by them.
+    assert!(words.ends_with("14 of 15 pairs of cards differ, not told apart are transcend and kioxia"), "{words}");
 }
 
 #[test]

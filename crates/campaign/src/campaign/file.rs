@@ -95,8 +95,8 @@ fn three() -> u32 {
 /// More repeats than these are a slip of the hand.
 pub const MOST_REPEATS: u32 = 10_000;
 
-/// Fewest runs after which a point may be known. Two happen to lie close together so often that the intervals of points
-/// that stopped there would cover the truth in 73 to 87 % of campaigns.
+/// Fewest runs after which a point may be known. Two happen to lie close together often: by simulation of normal runs that
+/// differ by 1 to 5 %, `until = "2 %"`, 95 % intervals cover the truth in 88 to 94 % of campaigns, and with three in 90 to 95 %.
 pub const FEWEST_UNTIL: u32 = 3;
 
 impl Default for Repeats {
