@@ -113,7 +113,7 @@ fn simulated_cards_are_planned_measured_and_reported() {
     assert!(succeeds(&home, &["status"]).contains("three-cards  31 runs"));
     let report = succeeds(&home, &["report", "three-cards"]);
     let row = |name: &str| report.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
-    assert!(row("slow ").contains("(3)") && row("one ").contains("(1)") && row("two ").contains("(1)"), "{report}");
+    assert!(row("slow ").contains("(b)") && row("one ").contains("(a)") && row("two ").contains("(a)"), "{report}");
     assert!(report.contains("read up to 90 MB/s"), "{report}");
 }
 
