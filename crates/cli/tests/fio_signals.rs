@@ -5,7 +5,7 @@ mod support;
 
 use serde_json::{Deserializer, Value};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use support::{Home, hakaru, text, wait_until};
 
@@ -24,6 +24,17 @@ fn programs(home: &Home) -> Vec<Command> {
     std::iter::once(ours).chain(installed.then(|| Command::new("fio"))).collect()
 }
 
+/// A run that does not outlive its test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended already where all went well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Starts a run below a shell that sets signals up, and sends it some, each when `due` says how many results are there.
 fn signaled(mut program: Command, home: &Home, shell: &str, words: &str, signals: &[&str]) -> (Option<i32>, String) {
     let line = format!("{shell} exec \"$@\"");
@@ -38,8 +49,8 @@ fn signaled(mut program: Command, home: &Home, shell: &str, words: &str, signals
     }
     program.env_clear();
     command.args(LONG.split_whitespace()).args(words.split_whitespace()).current_dir(home.work());
-    let mut child = command.arg("--output=out").stdin(Stdio::null()).spawn().unwrap();
-    let pid = child.id();
+    let mut running = Running(command.arg("--output=out").stdin(Stdio::null()).spawn().unwrap());
+    let pid = running.0.id();
     let printed = || std::fs::read_to_string(&out).unwrap_or_default();
     // It handles signals once it has begun to print.
     wait_until(|| begun(&printed(), pid));
@@ -55,7 +66,7 @@ fn signaled(mut program: Command, home: &Home, shell: &str, words: &str, signals
             });
         }
     }
-    let status = child.wait().unwrap();
+    let status = running.0.wait().unwrap();
     (status.code(), std::fs::read_to_string(&out).unwrap())
 }
 
@@ -125,13 +136,14 @@ fn reports_in_between_have_all_that_the_last_one_has() {
     std::fs::write(home.work().join("f"), vec![1; 1 << 20]).unwrap();
     let words = "--name=a --filename=f --rw=read --rate_iops=100 --time_based --runtime=2 --status-interval=1 --name=b \
         --filename=f --rw=read --stonewall --number_ios=1";
-    for mut program in programs(&home) {
+    // Ours prints one each second and the last; fio may miss one on a busy host.
+    for (mut program, least) in programs(&home).into_iter().zip([3, 2]) {
         let json: Vec<&str> = words.split_whitespace().chain(["--output-format=json"]).collect();
         let terse: Vec<&str> = words.split_whitespace().chain(["--minimal"]).collect();
         let mut other = clone(&program);
         let out = program.args(json).current_dir(home.work()).output().unwrap();
         let all = values(&out);
-        assert!(all.len() >= 3, "{} results of 2 s, one each second", all.len());
+        assert!(all.len() >= least, "{} results of 2 s, one each second", all.len());
         let names = |value: &Value| -> Vec<String> {
             value["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].to_string()).collect()
         };
@@ -142,7 +154,7 @@ fn reports_in_between_have_all_that_the_last_one_has() {
         // fio prints notes in front of them.
         let lines = text(&out.stdout);
         let fields: Vec<usize> = lines.lines().map(|line| line.split(';').count()).filter(|count| *count > 1).collect();
-        assert!(fields.len() >= 6 && fields.iter().all(|count| *count == fields[0]), "{fields:?}");
+        assert!(fields.len() >= 2 * least && fields.iter().all(|count| *count == fields[0]), "{fields:?}");
     }
 }
 
