@@ -181,3 +181,17 @@ const STATS: Kind = Kind::Choice(&[
     ("statx", "statx, with everything it can tell"),
 ]);
 const PRIORITIES: &str = "single I/Os have no priorities";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An engine that is added to the model and forgotten here could not be asked for by name.
+    #[test]
+    fn lists_every_engine_of_the_model_under_its_name() {
+        for &engine in IoEngine::ALL.iter().filter(|engine| **engine != IoEngine::Sim) {
+            let row = ENGINES.iter().find(|row| row.ours == Ok(engine));
+            assert!(row.is_some_and(|row| row.names.contains(&engine.name())), "{} is missing", engine.name());
+        }
+    }
+}
