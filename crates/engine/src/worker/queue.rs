@@ -128,7 +128,7 @@ struct Landed<'a, C> {
     followed: &'a mut Vec<(u32, u32)>,
     /// Whether something may follow a write that landed.
     follows: bool,
-    /// Whether reads that landed are looked at too.
+    /// Whether reads that landed are looked at too: for checks, and because flushes follow reads behind a flush.
     checks: bool,
     /// The moment the first of them was fetched.
     now: u64,
@@ -281,7 +281,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             max => max.max(wait_for),
         };
         let (min, patience) = if paced { (q.count().min(1), Some(self.patience())) } else { (wait_for, None) };
-        let (follows, checks) = (self.follows(), self.check.is_some());
+        let d = &self.plan.durability;
+        let syncs = d.fsync_every > 0 || d.fdatasync_every > 0;
+        let (follows, checks) = (self.follows(), self.check.is_some() || syncs);
         let Worker { backend, tally, clock, .. } = self;
         let InFlight { flights, free, refused, followed, .. } = q;
         let (now, count, alike) = (0, 0, Alike::NONE);
