@@ -108,7 +108,7 @@ fn reads_once(job: &Job) -> bool {
 
 /// A block size that direct I/O does not take: the smallest sector has 512 bytes.
 fn odd_block(job: &Job) -> Option<Bytes> {
-    let odd = |size: &Bytes| size.0 % 512 > 0;
+    let odd = |size: &Bytes| !size.0.is_multiple_of(512);
     job.blocks_used().find_map(|block| match block {
         BlockSize::Fixed(size) => Some(*size).filter(odd),
         BlockSize::Range { min, .. } => Some(*min).filter(odd),

@@ -35,7 +35,7 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
         // It covers 76 % at n = 3 and 90 % at n = 5.
         ..FEWEST_RESAMPLED => None,
         // The jackknife of more runs costs more than it corrects.
-        ..=100 => bootstrap.bca(values, mean),
+        FEWEST_RESAMPLED..=100 => bootstrap.bca(values, mean),
         _ => bootstrap.percentile(values, mean),
     };
     let windows = steady_windows(values);

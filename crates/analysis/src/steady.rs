@@ -25,10 +25,11 @@ pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyState> {
     let mut found: Vec<SteadyState> = Vec::new();
     for (first, window) in rounds.windows(WINDOW).enumerate() {
         let free = found.last().is_none_or(|last| first as u32 >= last.first_round + last.rounds);
-        if let Some(steady) = measure(first, window).filter(|_| free) {
-            if steady.excursion <= MAX_EXCURSION && steady.slope.abs() <= MAX_SLOPE {
-                found.push(steady);
-            }
+        if let Some(steady) = measure(first, window).filter(|_| free)
+            && steady.excursion <= MAX_EXCURSION
+            && steady.slope.abs() <= MAX_SLOPE
+        {
+            found.push(steady);
         }
     }
     found

@@ -69,7 +69,7 @@ pub enum OnceError {
     #[error("measured, but the record could not be stored: {source}{}", where_kept(.kept))]
     Store {
         /// Why not.
-        source: AppendError,
+        source: Box<AppendError>,
         /// What was measured.
         record: Box<RunRecord>,
         /// Where the whole record lies instead.
@@ -225,7 +225,7 @@ pub fn run_point(
         && let Err(source) = store.append(&record)
     {
         let kept = Kept::keep(&record, spool, &std::env::temp_dir());
-        return Err(OnceError::Store { source, record: Box::new(record), kept });
+        return Err(OnceError::Store { source: Box::new(source), record: Box::new(record), kept });
     }
     spool.into_iter().for_each(Spooling::remove);
     Ok(Ran { record, error })

@@ -90,27 +90,6 @@ fn attempts(mut attempt: impl FnMut() -> Result<String>) -> Result<String> {
     anyhow::bail!("{}", failed.join("; again: "))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_comparison_is_made_three_times_at_most() {
-        for (good_at, expected) in
-            [(1, Ok("1 good")), (3, Ok("1; again: 2; again: 3 good")), (4, Err("1; again: 2; again: 3"))]
-        {
-            let mut count = 0;
-            let told = attempts(|| {
-                count += 1;
-                ensure!(count == good_at, "{count}");
-                Ok(format!("{count} good"))
-            });
-            assert_eq!(told.map_err(|error| error.to_string()), expected.map(str::to_owned).map_err(str::to_owned));
-            assert_eq!(count, good_at.min(3));
-        }
-    }
-}
-
 /// A stream that takes longer and longer, and how long in all.
 struct Ageing<'a> {
     name: &'a str,
@@ -139,5 +118,26 @@ impl Ageing<'_> {
         ensure!(off.abs() <= TOLERANCE, "{text}");
         ensure!(self.name != "stalls" || longest >= 0.5, "{text}, shorter than a stall");
         Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_is_made_three_times_at_most() {
+        for (good_at, expected) in
+            [(1, Ok("1 good")), (3, Ok("1; again: 2; again: 3 good")), (4, Err("1; again: 2; again: 3"))]
+        {
+            let mut count = 0;
+            let told = attempts(|| {
+                count += 1;
+                ensure!(count == good_at, "{count}");
+                Ok(format!("{count} good"))
+            });
+            assert_eq!(told.map_err(|error| error.to_string()), expected.map(str::to_owned).map_err(str::to_owned));
+            assert_eq!(count, good_at.min(3));
+        }
     }
 }

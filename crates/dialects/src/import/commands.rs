@@ -41,7 +41,7 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     let separates = |word: &String| SEPARATORS.contains(&word.as_str());
     let prompts = |word: &String| word.ends_with(['$', '#', '%', '>']);
     let begin = words[..place].iter().rposition(|word| separates(word) || prompts(word)).map_or(0, |at| at + 1);
-    (fits && words[begin..place].iter().all(is_in_front)).then(|| {
+    (fits && words[begin..place].iter().all(|word| is_in_front(word))).then(|| {
         let mut words = words[place + 1..].to_vec();
         if let Some(end) = words.iter().position(separates) {
             words.truncate(end);
@@ -52,7 +52,7 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
 }
 
 /// Whether a word may stand in front of a command: a prompt, `sudo`, `time` and variables do, and no sentence.
-pub(super) fn is_in_front(word: &String) -> bool {
+pub(super) fn is_in_front(word: &str) -> bool {
     let bare = word.trim_start_matches(['$', '#']);
     word.contains(['@', '=', '~']) || ["", "sudo", "time", "nice", "ionice", "-c1", "-n0"].contains(&bare)
 }

@@ -126,7 +126,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
         let begin = words[..place].iter().rposition(|word| word.ends_with(['$', '#', '%', '>'])).map_or(0, |at| at + 1);
         // A sentence that begins with the program's name has no device or option behind it.
         let meant = words[place + 1..].iter().any(|word| word.starts_with(['/', '-']));
-        (meant && words[begin..place].iter().all(is_in_front)).then(|| {
+        (meant && words[begin..place].iter().all(|word| is_in_front(word))).then(|| {
             let mut words = words[place..].to_vec();
             words[0] = name(&words[0]);
             words

@@ -69,7 +69,7 @@ impl OptionSet {
             let (drawn, value) = (rng.below(100) < dimension.percent, rng.below(dimension.values.len() as u64));
             let value = dimension.values[value as usize];
             let needs_verify = ["verify options", "verify later"].contains(&dimension.name);
-            if drawn && usable(value) && !(needs_verify && !set.has("verify")) && set.add(value) {
+            if drawn && usable(value) && (!needs_verify || set.has("verify")) && set.add(value) {
                 set.dimensions.push(dimension.name);
             }
         }
