@@ -69,7 +69,8 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
     if write {
         let fills = file.lay_out == LayOut::Fill;
         let from = if fills { present } else { 0 };
-        match write_through(&fd, from..size, seed, if fills { BLOCK } else { PIECE }, progress) {
+        match write_through(&fd, from..size, (!file.zeros).then_some(seed), if fills { BLOCK } else { PIECE }, progress)
+        {
             Err((_, Errno::CANCELED)) => return Err(RunError::StoppedEarly),
             // Now it is full, or as long as the file system lets a file be.
             Err((_, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) if fills => {}
@@ -99,17 +100,17 @@ fn reserve_space(fd: &OwnedFd, size: u64, how: Fallocate) -> Result<(), Errno> {
     }
 }
 
-/// Writes a range in large pieces, and where there is no space left for one, in ever smaller ones, down to `least` bytes.
+/// Writes a range with random bytes, or zeros without a seed, in large pieces, and where there is no space left for one, in ever smaller ones, down to `least` bytes.
 fn write_through(
     fd: &OwnedFd,
     range: Range<u64>,
-    seed: u64,
+    seed: Option<u64>,
     least: usize,
     progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), (u64, Errno)> {
     let mut piece = PIECE;
     let mut buffer = AlignedBuffer::new(PIECE).map_err(|errno| (0, errno))?;
-    let mut rng = Rng::fork(seed, 0x1a);
+    let mut rng = seed.map(|seed| Rng::fork(seed, 0x1a));
     let Range { start: mut at, end } = range;
     loop {
         if !progress(at) {
@@ -119,7 +120,7 @@ fn write_through(
             return Ok(());
         }
         // Fresh content for each piece: a card that compresses or deduplicates must not find an easy file.
-        crate::content::fill_random(buffer.as_mut_slice(), &mut rng);
+        rng.iter_mut().for_each(|rng| crate::content::fill_random(buffer.as_mut_slice(), rng));
         let len = (end - at).min(piece as u64) as usize;
         let moved = match rustix::io::pwrite(fd, &buffer.as_slice()[..len], at) {
             Err(Errno::INTR) => continue,

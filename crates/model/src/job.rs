@@ -486,7 +486,9 @@ impl Job {
 
     /// Sizes of the operations it does.
     pub fn blocks_used(&self) -> impl Iterator<Item = &BlockSize> {
-        let by_op = Op::ALL.into_iter().filter(|&op| self.access.does(op)).map(|op| &self.block[op]);
+        let paired = self.access.writes_what_it_trims();
+        let sized = move |op: &Op| self.access.does(*op) && !(paired && *op == Op::Write);
+        let by_op = Op::ALL.into_iter().filter(sized).map(|op| &self.block[op]);
         by_op.chain(&self.rules.sizes.in_line)
     }
 }

@@ -63,6 +63,9 @@ pub struct FilePlan {
     pub size: Bytes,
     /// How they come to be there.
     pub lay_out: LayOut,
+    /// Written with zeros where it is laid out, because that is what the job writes.
+    #[serde(default)]
+    pub zeros: bool,
     /// Removed after the phase.
     pub unlink: bool,
     /// Name of the first job that uses it, for messages.
@@ -194,6 +197,9 @@ pub enum PlanError {
          use smaller zones, or a larger size"
     )]
     ZonesTooLarge { job: String, path: PathBuf, zones: Bytes, room: Bytes },
+    /// Where the job begins, its file or device has ended.
+    #[error("job `{job}`: offset {offset} is not below the size of {path}, {size}: use a smaller offset")]
+    OffsetPastEnd { job: String, path: PathBuf, offset: Bytes, size: Bytes },
     /// Past the end of a device.
     #[error("job `{job}`: {path} has {size}, and offset {offset} + size {wanted} goes past its end")]
     PastEnd { job: String, path: PathBuf, size: Bytes, offset: Bytes, wanted: Bytes },
@@ -222,9 +228,9 @@ pub enum PlanError {
 impl PlanError {
     /// Whether other jobs can run all the same: what is wrong is the target of this one.
     pub fn is_of_one_job(&self) -> bool {
-        use PlanError::{Misaligned, Missing, NoSize, NotMeasurable, ReadOnly, TrimOnFile};
+        use PlanError::{Misaligned, Missing, NoSize, NotMeasurable, OffsetPastEnd, ReadOnly, TrimOnFile};
         let of_target = matches!(self, NoSize { .. } | NotMeasurable { .. } | Missing { .. } | ReadOnly { .. });
-        of_target || matches!(self, Misaligned { .. } | TrimOnFile { .. })
+        of_target || matches!(self, Misaligned { .. } | OffsetPastEnd { .. } | TrimOnFile { .. })
     }
 }
 

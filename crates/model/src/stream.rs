@@ -493,8 +493,83 @@ mod tests {
         let left = (1 << 20) - lens.iter().map(|&len| u64::from(len)).sum::<u64>();
         assert!(left < 1000, "{left} bytes at the end, where none of the smallest size fits");
         assert!(lens.iter().all(|len| *len <= 8000), "{lens:?}");
+        // As in fio, what would exceed the largest size is the largest: here one in eight.
         let odd = lens.iter().filter(|len| *len % 1000 != 0).count();
-        assert!(odd * 100 > lens.len() * 95, "{odd} of {}", lens.len());
+        assert!(odd * 100 > lens.len() * 80, "{odd} of {}", lens.len());
+        let largest = lens.iter().filter(|len| **len == 8000).count() as f64 / lens.len() as f64;
+        assert!((largest - 0.125).abs() < 0.08, "{largest}");
+    }
+
+    #[test]
+    fn sizes_of_a_range_are_multiples_of_the_smallest_or_the_largest_as_in_fio() {
+        for random in [false, true] {
+            let mut p = plan(Access::only(Op::Read, random), 3072, 4 << 20, Some(4 << 20));
+            p.block.read = BlockSize::Range { min: Bytes(3072), max: Bytes(10_240) };
+            p.pass_end = PassEnd::Stop;
+            let mut times = std::collections::BTreeMap::new();
+            let requests: Vec<Request> = p.requests().collect();
+            requests.iter().for_each(|r| *times.entry(r.len).or_insert(0u32) += 1);
+            let ragged = times.iter().filter(|&(len, &n)| ![3072, 6144, 9216, 10_240].contains(len) && n > 1);
+            assert_eq!(ragged.count(), 0, "{times:?}");
+            let share = |len: u32| f64::from(times[&len]) / requests.len() as f64;
+            assert!((share(3072) - 0.3).abs() < 0.08 && (share(10_240) - 0.1).abs() < 0.05, "{times:?}");
+            if random {
+                assert!(
+                    requests.iter().all(|r| (r.offset - 4096) % 3072 == 0),
+                    "offsets are multiples of the smallest"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn steps_back_begin_each_pass_at_the_start_as_in_fio() {
+        let mut access = Access::only(Op::Read, false);
+        access.stride = -8192;
+        let size = 513 << 10;
+        let mut p = plan(access, 65_536, size, Some(2 * size));
+        p.regions[0].offset = 0;
+        (p.pass_end, p.loops, p.pass_bytes) = (PassEnd::Stop, 2, Some(size));
+        let offsets: Vec<u64> = p.requests().map(|r| r.offset).collect();
+        let pass = |ios: u64| (0..ios).map(|i| i * 57_344);
+        assert_eq!(offsets, pass(9).chain(pass(8)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_run_of_a_mix_follows_the_last_io_of_its_own_operation() {
+        let mut access = Access::mixed(50, true);
+        access.run_length = 3;
+        let p = plan(access, 4096, 1 << 20, Some(1 << 20));
+        let mut behind = PerOp::all(4096);
+        for (i, request) in p.requests().enumerate() {
+            let wrapped = behind[request.op] + 4096 > 4096 + (1 << 20);
+            assert!(i % 3 == 0 || wrapped || request.offset == behind[request.op], "{i}: {request:?}");
+            behind[request.op] = request.offset + 4096;
+        }
+    }
+
+    #[test]
+    fn a_run_goes_on_in_the_file_whose_turn_it_is() {
+        let mut access = Access::only(Op::Write, true);
+        access.run_length = 8;
+        let mut p = plan(access, 4096, 1 << 20, Some(1 << 20));
+        p.regions.push(Region { file: 1, ..p.regions[0] });
+        let regions: Vec<u32> = p.requests().take(16).map(|r| r.region).collect();
+        assert!(regions.windows(2).all(|pair| pair[0] != pair[1]), "{regions:?}");
+    }
+
+    #[test]
+    fn writes_have_the_place_and_size_of_the_trim_before() {
+        let mut access = Access::only(Op::Write, true);
+        access.trim_before_write = true;
+        let mut p = plan(access, 4096, 1 << 20, Some(1 << 20));
+        p.block.trim = BlockSize::Fixed(Bytes(16_384));
+        p.align = 16_384;
+        (p.pass_end, p.loops) = (PassEnd::MoveBytes(3 << 20), 1);
+        p.limit_bytes = Some(3 << 20);
+        let requests: Vec<Request> = p.requests().collect();
+        assert!(requests.chunks(2).all(|pair| pair[0] == Request { op: Op::Trim, ..pair[1] } && pair[1].len == 16_384));
+        assert_eq!(requests.len(), 2 * 2 * 64, "trims count where it is about another pass");
     }
 
     #[test]

@@ -162,6 +162,7 @@ fn words_for_value(option: &str, value: &str) -> Option<String> {
 pub fn words_for_plan(error: &PlanError) -> Option<String> {
     match error {
         PlanError::NoSize { job, .. } => Some(format!("{job}: you need to specify size=")),
+        PlanError::OffsetPastEnd { job, .. } => Some(format!("{job}: you need to specify valid offset=")),
         PlanError::ZonesTooLarge { .. } => Some("fio: zoned_abs sizes exceed file size".to_owned()),
         PlanError::TooSmall { room, block, .. } => {
             let (room, block) = (room.0, block.0);

@@ -49,6 +49,8 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     times(&mut job, warnings);
     measure(&mut job, spec);
     job.files.invalidate &= !job.files.pre_read;
+    // A mix is laid out in full, even one without reads.
+    job.files.overwrite |= matches!(spec.rw.0, "rw" | "randrw" | "readwrite" | "randreadwrite");
     count_zones(&mut job, &mut zones, spec).map_err(bad)?;
     rules(&mut job, spec, &zones, warnings).map_err(bad)?;
     note_foreign_options(spec, warnings);

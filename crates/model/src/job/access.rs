@@ -67,6 +67,11 @@ pub struct Stretch {
 }
 
 impl Access {
+    /// Whether each write has the place and the size of the trim in front of it, as in fio with `rw=randtrimwrite`.
+    pub fn writes_what_it_trims(&self) -> bool {
+        self.trim_before_write && self.random
+    }
+
     /// One operation only.
     pub fn only(op: Op, random: bool) -> Access {
         let mut mix = PerOp::all(0);

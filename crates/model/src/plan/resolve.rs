@@ -8,7 +8,7 @@ use super::{Facts, FilePlan, LayOut, LeftOut, PhasePlan, PlanError, VerifyPlan, 
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::{Course, Zones};
-use crate::job::{Extent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
+use crate::job::{Extent, Fill, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
 use crate::rng::Rng;
 use crate::stream::{PassEnd, Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
@@ -251,6 +251,8 @@ impl Resolver {
                 true => Region { file: index, offset: 0, len: full, file_len: full },
                 false => cut(job, index, &path, (full, base), fixed, (clone, count))?,
             };
+            // What the file will really be: a job with holes begins again behind that.
+            region.file_len = if fixed > 0 { full } else { needed.max(facts.size.0) };
             if job.rules.files.append && !device {
                 (region.offset, region.len) = (facts.size.0, full - facts.size.0);
             }
@@ -363,13 +365,18 @@ fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) {
     if region.len > block && !holes {
         region.len -= region.len % block;
     }
+    // A share in percent is one of whole blocks, as in fio.
+    if let Some(SizeSpec::Percent(_)) = job.extent.size {
+        exact -= if exact > block { exact % block } else { 0 };
+    }
     (region, exact)
 }
 
 /// Bytes of the largest I/O that needs a buffer. A trim needs none, but has had one of its size as long as that is small.
 fn largest_buffer(job: &Job) -> u32 {
     let used = Op::ALL.into_iter().filter(|&op| job.access.does(op));
-    let of = |op: Op| if op == Op::Trim { job.block[op].max().0.min(1 << 20) } else { job.block[op].max().0 };
+    let trims_only = |op: Op| op == Op::Trim && !job.access.writes_what_it_trims();
+    let of = |op: Op| if trims_only(op) { job.block[op].max().0.min(1 << 20) } else { job.block[op].max().0 };
     let in_line = job.rules.sizes.in_line.iter().map(|block| block.max().0);
     used.map(of).chain(in_line).max().unwrap_or(0) as u32
 }
@@ -417,6 +424,10 @@ fn cut(
     (clone, count): (u32, u64),
 ) -> Result<Region, PlanError> {
     let offset = resolve_offset(job, clone, base);
+    if offset >= full && offset > 0 {
+        let (job, path) = (job.name.clone(), path.to_owned());
+        return Err(PlanError::OffsetPastEnd { job, path, offset: Bytes(offset), size: Bytes(full) });
+    }
     let rest = full.saturating_sub(offset);
     let len = match job.extent.size {
         None => rest,
@@ -428,7 +439,7 @@ fn cut(
         }
         Some(SizeSpec::Bytes(_)) => rest,
     };
-    let block = job.blocks_used().map(|b| b.max()).max().unwrap_or(Bytes(1));
+    let block = Bytes(smallest_block(job));
     let given = given(job.extent.size).filter(|_| job.extent.filesize.is_none());
     let room = given.map_or(len, |size| (size / count).min(len));
     if room < block.0 {
@@ -498,6 +509,7 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
         kind: facts.kind,
         size: Bytes(size),
         lay_out,
+        zeros: job.buffers.fill == Fill::Zero,
         unlink: job.files.unlink,
         job: job.name.clone(),
     };

@@ -321,3 +321,44 @@ fn percents_are_those_of_the_file_before_the_job_as_in_fio() {
     let third = |job: &mut Job| job.extent.size = Some(SizeSpec::Percent(33));
     assert_eq!(region(0, &third).1, 172_032, "33% of 512 KiB are 42 blocks and a part");
 }
+
+#[test]
+fn a_job_that_begins_behind_the_end_of_its_file_is_left_out() {
+    let mut late = job(Op::Write);
+    (late.extent.filesize, late.extent.offset) = (Some(Bytes(1 << 20)), SizeSpec::Bytes(Bytes(2 << 20)));
+    let known = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
+    let (plan, left_out) = Plan::resolve_what_fits(&scenario(late), &known).unwrap();
+    assert!(plan.phases[0].workers.is_empty());
+    assert!(matches!(left_out[0].error, PlanError::OffsetPastEnd { .. }), "{left_out:?}");
+}
+
+#[test]
+fn a_part_in_percent_is_one_of_whole_blocks() {
+    let mut part = job(Op::Read);
+    part.block = PerOp::all(BlockSize::Fixed(Bytes(8192)));
+    part.extent.filesize = Some(Bytes(300 << 10));
+    part.extent.size = Some(SizeSpec::Percent(33));
+    part.access.stride = 8192;
+    let plan = resolve(part, &[facts("f", TargetKind::Absent, 0)]).unwrap();
+    let stream = &plan.phases[0].workers[0].stream;
+    assert_eq!(stream.limit_bytes, Some(98_304));
+    assert_eq!(stream.regions[0].file_len, 98_304, "holes begin again behind the end of the file as it is made");
+}
+
+#[test]
+fn the_largest_block_need_not_fit() {
+    let mut split = job(Op::Write);
+    split.block = PerOp::all(BlockSize::Split(vec![(Bytes(4096), 50), (Bytes(65_536), 50)]));
+    split.extent.size = Some(SizeSpec::Bytes(Bytes(40 << 10)));
+    let plan = resolve(split, &[facts("f", TargetKind::Absent, 0)]).unwrap();
+    let bytes: u64 = plan.phases[0].workers[0].stream.requests().map(|r| u64::from(r.len)).sum();
+    assert_eq!(bytes, 40 << 10);
+}
+
+#[test]
+fn a_file_of_a_job_that_writes_zeros_is_laid_out_with_zeros() {
+    let mut zeros = job(Op::Read);
+    zeros.buffers.fill = crate::job::Fill::Zero;
+    let plan = resolve(zeros, &[facts("f", TargetKind::Absent, 0)]).unwrap();
+    assert!(plan.phases[0].files[0].zeros);
+}

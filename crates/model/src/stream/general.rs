@@ -84,6 +84,8 @@ struct Passes {
     largest: u64,
     /// Whether anything was drawn in this one.
     drew: bool,
+    /// Bytes moved in this one.
+    moved: u64,
 }
 
 /// The sizes of I/Os.
@@ -98,8 +100,15 @@ struct DrawnSizes {
     /// The smallest of each operation, and of all.
     least: PerOp<u64>,
     smallest: u64,
-    /// What sizes of a range are multiples of.
-    step: u64,
+    /// Whether sizes of a range may be any number of bytes.
+    unaligned: bool,
+}
+
+/// A size of a range, for a number below its largest, drawn evenly. As in fio, it is a multiple of the smallest size or
+/// the largest itself; where it may be any number of bytes, all that would exceed the largest is the largest.
+pub(super) fn range_size(min: u64, max: u64, drawn: u64, unaligned: bool) -> u64 {
+    let size = if unaligned { min + drawn } else { min.max(1) * (1 + drawn / min.max(1)) };
+    size.min(max)
 }
 
 /// I/Os still to come from an offset that was drawn (`rw=randread:8`).
@@ -151,10 +160,11 @@ impl Walk {
             },
             (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
                 let smallest = used.iter().map(|&op| block[op].min().0).min();
-                // Where offsets have an alignment of their own, each piece keeps to it.
-                let own = sizes.unaligned || smallest != Some(align);
-                let step = if sizes.unaligned { 1 } else { align };
-                let sizes = Sizes { block, mix: &access.mix, step, align: if own { align } else { 1 } };
+                // Where offsets have an alignment of their own, or not all sizes keep it, each piece keeps to it.
+                let ragged = |block: &BlockSize| matches!(block, BlockSize::Range { max, .. } if max.0 % align != 0);
+                let own = sizes.unaligned || smallest != Some(align) || used.iter().any(|&op| ragged(&block[op]));
+                let align = if own { align } else { 1 };
+                let sizes = Sizes { block, mix: &access.mix, unaligned: sizes.unaligned, align };
                 Walk::Pieces(Box::new(Pieces::new(region.len, used, sizes, rng)))
             }
             (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
@@ -172,8 +182,9 @@ impl Walk {
             Walk::EachOnce(permutation) => permutation.begin_pass(),
             Walk::Pieces(pieces) => pieces.begin_pass(),
             Walk::Strided(zones) => zones.begin_pass(region),
+            Walk::Reverse { behind } => *behind = PerOp::all(region.offset),
             // These have no end.
-            Walk::Reverse { .. } | Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => {}
+            Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => {}
         }
     }
 }
@@ -227,10 +238,7 @@ impl DrawnSizes {
     fn draw_of(&self, block: &BlockSize, rng: &mut Rng) -> u64 {
         match block {
             BlockSize::Fixed(bytes) => bytes.0,
-            BlockSize::Range { min, max } => {
-                let steps = (max.0 - min.0) / self.step + 1;
-                min.0 + rng.below(steps) * self.step
-            }
+            BlockSize::Range { min, max } => range_size(min.0, max.0, rng.below(max.0.max(1)), self.unaligned),
             BlockSize::Split(parts) => {
                 let die = rng.below(100) as u32;
                 let mut sum = 0;
@@ -246,6 +254,12 @@ impl DrawnSizes {
 
 impl GeneralStream {
     pub(super) fn new(plan: &StreamPlan, single_op: Option<Op>, single_len: Option<u32>) -> GeneralStream {
+        let paired = plan.access.writes_what_it_trims().then(|| {
+            let mut plan = plan.clone();
+            plan.block.write = plan.block.trim.clone();
+            plan
+        });
+        let plan = paired.as_ref().unwrap_or(plan);
         let does = |op: &Op| plan.access.does(*op);
         let in_line = plan.sizes.in_line.iter().map(|block| block.min().0);
         let blocks = Op::ALL.into_iter().filter(does).map(|op| plan.block[op].min().0);
@@ -274,7 +288,7 @@ impl GeneralStream {
                 rules: plan.sizes.clone(),
                 least,
                 smallest,
-                step: if plan.sizes.unaligned { 1 } else { align },
+                unaligned: plan.sizes.unaligned,
             },
             align,
             wraps: used.len() > 1 && (plan.pass_end != PassEnd::Stop || plan.loops > 1),
@@ -290,6 +304,7 @@ impl GeneralStream {
                 limit: plan.limit_bytes.unwrap_or(u64::MAX),
                 largest,
                 drew: false,
+                moved: 0,
             },
             through: false,
             run: Run::default(),
@@ -412,7 +427,9 @@ impl GeneralStream {
             Walk::EachOnce(permutation) => self.ends_with_blocks() && permutation.left() == 0,
             Walk::Pieces(pieces) => pieces.is_through(),
             Walk::Strided(zones) => self.places.len() == 1 && zones.is_through(*region, self.sizes.smallest),
-            Walk::Reverse { .. } | Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => false,
+            // Steps back never come to an end: a pass of them ends with its bytes.
+            Walk::Reverse { .. } => self.passes.bytes > 0 && self.passes.moved >= self.passes.bytes,
+            Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => false,
         }
     }
 
@@ -421,25 +438,20 @@ impl GeneralStream {
         self.access.run_length == 1 && self.percent_random.is_none()
     }
 
-    /// Goes on from an offset drawn before, for `run_length` I/Os.
+    /// The next I/O of a job that draws one offset for `run_length` I/Os. As in fio, the others follow the last I/O of
+    /// their own operation in the file whose turn it is, or are all at the place of the first (`rw_sequencer=identical`).
     fn next_of_run(&mut self, op: Op, in_line: bool) -> (usize, u64, u64) {
         let fresh = self.run.left == 0;
-        let (place, offset, len) = if fresh {
-            let place = self.draw_place();
-            let drawn = self.next_in(place, &mut { op }, in_line);
-            let (offset, len) = drawn.unwrap_or((self.places[place].region.offset, self.sizes.least[op]));
-            self.run = Run { left: self.access.run_length, place, offset };
-            (place, offset, len)
-        } else {
+        self.run.left = if fresh { self.access.run_length } else { self.run.left } - 1;
+        if self.access.run_identical && !fresh {
             let Run { place, offset, .. } = self.run;
             let Region { offset: start, len: room, .. } = self.places[place].region;
-            (place, offset, self.sizes.draw(op, in_line, start + room - offset, &mut self.rng))
-        };
-        self.run.left -= 1;
-        let Region { offset: start, len: room, .. } = self.places[place].region;
-        if !self.access.run_identical {
-            self.run.offset = if offset + len + self.sizes.least[op] > start + room { start } else { offset + len };
+            return (place, offset, self.sizes.draw(op, in_line, start + room - offset, &mut self.rng));
         }
+        let place = self.draw_place();
+        let drawn = self.next_in(place, &mut { op }, in_line || !fresh);
+        let (offset, len) = drawn.unwrap_or((self.places[place].region.offset, self.sizes.least[op]));
+        (self.run.place, self.run.offset) = (place, offset);
         (place, offset, len)
     }
 
@@ -492,6 +504,7 @@ impl GeneralStream {
 
     fn spend(&mut self, bytes: u64) {
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        self.passes.moved += bytes;
     }
 
     /// Closes a region that has nothing left.
@@ -512,12 +525,16 @@ impl GeneralStream {
 
     /// Begins the next pass, if there is one.
     fn end_pass(&mut self) {
-        let Passes { more, end, bytes, limit, largest, drew } = &mut self.passes;
+        let trims = self.access.trim_before_write;
+        let Passes { more, end, bytes, limit, largest, drew, moved } = &mut self.passes;
+        let in_all = limit.saturating_sub(self.bytes_left);
+        // As in fio, trims count as well where it is about another pass.
+        let counted = if trims { in_all.saturating_mul(2) } else { in_all };
         let begins = match end {
             _ if *more > 0 => true,
             PassEnd::Stop => false,
             PassEnd::Repeat => true,
-            PassEnd::MoveBytes(bytes) => (limit.saturating_sub(self.bytes_left)).saturating_add(*largest) <= *bytes,
+            PassEnd::MoveBytes(bytes) => counted.saturating_add(*largest) <= *bytes,
         };
         // A pass without any I/O would be followed by another like it.
         if !begins || !std::mem::take(drew) {
@@ -529,6 +546,7 @@ impl GeneralStream {
             self.bytes_left = self.bytes_left.min(bytes.saturating_mul((*more).into()));
         }
         *more = more.saturating_sub(1);
+        *moved = 0;
         self.places.iter_mut().for_each(|place| place.walk.begin_pass(place.region));
         if let Some(turns) = &mut self.turns {
             turns.begin_pass();

@@ -14,6 +14,7 @@
 //! So a piece has a number, its place follows from the number by arithmetic, and the numbers are drawn by a
 //! [`Permutation`]. The sizes of a cycle are drawn evenly spaced over their distribution, so that their shares are exact.
 
+use super::general::range_size;
 use super::permutation::Permutation;
 use crate::job::{BlockSize, Op, PerOp};
 use crate::rng::Rng;
@@ -48,8 +49,8 @@ struct Class {
 pub(super) struct Sizes<'a> {
     pub(super) block: &'a PerOp<BlockSize>,
     pub(super) mix: &'a PerOp<u32>,
-    /// What sizes of a range are multiples of.
-    pub(super) step: u64,
+    /// Whether sizes of a range may be any number of bytes.
+    pub(super) unaligned: bool,
     /// What offsets are multiples of; 1 where each piece begins behind the one before.
     pub(super) align: u64,
 }
@@ -85,7 +86,7 @@ impl Pieces {
             let count = (CYCLE * share / 100).max(1);
             for i in 0..count {
                 let quantile = (i as f64 + rng.unit()) / count as f64;
-                let len = size_at(&sizes.block[op], quantile, sizes.step);
+                let len = size_at(&sizes.block[op], quantile, sizes.unaligned);
                 cycle.push(Piece { start: 0, len, class: class as u8 });
             }
         }
@@ -175,13 +176,10 @@ impl Pieces {
 }
 
 /// The size that this share of the I/Os does not exceed, by the order they are listed in.
-fn size_at(block: &BlockSize, quantile: f64, step: u64) -> u32 {
+fn size_at(block: &BlockSize, quantile: f64, unaligned: bool) -> u32 {
     let bytes = match block {
         BlockSize::Fixed(bytes) => bytes.0,
-        BlockSize::Range { min, max } => {
-            let steps = (max.0 - min.0) / step.max(1) + 1;
-            min.0 + ((quantile * steps as f64) as u64).min(steps - 1) * step.max(1)
-        }
+        BlockSize::Range { min, max } => range_size(min.0, max.0, (quantile * max.0 as f64) as u64, unaligned),
         BlockSize::Split(parts) => {
             let mut sum = 0.0;
             let drawn = parts.iter().find(|(_, percent)| {
@@ -207,7 +205,7 @@ mod tests {
 
     fn cut(room: u64, block: PerOp<BlockSize>, mix: PerOp<u32>, align: u64, seed: u64) -> Pieces {
         let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| mix[op] > 0).collect();
-        Pieces::new(room, &used, Sizes { block: &block, mix: &mix, step: 512, align }, Rng::new(seed))
+        Pieces::new(room, &used, Sizes { block: &block, mix: &mix, unaligned: false, align }, Rng::new(seed))
     }
 
     #[test]

@@ -111,9 +111,15 @@ fn io_error(error: &PlanError) -> IoError {
         PlanError::Misaligned { path, .. } => (Errno::INVAL, Some(path)),
         PlanError::ReadOnly { path, .. } => (Errno::ROFS, Some(path)),
         PlanError::NoSize { path, .. } => (Errno::INVAL, Some(path)),
+        PlanError::OffsetPastEnd { path, .. } => (Errno::INVAL, Some(path)),
         _ => (Errno::INVAL, None),
     };
-    not_started(errno, path.map_or_else(String::new, |path| path.display().to_string()))
+    let failed = not_started(errno, path.map_or_else(String::new, |path| path.display().to_string()));
+    match error {
+        // fio counts the job as failed, and has no number for the error.
+        PlanError::OffsetPastEnd { .. } => IoError { errno: 0, ..failed },
+        _ => failed,
+    }
 }
 
 fn not_started(errno: Errno, file: String) -> IoError {

@@ -370,3 +370,9 @@ fn sizes_may_be_those_of_sequential_and_random_ios() {
     assert!(random.access.every_block_once);
     assert_eq!((mixed.block.read.max(), mixed.block.write.max(), mixed.block_align), (Bytes(4096), Bytes(4096), None));
 }
+
+#[test]
+fn files_of_a_mix_are_laid_out_in_full_even_without_reads() {
+    assert!(job("--name=a --rw=randrw:3 --rwmixread=0 --size=64k").files.overwrite);
+    assert!(!job("--name=a --rw=randwrite --size=64k").files.overwrite);
+}
