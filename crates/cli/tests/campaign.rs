@@ -175,6 +175,30 @@ fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
 }
 
 #[test]
+fn a_broken_rule_of_a_job_is_shown_as_such() {
+    for (rule, name) in [("max_latency=1", "max_latency=1us"), ("rate_iops_min=1g", "rate_iops_min=1073741824")] {
+        let home = Home::new();
+        let prices = PriceList::plain("card", Bytes(1 << 30));
+        write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
+        let job = format!("[j]\nrw=randread\nsize=64m\ntime_based\nruntime=9\n{rule}\n");
+        let workload = format!("[[workload]]\nname = \"job\"\nfio-text = \"\"\"\n{job}\"\"\"\n");
+        let card = "[[card]]\nlabel = \"card\"\nsimulate = \"card.json\"\n";
+        write(&home, "rule.toml", &format!("name = \"{name}\"\nrepeats = 1\n{card}{workload}"));
+        let out = run(&home, &["run", "rule.toml"]);
+        let record = records(&home).pop().unwrap();
+        let Outcome::Failed { error } = &record.outcome else { panic!("{}", text(&out.stderr)) };
+        let shown = hakaru(&home).args(["show", &record.id]).output().unwrap();
+        let page = hakaru(&home).args(["report", &record.id, "--output=-", "--format=csv"]).output().unwrap();
+        let (shown, page) = (text(&shown.stdout), text(&page.stdout));
+        assert!(error.starts_with("read ") && error.ends_with(name), "{error}");
+        assert!(shown.contains(&format!("ended by a rule of the job: {error}")), "{shown}");
+        assert!(!format!("{shown}{page}{error}").contains("os error"), "{shown}\n{error}");
+        let count = page.lines().find(|line| line.contains(",errors,")).unwrap_or_else(|| panic!("{page}"));
+        assert!(count.contains("read") && count.contains(",1,"), "{count}");
+    }
+}
+
+#[test]
 fn what_is_wrong_in_a_file_is_pointed_at() {
     let home = Home::new();
     write(&home, "job.fio", "[global]\nbs=4k\n[job]\nrw=randwirte\nsize=1m\n");

@@ -20,7 +20,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, PerOp};
 use hakaru_model::measured::{HostPauses, LaidOut, PauseKind};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan, WorkerPlan};
-use hakaru_model::record::{Interval, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{Interval, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -213,8 +213,10 @@ fn outcome(plan: &Plan, phases: &[PhaseRecord], stopped: bool, error: Option<&Ru
     let ended = |reason| move |w: &&WorkerRecord| w.stop == reason;
     let workers = || phases.iter().flat_map(|p| &p.workers);
     if let Some(first) = workers().find(ended(StopReason::Error)).and_then(|w| w.errors.first.last()) {
-        let errno = rustix::io::Errno::from_raw_os_error(first.errno);
-        let error = format!("{} of {} at byte {} of {}: {errno}", first.action, first.len, first.offset.0, first.file);
+        let error = first.kind.broken_rule(first.op).unwrap_or_else(|| {
+            let errno = rustix::io::Errno::from_raw_os_error(first.errno);
+            format!("{} of {} at byte {} of {}: {errno}", first.action, first.len, first.offset.0, first.file)
+        });
         return Outcome::Failed { error };
     }
     match error {
@@ -283,8 +285,14 @@ impl Conductor<'_> {
         if record.workers.iter().any(|w| w.stop == StopReason::Stopped) {
             self.note(Caveat::Interrupted { phase: name(), measured: longest });
         }
-        let count = record.workers.iter().map(|w| w.errors.total).sum();
-        if let Some(first) = record.workers.iter().find_map(|w| w.errors.first.first()) {
+        let all = || record.workers.iter().flat_map(|w| &w.errors.first);
+        let is_rule = |error: &&IoError| error.kind.broken_rule(error.op).is_some();
+        if let Some(&IoError { op, kind, .. }) = all().find(is_rule) {
+            self.note(Caveat::RuleBroken { phase: name(), op, kind });
+        }
+        let count: u64 = record.workers.iter().map(|w| w.errors.total).sum();
+        let count = count.saturating_sub(all().filter(is_rule).count() as u64);
+        if let Some(first) = all().find(|error| !is_rule(error)) {
             let errno = rustix::io::Errno::from_raw_os_error(first.errno);
             let first = format!("{} at byte {}: {errno}", first.action, first.offset.0);
             self.note(Caveat::DeviceErrors { phase: name(), count, first });

@@ -37,7 +37,7 @@ use crate::tally::{Finished, Tally};
 use crate::verify::Checker;
 use hakaru_model::job::{Fill, Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::{DepthRecord, ErrorRecord, IoError, StopReason, WorkerRecord};
+use hakaru_model::record::{DepthRecord, ErrorRecord, FailureKind, IoError, StopReason, WorkerRecord};
 use hakaru_model::stream::{Request, RequestStream, StreamPlan};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
@@ -371,7 +371,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     fn refuse(&mut self, request: &Request, errno: Errno, done: u64) -> ControlFlow<StopReason> {
         let Request { op, region, offset, len } = *request;
         let errno = self.unless_pulled(region, errno);
-        let error = self.error(op.name(), region, offset, len, errno, done);
+        let error = self.error(op.name(), FailureKind::Io, region, offset, len, errno, done);
+        let error = IoError { op: Some(op), ..error };
         self.refused[op as usize] += 1;
         // A device that cannot do one I/O may do the next. Whatever else is wrong stays so.
         let tolerated = self.plan.errors.continue_on[op] && matches!(errno, Errno::IO | Errno::ILSEQ);
@@ -395,14 +396,27 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         if is_pulled { Errno::NODEV } else { errno }
     }
 
-    fn note_error(&mut self, action: &str, region: u32, offset: u64, len: u32, errno: Errno, now: u64) {
-        let error = self.error(action, region, offset, len, errno, now);
+    /// Counts a failure that belongs to no I/O.
+    fn note_error(&mut self, action: &str, kind: FailureKind, region: u32, errno: Errno, now: u64) {
+        let error = self.error(action, kind, region, 0, 0, errno, now);
         self.errors.push(error);
     }
 
-    fn error(&self, action: &str, region: u32, offset: u64, len: u32, errno: Errno, now: u64) -> IoError {
+    #[expect(clippy::too_many_arguments, reason = "the place of an I/O, and how it failed")]
+    fn error(
+        &self,
+        action: &str,
+        kind: FailureKind,
+        region: u32,
+        offset: u64,
+        len: u32,
+        errno: Errno,
+        now: u64,
+    ) -> IoError {
         IoError {
             action: action.to_owned(),
+            op: None,
+            kind,
             file: self.around.files.get(region as usize).cloned().unwrap_or_default(),
             offset: Bytes(offset),
             len: Bytes(u64::from(len)),
@@ -463,7 +477,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let result = self.backend.sync(region, kind);
         let done = self.clock.now();
         if let Err(errno) = result {
-            self.note_error("fsync", region, 0, 0, errno, done);
+            self.note_error("fsync", FailureKind::Sync, region, errno, done);
         }
         done
     }

@@ -3,10 +3,11 @@
 mod common;
 
 use common::{MIB, go, go_on, on_card, on_file, only, plan, scenario};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::job::rules::{ExitScope, FlowShare, LatencyTarget, SteadyLimit, SteadyState};
 use hakaru_model::job::{Access, IoEngine, Job, Op, PerOp, Phase, Scenario, SizeSpec};
 use hakaru_model::price::PriceList;
-use hakaru_model::record::{Outcome, StopReason, WorkerRecord};
+use hakaru_model::record::{FailureKind, Outcome, StopReason, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 
 fn card() -> PriceList {
@@ -102,7 +103,15 @@ fn a_rate_that_is_missed_is_an_error() {
     let report = go(&scenario(vec![job]));
     let worker = only(&report);
     assert_eq!((worker.stop, worker.errors.first[0].errno), (StopReason::Error, 5));
-    assert!(worker.errors.first[0].action.starts_with("rate_iops_min=1000000 not met, got "));
+    let error = &worker.errors.first[0];
+    assert_eq!(error.op, Some(Op::Read));
+    assert!(matches!(error.kind, FailureKind::IopsMissed { wanted: 1_000_000, got } if got < 1_000_000), "{error:?}");
+    let [Caveat::RuleBroken { op: Some(Op::Read), kind, .. }] = &report.caveats[..] else {
+        panic!("{:?}", report.caveats)
+    };
+    assert_eq!(*kind, error.kind);
+    let Outcome::Failed { error } = &report.outcome else { panic!("{:?}", report.outcome) };
+    assert!(error.starts_with("read reached ") && error.ends_with(" IOPS, less than rate_iops_min=1000000"), "{error}");
     // It settles for two seconds, and is judged a cycle later.
     near(worker.runtime.as_millis(), 3000, 10);
 }
@@ -116,7 +125,14 @@ fn an_io_that_takes_too_long_is_an_error() {
         let report = go(&scenario(vec![job]));
         let worker = only(&report);
         assert_eq!((worker.stop, worker.ops.read.ios), (StopReason::Error, 1), "{engine:?}");
-        assert!(worker.errors.first[0].action.starts_with("latency of "), "{:?}", worker.errors);
+        let error = &worker.errors.first[0];
+        assert_eq!(error.op, Some(Op::Read));
+        assert!(matches!(error.kind, FailureKind::TooSlow { latency, max: Nanos(1) } if latency.0 > 1), "{error:?}");
+        let told = |c: &Caveat| matches!(c, Caveat::RuleBroken { kind, .. } if *kind == error.kind);
+        assert!(report.caveats.iter().any(told), "{:?}", report.caveats);
+        assert!(!report.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { .. })), "{:?}", report.caveats);
+        let Outcome::Failed { error } = &report.outcome else { panic!("{:?}", report.outcome) };
+        assert!(error.starts_with("read took ") && error.ends_with(", more than max_latency=1ns"), "{error}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! Whatever makes a number less worthy of trust: typed, stored in the record, printed beside the number.
 
+use crate::job::Op;
 use crate::measured::{NoAmplification, PauseKind};
+use crate::record::FailureKind;
 use crate::units::{Bytes, BytesPerSec, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +89,16 @@ pub enum Caveat {
         count: u64,
         /// The first, in words.
         first: String,
+    },
+    /// A job ended because one of its own rules was broken, such as `max_latency`.
+    #[error("{phase}: ended by a rule of the job: {}", kind.broken_rule(*op).unwrap_or_default())]
+    RuleBroken {
+        /// Phase.
+        phase: String,
+        /// Operation that broke it.
+        op: Option<Op>,
+        /// Rule and figures.
+        kind: FailureKind,
     },
     /// Somebody or something ended the run early.
     #[error("{phase} was interrupted after {measured}")]

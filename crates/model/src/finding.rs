@@ -35,6 +35,10 @@ pub struct Estimate {
     pub interval_caveats: Vec<IntervalCaveat>,
 }
 
+fn is_none_counted(count: &u64) -> bool {
+    *count == 0
+}
+
 fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
@@ -161,7 +165,7 @@ pub struct PhaseSummary {
     pub sustained: Option<Sustained>,
     /// Bytes the device wrote (or read) per byte the application did, from the counters of the disk; one value a run.
     pub amplification: Option<Estimate>,
-    /// I/Os that failed.
+    /// Errors of this operation.
     pub errors: u64,
     /// What else is known of it.
     #[serde(default)]
@@ -285,6 +289,10 @@ pub struct PhaseDetail {
     /// Most bytes that laying out the files of a run wrote, which are in no other figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub laid_out: Option<Bytes>,
+    /// Errors of the phase that belong to no operation (flushes, opened files, commands, old records), beside the first
+    /// operation of the phase.
+    #[serde(default, skip_serializing_if = "is_none_counted")]
+    pub other_errors: u64,
     /// How well the runs know their mean, and whether they had settled; where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,

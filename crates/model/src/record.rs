@@ -435,11 +435,17 @@ impl ErrorRecord {
     }
 }
 
-/// One I/O that the device refused.
+/// One failure: an I/O that the device refused, or a rule of the job that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoError {
-    /// `read`, `write`, `trim`, `fsync`, `verify`, …
+    /// What was being done, to be read by people: `read`, `write`, `trim`, `fsync`, `verify`, `open`, …
     pub action: String,
+    /// Operation that failed; `None` where the failure belongs to none, and in old records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<Op>,
+    /// What kind of failure it is.
+    #[serde(default, skip_serializing_if = "FailureKind::is_unknown")]
+    pub kind: FailureKind,
     /// Which file.
     pub file: String,
     /// Where.
@@ -453,6 +459,89 @@ pub struct IoError {
     /// What was not as it was written, where that is the error; at most some dozen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<Mismatch>,
+}
+
+/// What kind of failure an [`IoError`] is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Not recorded: old records and imported ones.
+    #[default]
+    Unknown,
+    /// The kernel or the device failed a read, write or trim.
+    Io,
+    /// A flush failed (`fsync`, `fdatasync`, `sync_file_range`).
+    Sync,
+    /// Data read back is not what was written.
+    Verify,
+    /// An I/O took longer than `max_latency` allows.
+    TooSlow {
+        /// Total latency of the I/O.
+        latency: Nanos,
+        /// `max_latency` of the job.
+        max: Nanos,
+    },
+    /// The throughput of an operation fell below `rate_min`.
+    RateMissed {
+        /// `rate_min` in bytes per second.
+        wanted: u64,
+        /// Bytes per second over one `rate_cycle`.
+        got: u64,
+    },
+    /// The I/O rate of an operation fell below `rate_iops_min`.
+    IopsMissed {
+        /// `rate_iops_min`.
+        wanted: u64,
+        /// I/Os per second over one `rate_cycle`.
+        got: u64,
+    },
+    /// A command of the job (`exec_prerun`, `exec_postrun`) failed.
+    Command,
+    /// A file of the job could not be created, opened or closed.
+    File,
+    /// Completed I/Os could not be collected from the kernel.
+    Wait,
+    /// A log or state file of the job could not be written.
+    Log,
+    /// The worker could not start.
+    NotStarted,
+}
+
+impl FailureKind {
+    /// Whether the kind was not recorded.
+    pub fn is_unknown(&self) -> bool {
+        *self == FailureKind::Unknown
+    }
+
+    /// The rule of the job that `op` broke, as a sentence. `None` for failures of the device or the host.
+    pub fn broken_rule(self, op: Option<Op>) -> Option<String> {
+        let op = op.map_or("I/O", Op::name);
+        match self {
+            FailureKind::TooSlow { latency, max } => {
+                Some(format!("{op} took {}, more than max_latency={}", exact_time(latency, max), option_time(max)))
+            }
+            FailureKind::RateMissed { wanted, got } => {
+                Some(format!("{op} reached {got} B/s, less than rate_min={wanted}"))
+            }
+            FailureKind::IopsMissed { wanted, got } => {
+                Some(format!("{op} reached {got} IOPS, less than rate_iops_min={wanted}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A time as an option has it: exact, in the largest unit that divides it.
+fn option_time(time: Nanos) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let unit = units.into_iter().find(|(unit, _)| time.0 >= *unit && time.0 % unit == 0);
+    unit.map_or_else(|| format!("{}ns", time.0), |(unit, name)| format!("{}{name}", time.0 / unit))
+}
+
+/// A latency beside its limit: rounded, or exact where rounding would make them equal.
+fn exact_time(latency: Nanos, max: Nanos) -> String {
+    let (rounded, limit) = (latency.to_string(), max.to_string());
+    if rounded == limit { format!("{} ns", latency.0) } else { rounded }
 }
 
 /// Why a worker ended.
@@ -476,6 +565,32 @@ pub enum StopReason {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_broken_rule_is_named_with_its_figures() {
+        let slow = |latency, max| {
+            let kind = FailureKind::TooSlow { latency: Nanos(latency), max: Nanos(max) };
+            kind.broken_rule(Some(Op::Read)).unwrap()
+        };
+        assert_eq!(slow(12_300_000, 10_000_000), "read took 12.3 ms, more than max_latency=10ms");
+        assert_eq!(slow(10_000_001, 10_000_000), "read took 10000001 ns, more than max_latency=10ms");
+        assert_eq!(slow(2_000_000, 1_500_000), "read took 2.00 ms, more than max_latency=1500us");
+        let missed = FailureKind::RateMissed { wanted: 10, got: 9 }.broken_rule(Some(Op::Write));
+        assert_eq!(missed.unwrap(), "write reached 9 B/s, less than rate_min=10");
+        assert_eq!(FailureKind::Io.broken_rule(Some(Op::Read)), None);
+    }
+
+    #[test]
+    fn errors_of_old_records_open_without_a_kind() {
+        let old = r#"{"action":"read","file":"f","offset":0,"len":4096,"errno":5,"at":7}"#;
+        let error: IoError = serde_json::from_str(old).unwrap();
+        assert_eq!((error.op, error.kind), (None, FailureKind::Unknown));
+        assert_eq!(serde_json::to_string(&error).unwrap(), old);
+        let error = IoError { op: Some(Op::Read), kind: FailureKind::RateMissed { wanted: 2, got: 1 }, ..error };
+        let text = serde_json::to_string(&error).unwrap();
+        assert!(text.contains(r#""op":"read","kind":{"rate_missed":{"wanted":2,"got":1}}"#), "{text}");
+        assert_eq!(serde_json::from_str::<IoError>(&text).unwrap(), error);
+    }
 
     fn of(values: &[u64]) -> Samples {
         let mut s = Samples::default();

@@ -119,6 +119,10 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> 
         rows.push(("laid_out".to_owned(), "B", Row { value: laid_out.0.to_string(), ..Row::default() }));
     }
     rows.push(("errors".to_owned(), "1", Row { value: phase.errors.to_string(), ..Row::default() }));
+    if phase.detail.other_errors > 0 {
+        let value = phase.detail.other_errors.to_string();
+        rows.push(("other_errors".to_owned(), "1", Row { value, ..Row::default() }));
+    }
     rows
 }
 

@@ -109,6 +109,7 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
         (Short { phase: x, .. }, Short { phase: y, .. })
         | (FewSamples { phase: x, .. }, FewSamples { phase: y, .. })
         | (DeviceErrors { phase: x, .. }, DeviceErrors { phase: y, .. })
+        | (RuleBroken { phase: x, .. }, RuleBroken { phase: y, .. })
         | (Interrupted { phase: x, .. }, Interrupted { phase: y, .. })
         | (Overhead { phase: x, .. }, Overhead { phase: y, .. })
         | (ReadElsewhere { phase: x, .. }, ReadElsewhere { phase: y, .. })
@@ -279,8 +280,13 @@ fn stability(phase: &PhaseSummary, list: &mut Collected) {
 
 /// Errors of the device, where the record does not tell of them itself.
 fn errors(run: &RunRecord, list: &mut Collected) {
-    let told =
-        |name: &str| run.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { phase, .. } if phase == name));
+    let told = |name: &str| {
+        let of = |c: &Caveat| match c {
+            Caveat::DeviceErrors { phase, .. } | Caveat::RuleBroken { phase, .. } => phase == name,
+            _ => false,
+        };
+        run.caveats.iter().any(of)
+    };
     for phase in run.phases.iter().filter(|phase| !told(&phase.name)) {
         let count = phase.workers.iter().map(|w| w.errors.total).fold(0, u64::saturating_add);
         if count > 0 {

@@ -86,6 +86,8 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     // Writes carry the `fsync`s; where a phase does not write, whatever it syncs goes with its first operation.
     let syncs =
         op == Op::Write || !runs.iter().any(|run| run.did(Op::Write)) && runs.iter().all(|run| run.first_op() == op);
+    let all_runs = || phase.runs.iter().chain(&phase.left_out);
+    let is_first = Op::ALL.into_iter().find(|&op| phase.runs.iter().any(|run| run.did(op))) == Some(op);
     let sustained = (op == Op::Write).then(|| sustained(&timelines).or_else(|| printed_spread(&runs, op))).flatten();
     let latencies = latency::Latencies::of(&runs, op);
     let sync = if syncs { latency::Latencies::of_sync(&runs) } else { latency::Latencies::default() };
@@ -98,7 +100,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         timelines,
         sustained,
         amplification: estimate(&amplification),
-        errors: phase.runs.iter().chain(&phase.left_out).map(|run| run.errors(op)).fold(0, u64::saturating_add),
+        errors: all_runs().map(|run| run.errors(op)).fold(0, u64::saturating_add),
         detail: PhaseDetail {
             shape: workload::shape(runs.first()?, op),
             measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),
@@ -110,6 +112,11 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
             open_loop: runs.iter().any(|run| run.workers(op).any(|worker| run.is_open_loop(worker, op))),
             no_amplification,
             laid_out: runs.iter().filter_map(|run| run.laid_out()).max(),
+            other_errors: if is_first {
+                all_runs().map(PhaseRun::other_errors).fold(0, u64::saturating_add)
+            } else {
+                0
+            },
             repeated: None,
             stated_runs: None,
         },

@@ -2,7 +2,7 @@
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Job, Op, PerOp};
-use hakaru_model::record::{Interval, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{Interval, IoError, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -75,11 +75,16 @@ fn leave_out_disturbed(phase: &mut PhaseRuns<'_>) {
     }
 }
 
-/// Which operation an error belongs to: what is verified was read, and what is neither read nor trim, such as `fsync`,
-/// serves writing.
-fn op_of(action: &str) -> Op {
-    let named = Op::ALL.into_iter().find(|op| op.name() == action);
-    named.unwrap_or(if action == "verify" { Op::Read } else { Op::Write })
+/// The operation an error belongs to, where it belongs to one.
+///
+/// Records from before the operation was recorded have the plain name of an I/O as their action; whatever else stands
+/// there stays without an operation.
+fn op_of(error: &IoError) -> Option<Op> {
+    if !error.kind.is_unknown() || error.op.is_some() {
+        return error.op;
+    }
+    let named = Op::ALL.into_iter().find(|op| op.name() == error.action);
+    named.or_else(|| (error.action == "verify").then_some(Op::Read))
 }
 
 impl<'a> PhaseRun<'a> {
@@ -190,14 +195,20 @@ impl<'a> PhaseRun<'a> {
         self.workers(op).fold(0, |sum, w| sum.saturating_add(w.ops[op].bytes))
     }
 
-    /// I/Os that failed. Only the first errors are kept in full: the rest are shared out as those are.
+    /// Errors of an operation. Only the first errors are kept in full: the rest are shared out as those are.
     pub(super) fn errors(&self, op: Op) -> u64 {
         let of = |w: &WorkerRecord| {
             let kept = w.errors.first.len() as u128;
-            let ours = w.errors.first.iter().filter(|e| op_of(&e.action) == op).count() as u128;
+            let ours = w.errors.first.iter().filter(|e| op_of(e) == Some(op)).count() as u128;
             (u128::from(w.errors.total) * ours).checked_div(kept).unwrap_or(0) as u64
         };
         self.phase.workers.iter().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// Errors that belong to no operation, or of which that is not known.
+    pub(super) fn other_errors(&self) -> u64 {
+        let all = self.phase.workers.iter().map(|w| w.errors.total).fold(0, u64::saturating_add);
+        Op::ALL.into_iter().fold(all, |rest, op| rest.saturating_sub(self.errors(op)))
     }
 
     /// Longest measured time of its workers.

@@ -5,7 +5,7 @@ use crate::testing::{Fake, records, run_of, write_run};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::Fact;
 use hakaru_model::job::SizeSpec;
-use hakaru_model::record::{IoError, StopReason};
+use hakaru_model::record::{FailureKind, IoError, StopReason};
 use hakaru_model::units::Quantile;
 
 #[test]
@@ -168,6 +168,8 @@ fn runs_that_an_error_ended_do_not_count_where_others_finished() {
 fn failure() -> IoError {
     IoError {
         action: "write".into(),
+        op: Some(Op::Write),
+        kind: FailureKind::Io,
         file: "x".into(),
         offset: Bytes(0),
         len: Bytes(4096),
@@ -251,6 +253,35 @@ fn errors_of_the_device_are_counted_and_told() {
     let summary = summarize(&[run]);
     assert_eq!(summary.phases[0].errors, 40);
     assert!(summary.caveats.iter().any(|c| matches!(c, Caveat::DeviceErrors { count: 40, .. })));
+}
+
+/// A failed read was counted as a write wherever its action was not exactly "read".
+#[test]
+fn errors_are_counted_by_their_recorded_operation() {
+    let count = |errors: &[(Option<Op>, FailureKind, &str)]| {
+        let mut run = write_run(0, 30e6, 20);
+        let worker = &mut run.phases[0].workers[0];
+        worker.ops.read = worker.ops.write.clone();
+        for &(op, kind, action) in errors {
+            worker.errors.push(IoError { op, kind, action: action.into(), ..failure() });
+        }
+        let summary = summarize(&[run]);
+        let of = |op| summary.phases.iter().find(|phase| phase.op == op).unwrap();
+        let (read, write) = (of(Op::Read), of(Op::Write));
+        (read.errors, write.errors, read.detail.other_errors, write.detail.other_errors)
+    };
+    let slow = FailureKind::TooSlow { latency: Nanos(12), max: Nanos(10) };
+    let below = FailureKind::RateMissed { wanted: 10, got: 9 };
+    for kind in [slow, below, FailureKind::Io, FailureKind::Verify] {
+        assert_eq!(count(&[(Some(Op::Read), kind, "read")]), (1, 0, 0, 0), "{kind:?}");
+    }
+    assert_eq!(count(&[(None, FailureKind::Sync, "fsync"), (None, FailureKind::Log, "write")]), (0, 0, 2, 0));
+    // Old records have names only: those of I/Os count for these, other words for the phase.
+    let old = |action| count(&[(None, FailureKind::Unknown, action)]);
+    assert_eq!([old("read"), old("verify"), old("write")], [(1, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)]);
+    for action in ["latency of 12 nsec exceeds specified max (10 nsec): read", "fsync", "rate_min=10B/s not met"] {
+        assert_eq!(old(action), (0, 0, 1, 0), "{action}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use hakaru_dialects::fio::{Action, FioError, IdleProf, Invocation, Location, Out
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::plan::{Facts, LeftOut, Plan};
-use hakaru_model::record::{IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
@@ -308,8 +308,7 @@ fn exit_of(report: &EngineReport, fired: bool) -> Exit {
 /// Whether a worker met errors that it was not to go on after. Those of single I/Os and of data that is not as it was
 /// written end it unless it was; a full file system ends a job that was to fill it.
 fn failed(worker: &WorkerRecord) -> bool {
-    let of_an_io =
-        |error: &hakaru_model::record::IoError| matches!(error.action.as_str(), "read" | "write" | "trim" | "verify");
+    let of_an_io = |error: &IoError| matches!(error.kind, FailureKind::Io | FailureKind::Verify);
     let went_on = worker.stop != StopReason::Error && worker.errors.first.iter().all(of_an_io);
     worker.errors.total > 0 && !went_on
 }

@@ -12,8 +12,8 @@ use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{Job, Op, PerOp, Phase, Scenario};
 use hakaru_model::record::{
-    CpuUsage, DepthRecord, DepthSteps, ErrorRecord, IoError, Latency, OpRecord, PhaseRecord, Samples, StopReason,
-    WorkerRecord,
+    CpuUsage, DepthRecord, DepthSteps, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord, Samples,
+    StopReason, WorkerRecord,
 };
 use hakaru_model::units::{Bytes, Nanos};
 
@@ -207,6 +207,8 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
     if numbers.errno != 0 {
         errors.first.push(IoError {
             action: "write".to_owned(),
+            op: Some(Op::Write),
+            kind: FailureKind::Io,
             file: "f".to_owned(),
             offset: Bytes(0),
             len: Bytes(4096),

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::verify::Course;
 use hakaru_model::job::Op;
 use hakaru_model::mismatch::Mismatch;
-use hakaru_model::record::StopReason;
+use hakaru_model::record::{FailureKind, IoError, StopReason};
 use hakaru_model::stream::{Request, RequestStream};
 use hakaru_sys::Errno;
 
@@ -107,7 +107,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         for region in 0..self.plan.stream.regions.len() as u32 {
             if let Err(errno) = self.backend.sync(region, SyncKind::Full) {
                 let now = self.clock.now();
-                self.note_error("fsync", region, 0, 0, errno, now);
+                self.note_error("fsync", FailureKind::Sync, region, errno, now);
                 return StopReason::Error;
             }
         }
@@ -185,8 +185,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn end_record(&mut self, now: u64) {
         let at_us = self.clock.nanos(now.saturating_sub(self.begun)) / 1000;
         let Some(Err((path, errno))) = self.record.take().map(|record| record.end(at_us)) else { return };
-        let error = self.error("write", 0, 0, 0, errno, now);
-        self.errors.push(hakaru_model::record::IoError { file: path.display().to_string(), ..error });
+        let error = self.error("write", FailureKind::Log, 0, 0, 0, errno, now);
+        self.errors.push(IoError { file: path.display().to_string(), ..error });
     }
 
     /// Lets the checker see an I/O that landed. Breaks when the job may not go on after what it finds.
@@ -223,8 +223,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
         for (request, mismatches) in bad {
             let Request { region, offset, len, .. } = request;
-            let error = self.error("verify", region, offset, len, Errno::ILSEQ, now);
-            let error = hakaru_model::record::IoError { mismatches, ..error };
+            let error = self.error("verify", FailureKind::Verify, region, offset, len, Errno::ILSEQ, now);
+            let error = IoError { op: Some(Op::Read), mismatches, ..error };
             if ends { self.errors.push_last(error) } else { self.errors.push(error) }
         }
         ends
@@ -242,7 +242,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let Some(Err((path, error))) = self.check.as_ref().map(|check| check.save_state(self.plan)) else { return };
         let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
         let file = path.display().to_string();
-        let error = self.error("save", 0, 0, 0, errno, now);
-        self.errors.push(hakaru_model::record::IoError { file, ..error });
+        let error = self.error("save", FailureKind::Log, 0, 0, 0, errno, now);
+        self.errors.push(IoError { file, ..error });
     }
 }

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::tally::Tally;
 use hakaru_model::job::Op;
 use hakaru_model::measured::EngineUse;
-use hakaru_model::record::{CpuUsage, StopReason, WorkerRecord};
+use hakaru_model::record::{CpuUsage, FailureKind, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use hakaru_sys::Errno;
 use hakaru_sys::thread::Usage;
@@ -49,7 +49,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         match answer {
             Ok(()) => (end, stop),
             Err(errno) => {
-                self.note_error("close", 0, 0, 0, errno, end);
+                self.note_error("close", FailureKind::File, 0, errno, end);
                 (end, StopReason::Error)
             }
         }

@@ -9,7 +9,7 @@ use crate::shared::Message;
 use hakaru_model::job::rules::{ExitScope, LatencyTarget, MinimumRate};
 use hakaru_model::job::{Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::{IoError, StopReason};
+use hakaru_model::record::{FailureKind, IoError, StopReason};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 use std::sync::atomic::Ordering::Relaxed;
@@ -29,6 +29,8 @@ pub(super) fn command_failed(when: &str, errno: Errno) -> IoError {
     let (action, file) = (format!("exec_{when}"), "sh".to_owned());
     IoError {
         action,
+        op: None,
+        kind: FailureKind::Command,
         file,
         offset: Bytes(0),
         len: Bytes(0),
@@ -240,8 +242,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             *(if lat <= search.target.target { &mut search.within } else { &mut search.beyond }) += 1;
         }
         let max = limits.max_latency[request.op].filter(|max| lat > *max)?;
-        let action = format!("latency of {} nsec exceeds specified max ({} nsec): {}", lat.0, max.0, request.op.name());
-        self.note_error(&action, request.region, request.offset, request.len, Errno::TIMEDOUT, done);
+        let kind = FailureKind::TooSlow { latency: lat, max };
+        let error =
+            self.error(request.op.name(), kind, request.region, request.offset, request.len, Errno::TIMEDOUT, done);
+        self.errors.push_last(IoError { op: Some(request.op), ..error });
         Some(StopReason::Error)
     }
 
@@ -273,8 +277,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             }
             limits.due = limits.due.min(search.window_ends.max(now + 1));
         }
-        let Some(action) = missed else { return found.map(|_| StopReason::Done) };
-        self.note_error(&action, 0, 0, 0, Errno::IO, now);
+        let Some((op, kind)) = missed else { return found.map(|_| StopReason::Done) };
+        let error = self.error(op.name(), kind, 0, 0, 0, Errno::IO, now);
+        self.errors.push_last(IoError { op: Some(op), ..error });
         Some(StopReason::Error)
     }
 
@@ -311,7 +316,7 @@ impl Least {
         Least { rate, settled: 0, since: PerOp::default(), done: none, seen: PerOp::default() }
     }
 
-    /// What was promised and not done since an operation was last judged, in words. One is judged when an I/O of it has
+    /// What was promised and not done since an operation was last judged. An operation is judged when an I/O of it has
     /// landed since the last look, and a cycle is over.
     fn missed(
         &mut self,
@@ -320,7 +325,7 @@ impl Least {
         cycle: u64,
         works: impl Fn(Op) -> bool,
         nanos: impl Fn(u64) -> u64,
-    ) -> Option<String> {
+    ) -> Option<(Op, FailureKind)> {
         let mut missed = None;
         for op in Op::ALL {
             let landed = std::mem::replace(&mut self.seen[op], totals[op]) != totals[op];
@@ -337,11 +342,11 @@ impl Least {
             let span_ns = nanos(now - since);
             let (ios, bytes) = (totals[op].0 - self.done[op].0, totals[op].1 - self.done[op].1);
             let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
-            if let Some(least) = self.rate.bytes_per_s[op].filter(|least| per_s(bytes) < *least) {
-                missed = missed.or(Some(format!("rate_min={least}B/s not met, got {}B/s", per_s(bytes))));
+            if let Some(wanted) = self.rate.bytes_per_s[op].filter(|wanted| per_s(bytes) < *wanted) {
+                missed = missed.or(Some((op, FailureKind::RateMissed { wanted, got: per_s(bytes) })));
             }
-            if let Some(least) = self.rate.iops[op].filter(|least| per_s(ios) < *least) {
-                missed = missed.or(Some(format!("rate_iops_min={least} not met, got {} IOPS", per_s(ios))));
+            if let Some(wanted) = self.rate.iops[op].filter(|wanted| per_s(ios) < *wanted) {
+                missed = missed.or(Some((op, FailureKind::IopsMissed { wanted, got: per_s(ios) })));
             }
             (self.since[op], self.done[op]) = (Some(now), totals[op]);
         }
@@ -420,7 +425,7 @@ mod tests {
         assert_eq!(look(6 * SECOND, 1000, true), None, "none has landed");
         assert_eq!(look(7 * SECOND, 5000, true), None, "4000 bytes in 4 s");
         let missed = look(9 * SECOND, 6000, true);
-        assert_eq!(missed.as_deref(), Some("rate_min=1000B/s not met, got 500B/s"));
+        assert_eq!(missed, Some((Op::Read, FailureKind::RateMissed { wanted: 1000, got: 500 })));
         assert_eq!(look(11 * SECOND, 6001, false), None, "it rests");
     }
 }

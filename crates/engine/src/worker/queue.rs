@@ -7,7 +7,7 @@ use crate::backend::{Backend, Landing};
 use crate::clock::Clock;
 use crate::tally::{Finished, Tally};
 use hakaru_model::job::Op;
-use hakaru_model::record::StopReason;
+use hakaru_model::record::{FailureKind, StopReason};
 use hakaru_model::stream::{Request, StreamPlan};
 use hakaru_sys::Errno;
 use std::ops::ControlFlow::Break;
@@ -297,7 +297,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             && !matches!(errno, Errno::INTR | Errno::AGAIN | Errno::BUSY)
         {
             let now = self.clock.now();
-            self.note_error("wait for I/Os", 0, 0, 0, errno, now);
+            self.note_error("wait for I/Os", FailureKind::Wait, 0, errno, now);
             return Err(StopReason::Error);
         }
         if count == 0 {

@@ -7,7 +7,7 @@ use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::files::Reopener;
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::StopReason;
+use hakaru_model::record::{FailureKind, StopReason};
 use hakaru_sys::Errno;
 
 /// When the next loop begins, and how its files are made.
@@ -52,7 +52,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
         let Some((region, errno)) = failed else { return Ok(()) };
         let now = self.clock.now();
-        self.note_error("open", region, 0, 0, errno, now);
+        self.note_error("open", FailureKind::File, region, errno, now);
         Err(StopReason::Error)
     }
 }

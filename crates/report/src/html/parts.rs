@@ -158,13 +158,17 @@ fn every_run(summary: &Summary, name: &str) -> String {
     format!("<details><summary>Every run by itself</summary>\n{table}</details>\n")
 }
 
-/// I/Os that failed.
+/// Errors of each operation, and of none.
 fn failed(summary: &Summary) -> String {
     let mut items = String::new();
     for phase in &summary.phases {
         let name = naming::phase(summary, phase);
         if phase.errors > 0 {
             let words = format!("{name}: {} I/Os failed", number::count(phase.errors));
+            items.push_str(&format!("<li>{}</li>\n", markup(&words)));
+        }
+        if phase.detail.other_errors > 0 {
+            let words = format!("{name}: {} more errors", number::count(phase.detail.other_errors));
             items.push_str(&format!("<li>{}</li>\n", markup(&words)));
         }
     }

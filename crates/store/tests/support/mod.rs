@@ -73,6 +73,8 @@ fn phase_record(n: u64) -> PhaseRecord {
     }
     worker.errors.push(IoError {
         action: "write".into(),
+        op: Some(Op::Write),
+        kind: FailureKind::TooSlow { latency: Nanos(12), max: Nanos(10) },
         file: "/mnt/card/測る.tmp".into(),
         offset: Bytes(8192),
         len: Bytes(4096),

@@ -3,7 +3,7 @@
 use hakaru_dialects::fio::{Invocation, words_for_plan};
 use hakaru_engine::RunError;
 use hakaru_model::plan::{LeftOut, Plan, PlanError, WorkerPlan};
-use hakaru_model::record::{ErrorRecord, IoError, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{ErrorRecord, FailureKind, IoError, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use rustix::io::Errno;
 use std::path::Path;
@@ -125,6 +125,8 @@ fn io_error(error: &PlanError) -> IoError {
 fn not_started(errno: Errno, file: String) -> IoError {
     IoError {
         action: "open".to_owned(),
+        op: None,
+        kind: FailureKind::NotStarted,
         file,
         offset: Bytes(0),
         len: Bytes(0),

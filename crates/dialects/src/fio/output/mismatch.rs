@@ -2,7 +2,8 @@
 
 use super::normal::{error_text, place_of};
 use hakaru_model::mismatch::{Difference, Mismatch, Saved};
-use hakaru_model::record::{IoError, StopReason, WorkerRecord};
+use hakaru_model::record::{FailureKind, IoError, StopReason, WorkerRecord};
+use hakaru_model::units::Nanos;
 use std::fmt::Write;
 
 /// The lines of all errors that a worker kept in full. Empty when there were none.
@@ -27,7 +28,7 @@ pub fn ended_by_error(worker: &WorkerRecord) -> Option<String> {
     let first = worker.errors.first.iter().find(damaged).or(worker.errors.first.first());
     let error = first.filter(|_| worker.stop == StopReason::Error)?;
     // The shape is fio's, which names a line of its sources; there is none to name here.
-    let (file, func) = if damaged(&error) { ("io_u.c", "io_u_sync_complete") } else { place_of(&error.action) };
+    let (file, func) = if damaged(&error) { ("io_u.c", "io_u_sync_complete") } else { place_of(error.kind) };
     let (pid, errno, words) = (worker.pid, error.errno, error_text(error.errno));
     Some(format!("fio: pid={pid}, err={errno}/file:{file}:0, func={func}, error={words}\n"))
 }
@@ -38,15 +39,25 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
 }
 
 fn io_error(text: &mut String, job: &str, error: &IoError) {
-    let IoError { action, file, offset, len, errno, .. } = error;
-    if action.starts_with("rate_") {
-        return line(text, format_args!("{job}: {action}"));
+    let IoError { action, file, errno, .. } = error;
+    let (offset, len) = (error.offset.0, error.len.0);
+    match error.kind {
+        FailureKind::RateMissed { wanted, got } => {
+            line(text, format_args!("{job}: rate_min={wanted}B/s not met, got {got}B/s"));
+        }
+        FailureKind::IopsMissed { wanted, got } => {
+            line(text, format_args!("{job}: rate_iops_min={wanted} not met, got {got} IOPS"));
+        }
+        FailureKind::TooSlow { latency: Nanos(ns), max: Nanos(max) } => {
+            let what = format!("latency of {ns} nsec exceeds specified max ({max} nsec)");
+            line(text, format_args!("fio: {what}: {file} {action} {offset} {len}"));
+        }
+        _ => {
+            let words = error_text(*errno);
+            let what = format!("{words}: {action} offset={offset}, buflen={len}");
+            line(text, format_args!("fio: io_u error on file {file}: {what}"));
+        }
     }
-    if let Some((what, op)) = action.strip_prefix("latency of").and_then(|rest| rest.rsplit_once(": ")) {
-        return line(text, format_args!("fio: latency of{what}: {file} {op} {} {}", offset.0, len.0));
-    }
-    let words = error_text(*errno);
-    line(text, format_args!("fio: io_u error on file {file}: {words}: {action} offset={}, buflen={}", offset.0, len.0));
 }
 
 fn mismatch_lines(text: &mut String, error: &IoError, mismatch: &Mismatch) {
@@ -87,7 +98,43 @@ fn mismatch_lines(text: &mut String, error: &IoError, mismatch: &Mismatch) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::units::{Bytes, Nanos};
+    use hakaru_model::units::Bytes;
+
+    /// As fio 3.33 printed them.
+    #[test]
+    fn broken_rules_are_told_as_fio_tells_them() {
+        let tell = |kind, errno| {
+            let mut worker = WorkerRecord { name: "a".into(), pid: 7, ..WorkerRecord::default() };
+            worker.stop = StopReason::Error;
+            worker.errors.push(IoError {
+                action: "read".into(),
+                op: Some(hakaru_model::job::Op::Read),
+                kind,
+                file: "/tmp/t".into(),
+                offset: Bytes(0),
+                len: Bytes(4096),
+                errno,
+                at: Nanos(0),
+                mismatches: Vec::new(),
+            });
+            errors(&worker) + &ended_by_error(&worker).unwrap()
+        };
+        let slow = FailureKind::TooSlow { latency: Nanos(327_822), max: Nanos(1000) };
+        insta::assert_snapshot!(tell(slow, 110), @"
+        fio: latency of 327822 nsec exceeds specified max (1000 nsec): /tmp/t read 0 4096
+        fio: pid=7, err=110/file:io_u.c:0, func=max latency exceeded, error=Connection timed out
+        ");
+        let iops = FailureKind::IopsMissed { wanted: 100_000_000, got: 6358 };
+        insta::assert_snapshot!(tell(iops, 5), @"
+        a: rate_iops_min=100000000 not met, got 6358 IOPS
+        fio: pid=7, err=5/file:backend.c:0, func=check_min_rate, error=Input/output error
+        ");
+        let rate = FailureKind::RateMissed { wanted: 107_374_182_400, got: 897_503_232 };
+        insta::assert_snapshot!(tell(rate, 5), @"
+        a: rate_min=107374182400B/s not met, got 897503232B/s
+        fio: pid=7, err=5/file:backend.c:0, func=check_min_rate, error=Input/output error
+        ");
+    }
 
     /// As fio 3.33 printed it for the same damage, but for its own marks of blocks and places in its sources.
     #[test]
@@ -103,6 +150,8 @@ mod tests {
         for difference in [checksum, pattern, Difference::Offset { found: 12_288, wanted: 28_672 }] {
             worker.errors.push(IoError {
                 action: "verify".into(),
+                op: Some(hakaru_model::job::Op::Read),
+                kind: FailureKind::Verify,
                 file: "f".into(),
                 offset: Bytes(8192),
                 len: Bytes(4096),

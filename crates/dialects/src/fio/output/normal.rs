@@ -13,7 +13,7 @@ use crate::fio::UnifiedReporting;
 use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::Op;
-use hakaru_model::record::{IoError, Latency};
+use hakaru_model::record::{FailureKind, IoError, Latency};
 use std::fmt::Write;
 
 /// The results as text. Begins with the newline that ends the status line, or leaves an empty line where there was none.
@@ -56,10 +56,10 @@ pub fn calibration(mean_us: f64, deviation_us: f64) -> String {
 }
 
 /// Where fio would say an error came from.
-pub(super) fn place_of(action: &str) -> (&'static str, &'static str) {
-    match action {
-        action if action.starts_with("rate_") => ("backend.c", "check_min_rate"),
-        action if action.starts_with("latency of") => ("io_u.c", "max latency exceeded"),
+pub(super) fn place_of(kind: FailureKind) -> (&'static str, &'static str) {
+    match kind {
+        FailureKind::RateMissed { .. } | FailureKind::IopsMissed { .. } => ("backend.c", "check_min_rate"),
+        FailureKind::TooSlow { .. } => ("io_u.c", "max latency exceeded"),
         _ => ("io_u.c", "io_u error"),
     }
 }
@@ -93,12 +93,12 @@ impl Text {
     }
 
     fn header(&mut self, view: &RunView<'_>, report: &Report<'_>) {
-        let error = report.told_error().map_or("err= 0".to_owned(), |IoError { errno, action, mismatches, .. }| {
+        let error = report.told_error().map_or("err= 0".to_owned(), |IoError { errno, kind, mismatches, .. }| {
             // The shape is fio's, which names a line of its sources; there is none to name here.
             let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
                 (false, false) => return format!("err={errno:>2} ()"),
                 (false, true) => ("io_u.c", "io_u_sync_complete"),
-                (true, _) => place_of(action),
+                (true, _) => place_of(*kind),
             };
             format!("err={errno:>2} (file:{file}:0, func={func}, error={})", error_text(*errno))
         });

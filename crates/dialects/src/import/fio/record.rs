@@ -9,7 +9,8 @@ use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{BlockSize, Op, PerOp};
 use hakaru_model::record::{
-    CpuUsage, DepthRecord, ErrorRecord, IoError, Latency, OpRecord, PhaseRecord, Samples, StopReason, WorkerRecord,
+    CpuUsage, DepthRecord, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord, Samples, StopReason,
+    WorkerRecord,
 };
 use hakaru_model::reported::{Block, Figure, OpReport, Percentile, WorkerReport, op_named};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
@@ -258,6 +259,8 @@ fn errors(report: &Block) -> ErrorRecord {
     if first > 0 {
         errors.first.push(IoError {
             action: "I/O".to_owned(),
+            op: None,
+            kind: FailureKind::Unknown,
             file: String::new(),
             offset: Bytes(0),
             len: Bytes(0),
