@@ -271,6 +271,21 @@ mod tests {
         assert!(matches!(lost, Err(VerifyError::NotRestored { at: Bytes(512), left: Bytes(512), .. })), "{lost:?}");
     }
 
+    /// It said "No such device" and nothing of the card being gone.
+    #[test]
+    fn a_card_that_is_gone_when_it_is_put_back_is_called_pulled() {
+        for errno in [rustix::io::Errno::NODEV, rustix::io::Errno::NXIO, rustix::io::Errno::NOMEDIUM] {
+            let source = io::Error::from_raw_os_error(errno.raw_os_error());
+            let told = VerifyError::NotRestored { at: Bytes(512), left: Bytes(1024), source }.to_string();
+            assert!(told.contains("could not be put back: the device was pulled, or lost its connection"), "{told}");
+            let told = VerifyError::Flush { source: io::Error::from_raw_os_error(errno.raw_os_error()) }.to_string();
+            assert!(told.contains("the device was pulled"), "{told}");
+        }
+        let source = io::Error::from_raw_os_error(5);
+        let told = VerifyError::NotRestored { at: Bytes(512), left: Bytes(1024), source }.to_string();
+        assert!(!told.contains("pulled"), "{told}");
+    }
+
     /// One sector that cannot be read lies in a chunk of sound ones: they were overwritten without having been kept.
     #[test]
     fn one_bad_block_takes_none_of_its_neighbours_along() {

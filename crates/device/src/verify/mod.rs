@@ -57,7 +57,7 @@ pub enum VerifyError {
         at: Bytes,
     },
     /// What was written could not be flushed.
-    #[error("the device refused to flush: {source}")]
+    #[error("the device refused to flush: {}", cause(source))]
     Flush {
         /// Its answer.
         source: io::Error,
@@ -72,7 +72,7 @@ pub enum VerifyError {
         at: Bytes,
     },
     /// What was there before could not be put back.
-    #[error("what was at {at} could not be put back: {source} ({left} in all are not as they were)")]
+    #[error("what was at {at} could not be put back: {} ({left} in all are not as they were)", cause(source))]
     NotRestored {
         /// The first place.
         at: Bytes,
@@ -206,6 +206,11 @@ fn is_full(error: &io::Error) -> bool {
 /// What a device that answers no more is told by.
 fn gone(at: Bytes, source: io::Error) -> VerifyError {
     if is_gone(&source) { VerifyError::Pulled { at, source } } else { VerifyError::Gone { at, source } }
+}
+
+/// What an error means, for a message.
+fn cause(error: &io::Error) -> String {
+    if is_gone(error) { format!("the device was pulled, or lost its connection: {error}") } else { error.to_string() }
 }
 
 /// Errors that mean that the device is no longer there.
