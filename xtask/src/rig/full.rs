@@ -7,7 +7,7 @@ use super::jobs;
 use super::layers::Layer;
 use super::product::Product;
 use super::speed::Station;
-use super::{faults, guarding, identity, machine, product, ranges, returned, setup, zoned};
+use super::{amplification, faults, guarding, identity, machine, product, ranges, returned, setup, zoned};
 use anyhow::{Result, bail, ensure};
 use hakaru_rig::guest::{Bus, Guest};
 use hakaru_rig::kit::{Arch, Kit};
@@ -34,6 +34,7 @@ type Group = (&'static str, &'static str, fn(&Bench, &mut Checks) -> Result<()>)
 const GROUPS: &[Group] = &[
     ("machine", "what the other groups rely on", machine::main),
     ("ageing", "a cache that fills, stalls, and heat", machine::ageing),
+    ("amplification", "bytes of the device for each byte of the job", amplification::main),
     ("wires", "1 and 4 data lines, 25 and 50 MHz", wires),
     ("identity", "what is told of cards, USB, NVMe and SATA", identity::main),
     ("guard", "no attempt on a device in use succeeds", guarding::main),

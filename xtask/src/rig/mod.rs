@@ -2,6 +2,7 @@
 //!
 //! What a machine and a card are is the affair of `hakaru-rig`; here is what is asked of them.
 
+mod amplification;
 mod articles;
 mod campaign;
 mod cards;

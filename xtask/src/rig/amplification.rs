@@ -1,0 +1,191 @@
+//! I/O amplification in a record, against the card's own ledger: both must count the same bytes.
+//!
+//! On a raw card the ledger holds the bytes of the job and nothing else. On vfat each write is synced, so that what the file
+//! system writes follows the write it belongs to; the ledger is cut where the measured part of the data begins and ends.
+
+use super::cards::{self, make};
+use super::checks::Checks;
+use super::full::Bench;
+use anyhow::{Context, Result, ensure};
+use hakaru_model::job::Op;
+use hakaru_model::units::Bytes;
+use hakaru_rig::card::{Card, Command, Ledger};
+use hakaru_rig::guest::Guest;
+use serde_json::Value;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Bytes of an I/O. What vfat writes besides comes in smaller commands.
+const BLOCK: u64 = 64 << 10;
+
+/// One worker with a ramp, one I/O in flight.
+const WORKLOAD: &str = r#"
+[[workload]]
+name = "OP"
+rw = "OP"
+bs = "64 KiB"
+size = "8 MiB"
+file = "data"
+ramp-time = "1s"
+runtime = "2s"
+"#;
+
+/// A raw card, then the same card with vfat.
+pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+    let card = make(cards::nimble())?;
+    let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
+    let whole = "[[card]]\nlabel = \"card\"\ndevice = \"/dev/mmcblk0\"\n";
+    for (op, rw) in [(Op::Write, "randwrite"), (Op::Read, "randread")] {
+        checks.check(&format!("raw {rw}: the record counts what the card counts"), || {
+            let (ledger, counted) =
+                run(&mut guest, bench, &card, rw, &format!("{whole}{}", WORKLOAD.replace("OP", rw)))?;
+            counted.is_raw(&ledger, op)
+        });
+    }
+    card.hurry(true);
+    guest.run("mkfs.vfat -F 32 -s 32 -I /dev/mmcblk0 >&2 && mount /dev/mmcblk0 /mnt", LIMIT)?.success()?;
+    card.hurry(false);
+    let folder = "[[card]]\nlabel = \"folder\"\nfolder = \"/mnt\"\n";
+    checks.check("vfat, synced: the record counts what the card counts", || {
+        let file = format!("{folder}{}fsync = 1\n", WORKLOAD.replace("OP", "randwrite"));
+        let (ledger, counted) = run(&mut guest, bench, &card, "vfat", &file)?;
+        counted.is_within(&ledger)
+    });
+    Ok(guest.power_off()?)
+}
+
+/// Carries a campaign of one run out. What the card was asked meanwhile, and what the record says.
+fn run(guest: &mut Guest, bench: &Bench, card: &Card, name: &str, file: &str) -> Result<(Ledger, Counted)> {
+    let (toml, command) = (format!("{name}.toml"), format!("{} --db /tmp/{name}.db", bench.hakaru));
+    std::fs::write(guest.out().join(&toml), format!("name = \"{name}\"\nrepeats = 1\n{file}"))?;
+    guest.run("sync", LIMIT)?.success()?;
+    card.take_ledger();
+    let script = format!(
+        "export XDG_STATE_HOME=/tmp/state\n\
+         {command} campaign run /out/{toml} --erase=$(cat /sys/block/mmcblk0/device/cid) >&2 || exit 1\n"
+    );
+    guest.run(&script, LIMIT)?.success()?;
+    let ledger = card.take_ledger();
+    let records = guest.run(&format!("{command} export"), LIMIT)?.success()?;
+    let csv = guest.run(&format!("{command} campaign report /out/{toml} --format csv"), LIMIT)?.success()?;
+    Ok((ledger, Counted::read(&records, &csv, name)?))
+}
+
+/// What the record of a run with one worker says, in bytes.
+#[derive(Debug)]
+struct Counted {
+    /// By the application while it was measured.
+    measured: u64,
+    /// By the application in its ramp.
+    ramp: u64,
+    /// By the counters of the disk while it was measured.
+    device: u64,
+    /// By the counters of the disk, ramp included.
+    device_with_ramp: u64,
+    /// As the report shows it.
+    amplification: f64,
+}
+
+impl Counted {
+    fn read(records: &str, csv: &str, name: &str) -> Result<Counted> {
+        let record: Value = serde_json::from_str(records.lines().next().context("nothing is exported")?)?;
+        let (phase, op) = (&record["phases"][0], if name.contains("read") { "read" } else { "write" });
+        let worker = &phase["workers"][0];
+        let number = |value: &Value, what: &str| value.as_u64().with_context(|| format!("no {what} in {phase}"));
+        let sectors = |disks: &Value| {
+            let disks = disks.as_array().into_iter().flatten();
+            let card = disks.filter(|disk| disk["name"] == "mmcblk0").map(|disk| &disk[format!("{op}_sectors")]);
+            card.last().and_then(Value::as_u64).context("no counters of mmcblk0")
+        };
+        let head: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
+        let column = |name: &str| head.iter().position(|column| *column == name).context("no such column");
+        let (figure, mean) = (column("figure")?, column("mean")?);
+        let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let row =
+            rows.find(|row| row[figure] == "amplification").with_context(|| format!("not in the report:\n{csv}"))?;
+        Ok(Counted {
+            measured: number(&worker["ops"][op]["bytes"], "bytes")?,
+            ramp: number(&worker["ramp_bytes"][op], "bytes of the ramp")?,
+            device: 512 * sectors(&phase["traffic"]["disks"])?,
+            device_with_ramp: 512 * sectors(&phase["disks"])?,
+            amplification: row[mean].parse().with_context(|| format!("the amplification is {:?}", row[mean]))?,
+        })
+    }
+
+    /// On a raw card: the bytes of the job, and none besides.
+    fn is_raw(&self, ledger: &Ledger, op: Op) -> Result<String> {
+        let data: u64 = data(ledger, op).map(|command| command.len.0).sum();
+        ensure!(self.ramp > 0 && self.measured > 0, "nothing was done: {self:?}");
+        ensure!(data == self.ramp + self.measured, "the card was asked for {data} bytes of data: {self:?}");
+        ensure!(self.device == self.measured, "{self:?}");
+        ensure!(self.device_with_ramp == self.ramp + self.measured, "{self:?}");
+        // Identifying a card reads it.
+        ensure!(
+            op == Op::Read || ledger.of(op).bytes.0 == data,
+            "the card was asked for {:?}: {self:?}",
+            ledger.of(op)
+        );
+        self.shows(self.device)?;
+        Ok(format!("{} and {} in the ramp, on both sides; {}", self.device, self.ramp, self.amplification))
+    }
+
+    /// With a file system: all that the card was asked from the first measured I/O on, without the sync of the one before it.
+    fn is_within(&self, ledger: &Ledger) -> Result<String> {
+        let (least, most) = cut(ledger, self.measured).with_context(|| format!("{self:?}"))?;
+        ensure!(
+            (least..=most).contains(&self.device),
+            "the card was asked for {least} to {most} bytes from there on: {self:?}"
+        );
+        let total = ledger.of(Op::Write).bytes.0;
+        ensure!(self.device < self.device_with_ramp && self.device_with_ramp <= total, "{total} in all: {self:?}");
+        self.shows(self.device)?;
+        let Counted { device, measured, amplification, .. } = self;
+        Ok(format!("{device} bytes for {measured}, and by the ledger {least} to {most}; {amplification}"))
+    }
+
+    fn shows(&self, device: u64) -> Result<()> {
+        let exact = device as f64 / self.measured as f64;
+        ensure!((self.amplification - exact).abs() < 1e-4, "{exact} is shown as {}", self.amplification);
+        Ok(())
+    }
+}
+
+fn data(ledger: &Ledger, op: Op) -> impl DoubleEndedIterator<Item = &Command> {
+    ledger.commands.iter().filter(move |command| command.op == op && command.len.0 >= BLOCK)
+}
+
+/// Bytes written with the last `measured` bytes of data: without and with the small commands just before and after them.
+fn cut(ledger: &Ledger, measured: u64) -> Result<(u64, u64)> {
+    let writes: Vec<Bytes> = ledger.commands.iter().filter(|c| c.op == Op::Write).map(|c| c.len).collect();
+    let is_data = |len: &Bytes| len.0 >= BLOCK;
+    let last = writes.iter().rposition(is_data).context("no data was written")?;
+    let mut left = measured;
+    let mut first = last + 1;
+    while left > 0 {
+        first = writes[..first].iter().rposition(is_data).context("less data was written than the record says")?;
+        left = left.checked_sub(writes[first].0).context("a command has data of the ramp and of the measured part")?;
+    }
+    let before = writes[..first].iter().rposition(is_data).map_or(0, |at| at + 1);
+    let sum = |part: &[Bytes]| part.iter().map(|len| len.0).sum::<u64>();
+    Ok((sum(&writes[first..=last]), sum(&writes[before..])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::units::Nanos;
+
+    #[test]
+    fn the_ledger_is_cut_where_the_data_begins() {
+        let mut ledger = Ledger::default();
+        for (at, len) in [BLOCK, 512, BLOCK, 512, 512, 2 * BLOCK, 512].into_iter().enumerate() {
+            let (offset, len) = (Bytes(at as u64), Bytes(len));
+            let (begun_at, busy, ended_at) = (Nanos(0), Nanos(0), Nanos(0));
+            ledger.commands.push(Command { op: Op::Write, offset, len, begun_at, busy, ended_at });
+        }
+        assert_eq!(cut(&ledger, 2 * BLOCK).unwrap(), (2 * BLOCK, 2 * BLOCK + 1536));
+        assert_eq!(cut(&ledger, 3 * BLOCK).unwrap(), (3 * BLOCK + 1024, 3 * BLOCK + 2048));
+        assert!(cut(&ledger, BLOCK).is_err() && cut(&ledger, 5 * BLOCK).is_err());
+    }
+}
