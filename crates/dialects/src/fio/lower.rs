@@ -49,6 +49,10 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     times(&mut job, warnings);
     measure(&mut job, spec);
     job.files.invalidate &= !job.files.pre_read;
+    if job.access.trim_before_write {
+        // fio counts the writes behind which it flushes only in jobs that do not trim.
+        (job.durability.fsync_every, job.durability.fdatasync_every) = (0, 0);
+    }
     // A mix is laid out in full, even one without reads.
     job.files.overwrite |= matches!(spec.rw.0, "rw" | "randrw" | "readwrite" | "randreadwrite");
     count_zones(&mut job, &mut zones, spec).map_err(bad)?;

@@ -37,6 +37,7 @@ impl Resolver {
             check(job)?;
             let seed = self.seeds.next_u64();
             let before = if self.leaves_out { files.clone() } else { Vec::new() };
+            let first = self.workers;
             match self.clones(job, index as u32, seed, &mut files) {
                 Ok(clones) => {
                     self.note_weaknesses(job);
@@ -44,6 +45,7 @@ impl Resolver {
                 }
                 Err(error) if self.leaves_out && error.is_of_one_job() => {
                     files = before;
+                    self.workers = first + job.numjobs;
                     self.left_out.push(LeftOut { phase: phase_index, job: index as u32, error });
                 }
                 Err(error) => return Err(error),
@@ -258,7 +260,16 @@ impl Resolver {
             }
             check_alignment(job, facts, &region)?;
             let exact = region.len;
-            let (region, exact) = if job.rules.files.fill_device { (region, exact) } else { share(job, region, count) };
+            let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
+            if !job.access.random && job.extent.filesize.is_some() && !in_percent {
+                // As in fio, a job in line goes on to the end of its last block where the file is that long.
+                let whole = region.len.next_multiple_of(smallest_block(job));
+                let there = if fixed > 0 { fixed } else { facts.size.0 };
+                region.len = if region.offset + whole <= there { whole } else { region.len };
+            }
+            let (region, shared) =
+                if job.rules.files.fill_device { (region, exact) } else { share(job, region, count) };
+            let exact = shared.min(exact);
             within(job, &path, &region)?;
             regions.push(region);
             room += exact;

@@ -362,3 +362,19 @@ fn a_file_of_a_job_that_writes_zeros_is_laid_out_with_zeros() {
     let plan = resolve(zeros, &[facts("f", TargetKind::Absent, 0)]).unwrap();
     assert!(plan.phases[0].files[0].zeros);
 }
+
+#[test]
+fn the_last_block_of_a_part_is_whole_where_the_file_is_longer() {
+    let ios = |kind, size: u64, random: bool| {
+        let mut job = job(Op::Read);
+        job.access.random = random;
+        job.extent.filesize = Some(Bytes(100_001));
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(200_001)));
+        let plan = resolve(job, &[facts("f", kind, size)]).unwrap();
+        plan.phases[0].workers[0].stream.requests().count()
+    };
+    assert_eq!(ios(TargetKind::BlockDevice, 2 << 20, false), 25);
+    assert_eq!(ios(TargetKind::File, 2 << 20, false), 25);
+    assert_eq!(ios(TargetKind::Absent, 0, false), 24);
+    assert_eq!(ios(TargetKind::BlockDevice, 2 << 20, true), 24);
+}

@@ -48,13 +48,13 @@ impl LogFiles {
     /// Makes the files, so that one that cannot be made is told before anything runs. Files that several jobs share are
     /// appended to, as in fio.
     pub(super) fn create(invocation: &Invocation, plan: &Plan) -> anyhow::Result<LogFiles> {
-        let mut number = 0;
         let mut files = LogFiles::default();
         let jobs = invocation.scenario.phases.iter().zip(&invocation.extras);
         for (phase, (scenario, extras)) in plan.phases.iter().zip(jobs) {
             let mut workers = Vec::new();
             for worker in &phase.workers {
-                number += 1;
+                // Jobs that could not begin have a number too.
+                let number = worker.number + 1;
                 let at = worker.job as usize;
                 let (Some(job), Some(extras)) = (scenario.jobs.get(at), extras.get(at)) else { continue };
                 let logs = WorkerLogs::of(job, extras, number);

@@ -376,3 +376,9 @@ fn files_of_a_mix_are_laid_out_in_full_even_without_reads() {
     assert!(job("--name=a --rw=randrw:3 --rwmixread=0 --size=64k").files.overwrite);
     assert!(!job("--name=a --rw=randwrite --size=64k").files.overwrite);
 }
+
+#[test]
+fn jobs_that_trim_before_they_write_do_not_flush_between_writes() {
+    assert_eq!(job("--name=a --rw=trimwrite --fsync=7 --filename=/dev/loop9").durability.fsync_every, 0);
+    assert_eq!(job("--name=a --rw=write --fsync=7 --size=64k").durability.fsync_every, 7);
+}
