@@ -7,6 +7,23 @@ use hakaru_model::rng::Rng;
 /// Without a chunk of its own, the part of a buffer that compresses comes again after so many bytes.
 const CHUNK: usize = 4096;
 
+/// Between two writes of the same random bytes from one buffer lie as many others at least, where memory allows: more
+/// than most compressors look back, and more than file systems compress at once.
+const UNLIKE: usize = 128 << 10;
+/// Bytes that the buffers of one worker may take for that in all.
+const UNLIKE_IN_ALL: usize = 2 << 20;
+/// However many buffers there are, each has more than zlib looks back (32 KiB).
+const UNLIKE_AT_LEAST: usize = 36 << 10;
+
+/// Bytes of random data that a worker needs beyond its blocks, for each I/O in flight.
+pub(crate) fn spare(plan: &WorkerPlan) -> usize {
+    let marked = plan.buffers.scramble && !plan.buffers.refill && plan.verify.is_none();
+    if !plan.writes || !marked || plan.buffers.fill != Fill::Random || plan.max_block as usize >= UNLIKE {
+        return 0;
+    }
+    (UNLIKE_IN_ALL / plan.queue.iodepth.max(1) as usize).clamp(UNLIKE_AT_LEAST, UNLIKE)
+}
+
 /// What a worker writes.
 #[derive(Debug)]
 pub(crate) struct Content {

@@ -111,8 +111,17 @@ fn seat(around: &Surroundings<'_>, starter: &Starter<'_>) -> Result<(zones::Seat
 
 /// One buffer for each I/O in flight.
 fn slots(plan: &WorkerPlan) -> Result<Slots, RunError> {
-    let depth = plan.queue.iodepth as usize;
-    Slots::new(depth, plan.max_block as usize).map_err(|errno| no_memory(plan, errno))
+    some_slots(plan, plan.queue.iodepth as usize)
+}
+
+/// The buffer of one I/O of several in flight.
+fn one_slot(plan: &WorkerPlan) -> Result<Slots, RunError> {
+    some_slots(plan, 1)
+}
+
+fn some_slots(plan: &WorkerPlan, count: usize) -> Result<Slots, RunError> {
+    let (size, spare) = (plan.max_block as usize, crate::content::spare(plan));
+    Slots::with_spare(count, size, spare).map_err(|errno| no_memory(plan, errno))
 }
 
 fn no_memory(plan: &WorkerPlan, errno: Errno) -> RunError {
@@ -235,12 +244,15 @@ fn run_engine(
         }
         IoEngine::Posixaio => {
             let mut rng = Rng::fork(plan.seed, 0xf2);
-            let fill = |buffer: &mut [u8]| {
+            let mut buffers = Vec::with_capacity(depth);
+            for _ in 0..depth {
+                let mut buffer = one_slot(plan)?;
                 if plan.writes {
-                    crate::content::fill(buffer, &plan.buffers, &mut rng);
+                    crate::content::fill(buffer.all_mut(), &plan.buffers, &mut rng);
                 }
-            };
-            let backend = PosixaioBackend::new(opened()?, depth, plan.max_block as usize, fill);
+                buffers.push(buffer);
+            }
+            let backend = PosixaioBackend::new(opened()?, buffers);
             timed(around, backend.map_err(|errno| no_memory(plan, errno))?, clock)
         }
         IoEngine::Falloc => timed(around, SpaceBackend::new(opened()?, slots()?, Reserve), clock),

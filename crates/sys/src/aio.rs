@@ -186,6 +186,12 @@ impl AioQueue {
         self.slots.get_mut(slot as usize, len)
     }
 
+    /// The buffer of a slot that is not in flight, after moving it on: see [`Slots::move_on`].
+    #[inline]
+    pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.move_on(slot as usize, len)
+    }
+
     /// All buffers, to fill them before the first I/O.
     pub fn buffers(&mut self) -> &mut [u8] {
         self.slots.all_mut()

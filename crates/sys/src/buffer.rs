@@ -79,8 +79,17 @@ pub struct Slots {
     memory: AlignedBuffer,
     size: usize,
     stride: usize,
-    /// Which of them the kernel has now: those are not lent out.
-    busy: Box<[bool]>,
+    /// The last byte of its memory at which the buffer of a slot may begin.
+    last_start: usize,
+    slots: Box<[Slot]>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Whether the kernel has it now: then it is not lent out.
+    busy: bool,
+    /// Where in its memory its buffer begins.
+    start: usize,
 }
 
 impl Slots {
@@ -89,14 +98,39 @@ impl Slots {
     /// # Errors
     /// What `mmap` answered; EOVERFLOW when the product does not fit in memory addresses.
     pub fn new(count: usize, size: usize) -> Result<Slots, Errno> {
-        let stride = size.max(1).checked_next_multiple_of(4096).ok_or(Errno::OVERFLOW)?;
+        Slots::with_spare(count, size, 0)
+    }
+
+    /// As [`Slots::new`], each with `spare` bytes more, through which [`Slots::move_on`] moves its buffer.
+    ///
+    /// # Errors
+    /// As [`Slots::new`].
+    pub fn with_spare(count: usize, size: usize, spare: usize) -> Result<Slots, Errno> {
+        let whole = size.max(1).checked_next_multiple_of(4096).ok_or(Errno::OVERFLOW)?;
+        let stride = spare.checked_next_multiple_of(4096).and_then(|spare| whole.checked_add(spare));
+        let stride = stride.ok_or(Errno::OVERFLOW)?;
         let memory = AlignedBuffer::new(stride.checked_mul(count.max(1)).ok_or(Errno::OVERFLOW)?)?;
-        Ok(Slots { memory, size, stride, busy: vec![false; count.max(1)].into_boxed_slice() })
+        let slots = vec![Slot::default(); count.max(1)].into_boxed_slice();
+        Ok(Slots { memory, size, stride, last_start: stride - whole, slots })
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.busy.len()
+        self.slots.len()
+    }
+
+    /// Moves the buffer of a slot behind the first `len` bytes of where it is, or to the beginning where its memory
+    /// ends, and returns the first `len` bytes there. A buffer of 4 KiB or more begins at a page, a smaller one at a
+    /// multiple of 512 bytes.
+    ///
+    /// # Panics
+    /// As [`Slots::get_mut`].
+    #[inline]
+    pub fn move_on(&mut self, slot: usize, len: usize) -> &mut [u8] {
+        let step = len.next_power_of_two().clamp(512, 4096);
+        let start = (self.slots[slot].start + len).next_multiple_of(step);
+        self.slots[slot].start = if start > self.last_start { 0 } else { start };
+        self.get_mut(slot, len)
     }
 
     /// Bytes of each.
@@ -110,9 +144,10 @@ impl Slots {
     /// When there is no such slot, `len` is more than its size, or the kernel has it: each would be a bug of the caller.
     #[inline]
     pub fn get_mut(&mut self, slot: usize, len: usize) -> &mut [u8] {
-        assert!(!self.busy[slot], "slot {slot} is in flight");
-        assert!(len <= self.stride, "a slot of {} bytes cannot hold {len}", self.stride);
-        let start = slot * self.stride;
+        let Slot { busy, start } = self.slots[slot];
+        assert!(!busy, "slot {slot} is in flight");
+        assert!(len <= self.stride - start, "a slot of {} bytes cannot hold {len}", self.size);
+        let start = slot * self.stride + start;
         &mut self.memory.as_mut_slice()[start..start + len]
     }
 
@@ -121,30 +156,36 @@ impl Slots {
     /// # Panics
     /// When any of it is in flight: a bug of the caller.
     pub fn all_mut(&mut self) -> &mut [u8] {
-        assert!(!self.busy.contains(&true), "a slot is in flight");
+        assert!(self.slots.iter().all(|slot| !slot.busy), "a slot is in flight");
         self.memory.as_mut_slice()
     }
 
     /// Lends a slot to the kernel: its address, after checking that it is free and can hold `len` bytes.
     #[inline]
     pub(crate) fn lend(&mut self, slot: usize, len: usize) -> *mut u8 {
-        if self.busy[slot] || len > self.stride {
+        let Slot { busy, start } = self.slots[slot];
+        if busy || len > self.stride - start {
             cannot_take(slot, len);
         }
-        self.busy[slot] = true;
-        self.memory.address().wrapping_add(slot * self.stride)
+        self.slots[slot].busy = true;
+        self.memory.address().wrapping_add(slot * self.stride + start)
     }
 
     /// Takes a slot back.
     #[inline]
     pub(crate) fn give_back(&mut self, slot: usize) {
-        self.busy[slot] = false;
+        self.slots[slot].busy = false;
     }
 
-    /// Address of a slot, to describe it to the kernel before any transfer.
+    /// Address of the buffer of a slot.
     pub(crate) fn address(&self, slot: usize) -> *mut u8 {
-        assert!(slot < self.busy.len(), "no slot {slot}");
-        self.memory.address().wrapping_add(slot * self.stride)
+        self.memory.address().wrapping_add(slot * self.stride + self.slots[slot].start)
+    }
+
+    /// Address and bytes of the memory of a slot, to describe it to the kernel before any transfer.
+    pub(crate) fn memory_of(&self, slot: usize) -> (*mut u8, usize) {
+        assert!(slot < self.slots.len(), "no slot {slot}");
+        (self.memory.address().wrapping_add(slot * self.stride), self.stride)
     }
 }
 
@@ -168,6 +209,24 @@ mod tests {
             slot.fill(i as u8 + 1);
         }
         assert!((0..3).all(|i| slots.get_mut(i, 5000).iter().all(|&b| b == i as u8 + 1)));
+    }
+
+    #[test]
+    fn buffers_move_through_spare_memory() {
+        let mut slots = Slots::with_spare(2, 4096, 8192).unwrap();
+        slots.all_mut().fill(7);
+        let (first, stride) = slots.memory_of(1);
+        let mut starts = |len| {
+            let start = slots.move_on(1, len).as_ptr().addr() - first.addr();
+            assert!(start + 4096 <= stride, "a buffer of full size fits too");
+            start
+        };
+        assert_eq!([4096, 4096, 4096, 4096].map(&mut starts), [4096, 8192, 0, 4096]);
+        assert_eq!([512, 512, 1000, 3000].map(&mut starts), [4608, 5120, 6144, 0]);
+        assert_eq!(slots.memory_of(0).0, slots.address(0));
+        assert!(Slots::with_spare(1, 4096, usize::MAX).is_err());
+        let mut fixed = Slots::new(1, 4096).unwrap();
+        assert_eq!(fixed.move_on(0, 512).as_ptr(), fixed.address(0).cast_const());
     }
 
     #[test]

@@ -136,7 +136,8 @@ mod real {
             let ring = build(entries, options)?;
             let rw_flags = if options.nowait { NOWAIT } else { 0 };
             let vectors = (0..slots.count())
-                .map(|slot| libc::iovec { iov_base: slots.address(slot).cast(), iov_len: slots.size() })
+                .map(|slot| slots.memory_of(slot))
+                .map(|(memory, iov_len)| libc::iovec { iov_base: memory.cast(), iov_len })
                 .collect();
             let rare = options.vectored && !options.fixed_buffers || options.force_async > 0;
             let buffer_mask = if options.fixed_buffers { u16::MAX } else { 0 };
@@ -191,6 +192,12 @@ mod real {
         #[inline]
         pub fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
             self.slots.get_mut(slot as usize, len)
+        }
+
+        /// The buffer of a slot that is not in flight, after moving it on: see [`Slots::move_on`].
+        #[inline]
+        pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+            self.slots.move_on(slot as usize, len)
         }
 
         /// All buffers, to fill them before the first I/O.
@@ -258,7 +265,7 @@ mod real {
                 Memory::Registered(buffer, slot as u16)
             } else if self.options.vectored {
                 let vector = &mut self.vectors[slot as usize];
-                vector.iov_len = len as usize;
+                *vector = libc::iovec { iov_base: buffer.cast(), iov_len: len as usize };
                 Memory::Vector(std::ptr::from_ref(vector))
             } else {
                 Memory::Plain(buffer)

@@ -28,6 +28,12 @@ impl VectoredSlots {
         self.slots.get_mut(slot as usize, len)
     }
 
+    /// The first `len` bytes of one buffer, after moving it on: see [`Slots::move_on`].
+    #[inline]
+    pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.move_on(slot as usize, len)
+    }
+
     /// All buffers, to fill them.
     pub fn buffers(&mut self) -> &mut [u8] {
         self.slots.all_mut()

@@ -36,6 +36,11 @@ impl Backend for AioBackend {
         self.queue.buffer(slot, len)
     }
 
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.queue.next_buffer(slot, len)
+    }
+
     fn buffers(&mut self) -> &mut [u8] {
         self.queue.buffers()
     }

@@ -42,6 +42,10 @@ impl Backend for LockedBackend<'_> {
         self.engine.buffer(len)
     }
 
+    fn next_buffer(&mut self, _: u32, len: usize) -> &mut [u8] {
+        self.engine.next_buffer(len)
+    }
+
     fn buffers(&mut self) -> &mut [u8] {
         self.engine.whole_buffer()
     }

@@ -85,6 +85,11 @@ impl Backend for MmapBackend {
         self.slots.get_mut(slot as usize, len)
     }
 
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.move_on(slot as usize, len)
+    }
+
     fn buffers(&mut self) -> &mut [u8] {
         self.slots.all_mut()
     }

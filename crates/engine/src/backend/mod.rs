@@ -71,6 +71,13 @@ pub(crate) trait Backend {
     /// The buffer of a slot that is free, for the content of a write.
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8];
 
+    /// The buffer of a slot that is free, for the content of a write: where the backend can, another part of its memory
+    /// each time.
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.buffer(slot, len)
+    }
+
     /// Every buffer, to fill before the first I/O.
     fn buffers(&mut self) -> &mut [u8];
 

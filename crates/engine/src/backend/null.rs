@@ -30,6 +30,11 @@ impl Backend for NullBackend {
         self.slots.get_mut(slot as usize, len)
     }
 
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.move_on(slot as usize, len)
+    }
+
     fn buffers(&mut self) -> &mut [u8] {
         self.slots.all_mut()
     }
@@ -86,6 +91,11 @@ impl Backend for NullQueue {
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.slots.get_mut(slot as usize, len)
+    }
+
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.move_on(slot as usize, len)
     }
 
     fn buffers(&mut self) -> &mut [u8] {

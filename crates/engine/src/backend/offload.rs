@@ -15,6 +15,10 @@ use std::time::Duration;
 pub(crate) trait Submitter: Send {
     /// The first bytes of its buffer.
     fn buffer(&mut self, len: usize) -> &mut [u8];
+    /// The same after moving it on: see [`Backend::next_buffer`].
+    fn next_buffer(&mut self, len: usize) -> &mut [u8] {
+        self.buffer(len)
+    }
     /// All of it.
     fn whole_buffer(&mut self) -> &mut [u8];
     /// Does an I/O, and waits for it.
@@ -71,6 +75,10 @@ impl<B: Backend + Send> Submitter for Alone<B> {
         self.backend.buffer(0, len)
     }
 
+    fn next_buffer(&mut self, len: usize) -> &mut [u8] {
+        self.backend.next_buffer(0, len)
+    }
+
     fn whole_buffer(&mut self) -> &mut [u8] {
         self.backend.buffers()
     }
@@ -110,6 +118,10 @@ impl Backend for OffloadBackend {
 
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.crew.tool(slot).buffer(len)
+    }
+
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.crew.tool(slot).next_buffer(len)
     }
 
     /// None in one piece: they were filled one by one as they were made.

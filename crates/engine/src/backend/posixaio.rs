@@ -9,7 +9,7 @@ use super::{Backend, Landing, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 use hakaru_sys::Errno;
-use hakaru_sys::buffer::AlignedBuffer;
+use hakaru_sys::buffer::Slots;
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,35 +20,24 @@ const THREADS: usize = 20;
 /// A queue that threads work on.
 #[derive(Debug)]
 pub(crate) struct PosixaioBackend {
-    crew: Crew<AlignedBuffer>,
+    crew: Crew<Slots>,
     /// The threads have it too.
     files: Arc<Vec<OwnedFd>>,
 }
 
 impl PosixaioBackend {
-    /// Files in the order of the worker's regions; `depth` buffers of `size` bytes, which `fill` makes ready.
+    /// Files in the order of the worker's regions, and for each I/O in flight a buffer of its own.
     ///
     /// # Errors
     /// ENOMEM when there is not enough memory, EAGAIN when there are too many threads.
-    pub(crate) fn new(
-        files: Vec<OwnedFd>,
-        depth: usize,
-        size: usize,
-        mut fill: impl FnMut(&mut [u8]),
-    ) -> Result<PosixaioBackend, Errno> {
-        let mut buffers = Vec::with_capacity(depth);
-        for _ in 0..depth {
-            let mut buffer = AlignedBuffer::new(size)?;
-            fill(buffer.as_mut_slice());
-            buffers.push(buffer);
-        }
-        let threads = depth.min(files.len()).clamp(1, THREADS);
+    pub(crate) fn new(files: Vec<OwnedFd>, buffers: Vec<Slots>) -> Result<PosixaioBackend, Errno> {
+        let threads = buffers.len().min(files.len()).clamp(1, THREADS);
         let terms = Terms { name: "posixaio", threads, ordered_regions: files.len() };
         let files = Arc::new(files);
         let theirs = Arc::clone(&files);
-        let perform = move |request: &Request, buffer: &mut AlignedBuffer| {
+        let perform = move |request: &Request, buffer: &mut Slots| {
             let file = theirs.get(request.region as usize).ok_or(Errno::BADF)?;
-            let memory = &mut buffer.as_mut_slice()[..request.len as usize];
+            let memory = buffer.get_mut(0, request.len as usize);
             let moved = match request.op {
                 Op::Write => rustix::io::pwrite(file, memory, request.offset),
                 _ => rustix::io::pread(file, memory, request.offset),
@@ -65,7 +54,12 @@ impl Backend for PosixaioBackend {
 
     #[inline]
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        &mut self.crew.tool(slot).as_mut_slice()[..len]
+        self.crew.tool(slot).get_mut(0, len)
+    }
+
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.crew.tool(slot).move_on(0, len)
     }
 
     /// None in one piece: they were filled one by one as they were made.
@@ -118,7 +112,12 @@ mod tests {
             file.set_len(1 << 20).unwrap();
             file.into()
         };
-        PosixaioBackend::new((0..files).map(file).collect(), depth, 4096, |buffer| buffer.fill(5)).unwrap()
+        let buffer = |_| {
+            let mut buffer = Slots::new(1, 4096).unwrap();
+            buffer.all_mut().fill(5);
+            buffer
+        };
+        PosixaioBackend::new((0..files).map(file).collect(), (0..depth).map(buffer).collect()).unwrap()
     }
 
     #[test]

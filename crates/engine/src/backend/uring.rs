@@ -48,6 +48,11 @@ impl Backend for RingBackend {
         self.ring.buffer(slot, len)
     }
 
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.ring.next_buffer(slot, len)
+    }
+
     fn buffers(&mut self) -> &mut [u8] {
         self.ring.buffers()
     }

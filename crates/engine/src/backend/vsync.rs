@@ -75,6 +75,11 @@ impl Backend for VsyncBackend {
         self.slots.buffer(slot, len)
     }
 
+    #[inline]
+    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.slots.next_buffer(slot, len)
+    }
+
     fn buffers(&mut self) -> &mut [u8] {
         self.slots.buffers()
     }

@@ -1,6 +1,6 @@
 //! The engines of `io_submit_mode=offload`: one for each I/O in flight, with files and a buffer of its own.
 
-use super::{Starter, call_flags, no_memory, none, polls_for_some, ring_options, timed};
+use super::{Starter, call_flags, none, one_slot, polls_for_some, ring_options, timed};
 use crate::backend::falloc::{Reserve, SpaceBackend};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored};
 use crate::backend::ftruncate::Truncate;
@@ -19,7 +19,6 @@ use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::rng::Rng;
 use hakaru_sys::aio::AioQueue;
-use hakaru_sys::buffer::Slots;
 use hakaru_sys::pipe::SplicePipe;
 use hakaru_sys::ring::{Ring, RingOptions};
 use rustix::fd::OwnedFd;
@@ -51,7 +50,7 @@ pub(super) fn run(
 
 /// One engine with one buffer, the `number`-th of its worker.
 pub(super) fn submitter(plan: &WorkerPlan, number: u32, opened: Vec<OwnedFd>) -> Result<Box<dyn Submitter>, RunError> {
-    let slots = Slots::new(1, plan.max_block as usize).map_err(|errno| no_memory(plan, errno))?;
+    let slots = one_slot(plan)?;
     let none = |errno| none(plan, errno);
     Ok(match plan.ioengine {
         IoEngine::Null => Box::new(Alone::new(NullBackend::new(slots))),

@@ -6,8 +6,10 @@ use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::stream::Request;
 
-/// Bytes of a write that get a mark of their own.
+/// Bytes of a write that are marked without a call.
 pub(super) const MARKED: u32 = 4096;
+/// Bytes that get a mark of their own: the smallest unit that a device can tell from another.
+const SECTOR: usize = 512;
 
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Fills the buffer of a write. Returns the moments of creation and submission.
@@ -21,7 +23,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     /// Makes the content of a write unlike the one before, so that no device can take it for the same.
-    // Most writes are of one page: a call would cost more than the mark.
+    // Most writes are of one page: a call would cost more than the marks.
     #[inline(always)]
     pub(super) fn fill_write(&mut self, slot: u32, request: &Request) {
         if self.refill {
@@ -29,10 +31,8 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         } else if self.scramble {
             self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let mark = self.stamp ^ request.offset;
-            match self.backend.buffer(slot, request.len as usize).first_chunk_mut::<8>() {
-                Some(first) if request.len <= MARKED => *first = mark.to_le_bytes(),
-                _ => self.mark_pages(slot, request),
-            }
+            let buffer = self.backend.next_buffer(slot, request.len as usize);
+            if request.len <= MARKED { mark_sectors(buffer, mark) } else { mark_large(buffer, mark) }
         }
     }
 
@@ -45,21 +45,63 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             _ => self.content.fill(buffer),
         }
     }
+}
 
-    /// Marks each page of a buffer; one that is shorter than a mark gets the beginning of it.
-    #[inline(never)]
-    fn mark_pages(&mut self, slot: u32, request: &Request) {
-        let mark = self.stamp;
-        let buffer = self.backend.buffer(slot, request.len as usize);
-        for (page, place) in buffer.chunks_mut(MARKED as usize).enumerate() {
-            let word = (mark ^ request.offset.wrapping_add(page as u64)).to_le_bytes();
-            // Another place in each page: the same one in all of them would fall into few lines of the cache.
-            let at = (page * 64) % MARKED as usize;
-            let place = if at + 8 <= place.len() { &mut place[at..] } else { place };
-            match place.first_chunk_mut::<8>() {
-                Some(first) => *first = word,
-                None => place.copy_from_slice(&word[..place.len()]),
+/// Marks each sector of a buffer; one that is shorter than a mark gets the beginning of it.
+#[inline(always)]
+fn mark_sectors(buffer: &mut [u8], mark: u64) {
+    let (sectors, rest) = buffer.as_chunks_mut::<SECTOR>();
+    let mut word = mark;
+    for (number, sector) in sectors.iter_mut().enumerate() {
+        // Another place in each sector: the same one in all of them would fall into few lines of the cache.
+        let at = number % 8 * 64;
+        sector[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        word = word.wrapping_add(0xd1b5_4a32_d192_ed03);
+    }
+    if !rest.is_empty() {
+        let len = rest.len().min(8);
+        rest[..len].copy_from_slice(&word.to_le_bytes()[..len]);
+    }
+}
+
+/// The same, where a call costs little beside the marks.
+#[inline(never)]
+fn mark_large(buffer: &mut [u8], mark: u64) {
+    mark_sectors(buffer, mark);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_sector_of_each_write_is_marked_for_itself() {
+        for len in [1, 7, 8, 511, 512, 513, 4096, 4100, 65536] {
+            let mut seen = HashSet::new();
+            for write in 0..3u64 {
+                let mut buffer = vec![0; len];
+                mark_sectors(&mut buffer, write.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1));
+                seen.extend(buffer.chunks(SECTOR).map(<[u8]>::to_vec));
             }
+            assert_eq!(seen.len(), 3 * len.div_ceil(SECTOR), "{len} bytes");
         }
+    }
+
+    /// A thousand writes of one block: what the device sees at that place, one after another.
+    #[test]
+    fn a_block_that_is_rewritten_is_new_each_time() {
+        let mut slots = hakaru_sys::buffer::Slots::with_spare(1, 4096, 128 << 10).unwrap();
+        crate::content::fill_random(slots.all_mut(), &mut hakaru_model::rng::Rng::new(3));
+        let (mut all, mut stamp) = (Vec::new(), 5u64);
+        for _ in 0..1000 {
+            stamp = stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let buffer = slots.move_on(0, 4096);
+            mark_sectors(buffer, stamp ^ 8192);
+            all.extend_from_slice(buffer);
+        }
+        assert_eq!(all.chunks(SECTOR).collect::<HashSet<_>>().len(), 8000);
+        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&all, 6).len();
+        assert!(packed * 100 >= all.len() * 95, "{packed} of {} bytes", all.len());
     }
 }

@@ -25,6 +25,11 @@ impl Ring {
     }
 
     /// Cannot be called.
+    pub fn next_buffer(&mut self, _: u32, _: usize) -> &mut [u8] {
+        match *self {}
+    }
+
+    /// Cannot be called.
     pub fn buffers(&mut self) -> &mut [u8] {
         match *self {}
     }
