@@ -100,6 +100,38 @@ fn jobs_run_beside_one_that_cannot() {
 }
 
 #[test]
+fn directories_of_file_names_are_made_and_others_are_not() {
+    let tree = |home: &Home| ["a", "a/b", "a/b/c", "missing", "q/d/e"].map(|name| home.work().join(name).exists());
+    let fio = |home: &Home, words: &[&str]| Command::new("fio").args(words).current_dir(home.work()).output();
+    let cases: [&[&str]; 6] = [
+        &["--filename=a/b/c"],
+        &["--filename=a/b/c", "--rw=read"],
+        &["--filename=d/e", "--directory=q"],
+        &["--filename=a/b/c", "--ioengine=null"],
+        &["--directory=missing"],
+        &["--directory=missing", "--ioengine=null"],
+    ];
+    for options in cases {
+        let words = [&["--name=j", "--size=64k", "--rw=write"], options].concat();
+        let homes = [Home::new(), Home::new()];
+        homes.iter().for_each(|home| std::fs::create_dir(home.work().join("q")).unwrap());
+        let out = ours(&homes[0], &words);
+        let missing = options.contains(&"--directory=missing");
+        assert_eq!(out.status.success(), !missing, "{options:?}: {}", text(&out.stderr));
+        if missing {
+            let told = text(&out.stderr);
+            assert!(told.starts_with("fio: failed parsing directory=missing"), "{told}");
+        }
+        match fio(&homes[1], &words) {
+            Ok(fio) => {
+                assert_eq!((fio.status.code(), tree(&homes[1])), (out.status.code(), tree(&homes[0])), "{options:?}");
+            }
+            Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
+        }
+    }
+}
+
+#[test]
 fn a_stonewalled_job_runs_after_one_that_cannot() {
     let home = Home::new();
     let words = ["--bs=4k", "--rw=read", "--name=a", "--name=b", "--stonewall", "--size=64k"];

@@ -20,12 +20,14 @@ use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
 use hakaru_dialects::fio::{Action, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION};
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
 use hakaru_model::caveat::Caveat;
+use hakaru_model::job::{IoEngine, Target};
 use hakaru_model::plan::{Facts, LeftOut, Plan};
 use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -152,8 +154,30 @@ struct Run<'a> {
     begun: Instant,
 }
 
+/// Makes sure that each `directory` is there, and makes those that file names ask for, as fio does.
+fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
+    for (job, extras) in invocation.jobs() {
+        if let Some(missing) = extras.directories.iter().find(|path| !path.is_dir()) {
+            let shown = missing.display();
+            anstream::eprintln!("fio: failed parsing directory={shown}");
+            anyhow::bail!("directory={shown}: {shown} is not a directory: make it first, with mkdir -p {shown}");
+        }
+        let no_data = [IoEngine::Filecreate, IoEngine::Filestat, IoEngine::Dirstat, IoEngine::Filedelete];
+        let Target::Paths(paths) = &job.target else { continue };
+        if no_data.contains(&job.ioengine) {
+            continue;
+        }
+        for parent in paths.iter().filter_map(|path| path.parent()).filter(|parent| !parent.as_os_str().is_empty()) {
+            // What cannot be made is an error of the job, which names the file.
+            let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
+        }
+    }
+    Ok(())
+}
+
 impl<'a> Run<'a> {
     fn new(invocation: &'a Invocation) -> anyhow::Result<Run<'a>> {
+        prepare_directories(invocation)?;
         let mut facts = Facts::new();
         for path in invocation.scenario.paths() {
             facts.insert(path.clone(), hakaru_device::inspect(&path)?);

@@ -194,6 +194,8 @@ pub struct JobExtras {
     pub rw: Option<&'static str>,
     /// Text about the job (`description`).
     pub description: Option<String>,
+    /// Directories of its files (`directory`), which must be there whatever the job does.
+    pub directories: Vec<PathBuf>,
     /// Sizes of sequential and of random I/Os, where they take the place of those of reads and writes (`bs_is_seq_rand`).
     pub by_order: Option<(BlockSize, BlockSize)>,
     /// 1024 or 1000: prefixes of quantities in the text output.
@@ -230,6 +232,7 @@ impl Default for JobExtras {
         JobExtras {
             rw: None,
             description: None,
+            directories: Vec::new(),
             by_order: None,
             kb_base: 1024,
             unit_base: 0,

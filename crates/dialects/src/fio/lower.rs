@@ -60,6 +60,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     note_foreign_options(spec, warnings);
     let mut extras = spec.extras.clone();
     extras.seed_by_default = spec.job.seed.is_none() && spec.repeatable.is_none();
+    extras.directories.clone_from(&spec.directories);
     extras.clat_percentiles &= job.measure.clat;
     extras.by_order = spec.bs_by_order.then(|| (block(spec, Op::Read), block(spec, Op::Write)));
     extras.rw = Some(if spec.rw.0 == "readwrite" { "rw" } else { spec.rw.0 });
@@ -221,10 +222,30 @@ fn measure(job: &mut Job, spec: &JobSpec) {
     };
 }
 
+/// Refuses a least rate above the highest one, which no job could keep.
+fn least_rates(job: &Job) -> Result<(), String> {
+    let (rate, least) = (&job.rate, &job.rules.minimum_rate);
+    let kinds = [
+        ("rate_min", "rate", &least.bytes_per_s, &rate.bytes_per_s),
+        ("rate_iops_min", "rate_iops", &least.iops, &rate.iops),
+    ];
+    for (min_name, name, min, max) in kinds {
+        for op in Op::ALL {
+            let (Some(min), Some(max)) = (min[op], max[op]) else { continue };
+            if 0 < max && max < min {
+                let of = ["reads", "writes", "trims"][op as usize];
+                return Err(format!("minimum rate exceeds rate: {min_name} for {of} is {min}, {name} is {max}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn rules(job: &mut Job, spec: &JobSpec, zones: &ZoneSpec, warnings: &mut Vec<String>) -> Result<(), String> {
     let mixed = matches!(spec.rw.0, "rw" | "readwrite" | "randrw");
     // What a job reads that could write, but does not, was written by nobody it knows.
     job.rules.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
+    least_rates(job)?;
     if job.rules.sizes.unaligned && job.files.direct {
         warnings.push("bs_unaligned may not work with raw io".to_owned());
     }

@@ -44,7 +44,7 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
         "--bs=4k", "--bs=4k", "--bs=8k", "--bs=16k", "--bs=512", "--bs=1k", "--bs=3k", "--bs=12k", "--bs=20k", "--bs=64k", "--bs=4k,8k", "--bs=8k,4k", "--bs=4k,8k,16k",
         "--bsrange=1k-16k", "--bsrange=4k-64k", "--bsrange=4k-16k,8k-32k", "--bsrange=3k-10k", "--bsrange=2k-9k --bs_unaligned", "--bsrange=512-8k --blockalign=4k",
         "--bssplit=4k/60:64k/40", "--bssplit=4k/50:8k/50", "--bssplit=1k/10:3k/30:12k/", "--bssplit=4k/50:8k/50,16k/70:4k/30", "--bs=4k --blockalign=8k", "--bs=8k --blockalign=4k",
-        "--bs=4k,16k --bs_is_seq_rand",
+        "--bs=4k,16k --bs_is_seq_rand=1",
     ]),
     dimension("ioengine", 70, &[
         "--ioengine=psync", "--ioengine=sync", "--ioengine=pvsync", "--ioengine=pvsync2", "--ioengine=vsync", "--ioengine=libaio", "--ioengine=libaio --direct=1", "--ioengine=io_uring",

@@ -27,8 +27,9 @@ pub(super) const KNOWN: &[Known] = &[
     known("fio with verify=pattern and no pattern fails an assertion of its own and ends with 0", |set, _| {
         set.value("verify") == "pattern" && !set.has("verify_pattern")
     }),
-    known("fio creates missing directories of filename; ours asks for them to be made first", |set, _| {
-        set.value("filename") == "missing/file"
+    known("fio 3.33 has no verify=pattern_hdr, later versions have", |set, _| set.value("verify") == "pattern_hdr"),
+    known("fio ends a random job with bs_is_seq_rand at the first offset at which its block does not fit", |set, _| {
+        set.has("bs_is_seq_rand") && (set.value("rw").contains("rand") || set.has("percentage_random"))
     }),
     known("the options are documented as refused: no memory is locked, and directories are not searched", |set, _| {
         set.has("lockmem") || set.has("opendir")

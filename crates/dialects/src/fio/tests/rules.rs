@@ -80,6 +80,10 @@ fn ends_of_jobs() {
     assert_eq!(obeyed("--max_latency=20ms,,").max_latency.read, Some(Nanos::from_millis(20)));
     let rate = obeyed("--rate_min=1m --rate_cycle=500").minimum_rate;
     assert_eq!((rate.bytes_per_s, rate.cycle), (PerOp::all(Some(1 << 20)), Nanos::from_millis(500)));
+    assert!(fails("--name=a --rate=1m --rate_min=2m").contains("minimum rate exceeds rate"));
+    assert!(fails("--name=a --rate=2m,4m --rate_min=1m,5m").contains("rate_min for writes"));
+    assert!(fails("--name=a --rate_iops=10 --rate_iops_min=100").contains("minimum rate exceeds rate"));
+    assert!(run("--name=a --rate_iops=10 --rate_min=5m --rate=5m").is_ok(), "bytes are not compared with I/Os");
     let jobs = flat(&run("--name=writers --name=a --wait_for=writers").unwrap().scenario);
     assert_eq!(jobs[1].rules.wait_for.as_deref(), Some("writers"));
     assert!(fails("--name=a --wait_for=b --name=b").contains("waitee job b unknown; define it before this job"));
