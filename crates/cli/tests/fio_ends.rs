@@ -106,7 +106,7 @@ fn directories_of_file_names_are_made_and_others_are_not() {
     let cases: [&[&str]; 6] = [
         &["--filename=a/b/c"],
         &["--filename=a/b/c", "--rw=read"],
-        &["--filename=d/e", "--directory=q"],
+        &["--directory=q", "--filename=d/e"],
         &["--filename=a/b/c", "--ioengine=null"],
         &["--directory=missing"],
         &["--directory=missing", "--ioengine=null"],

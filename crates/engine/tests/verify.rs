@@ -221,13 +221,40 @@ fn a_job_that_only_verifies_writes_nothing_and_knows_what_was_written() {
     assert_eq!((ran.ops.write.issued, ran.ops.read.ios, ran.errors.total), (64, 64, 0), "{:?}", ran.errors.first);
     assert_eq!(ran.ops.write.runtime.unwrap().0, 0);
     assert!(std::fs::read(&path).unwrap() == before, "nothing was written");
-    // Another run of the same job wrote some of it last: the number of the write tells.
+    // Another run wrote some of it last, in another order: as in fio, what stands there is whole all the same.
     let mut again = write(by(VerifyMethod::Sha1));
     (again.access.random, again.extent.number_ios) = (false, Some(3));
     go(&scenario(vec![again]));
-    let report = go(&scenario(vec![write(only_verify())]));
-    let mismatch = &worker(&report).errors.first[0].mismatches[0];
-    assert!(matches!(mismatch.difference, Difference::Sequence { found: 1, .. }), "{mismatch:?}");
+    assert_eq!(only(&go(&scenario(vec![write(only_verify())]))).errors.total, 0);
+    damage(&path, 5000);
+    assert_eq!(worker(&go(&scenario(vec![write(only_verify())]))).errors.total, 1);
+}
+
+/// As fio: `loops` and a larger `io_size` check nothing twice, and `do_verify=0` is of what is read after writing.
+#[test]
+fn a_job_that_reads_checks_each_block_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    go(&scenario(vec![job(&path, write_seq(), by(VerifyMethod::Md5))]));
+    for random in [false, true] {
+        for (loops, io_size, once, reads) in [
+            (1, None, true, 64),
+            (3, None, true, 64),
+            (1, Some(800 << 10), true, 64),
+            (3, Some(64 << 10), true, 48),
+            (3, None, !random, if random { 192 } else { 64 }),
+        ] {
+            let mut checks = job(&path, Access::only(Op::Read, random), by(VerifyMethod::Md5));
+            (checks.extent.loops, checks.extent.io_size) = (loops, io_size.map(|bytes| SizeSpec::Bytes(Bytes(bytes))));
+            checks.access.every_block_once = once;
+            let report = go(&scenario(vec![checks]));
+            assert_eq!(
+                (only(&report).ops.read.ios, only(&report).errors.total),
+                (reads, 0),
+                "{random} {loops} {io_size:?}"
+            );
+        }
+    }
 }
 
 /// The card says that it has written what it dropped. The test of the whole product in one: only reading back finds it.

@@ -245,6 +245,10 @@ fn rules(job: &mut Job, spec: &JobSpec, zones: &ZoneSpec, warnings: &mut Vec<Str
     let mixed = matches!(spec.rw.0, "rw" | "readwrite" | "randrw");
     // What a job reads that could write, but does not, was written by nobody it knows.
     job.rules.verify = verify(spec, warnings)?.filter(|_| !mixed || job.access.does(Op::Write));
+    if let Some(verify) = job.rules.verify.as_mut().filter(|_| !job.access.does(Op::Write)) {
+        // What a job reads is checked, whatever is to be done after writing.
+        verify.read_back = true;
+    }
     least_rates(job)?;
     if job.rules.sizes.unaligned && job.files.direct {
         warnings.push("bs_unaligned may not work with raw io".to_owned());

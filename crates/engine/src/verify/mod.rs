@@ -263,7 +263,9 @@ impl Checker {
             return (!state.is_some_and(|s| s.unknown.iter().any(meets))).then(Wanted::default);
         }
         let written = if self.queued { self.reading[slot as usize].take() } else { self.expect(request) }?;
-        Some(Wanted { sequence: Some(written.sequence), own_seed: true })
+        // Who wrote it before may have written in another order.
+        let sequence = (!self.course.rehearses).then_some(written.sequence);
+        Some(Wanted { sequence, own_seed: true })
     }
 
     /// What has to be read back now that all is written.

@@ -102,7 +102,10 @@ impl Resolver {
         files: &mut Vec<FilePlan>,
     ) -> Result<WorkerPlan, PlanError> {
         let (regions, room) = self.regions(job, clone, seed, files)?;
-        let total = total(job, room, regions.iter().map(|r| r.len).sum());
+        let bytes = regions.iter().map(|r| r.len).sum();
+        let total = total(job, room, bytes);
+        // What is checked by reading is checked once.
+        let most = if checks_once(job) { bytes } else { u64::MAX };
         let logical = self.logical_block(job, &regions, files);
         let max_block = largest_buffer(job);
         let endless = job.timing.time_based && job.timing.runtime.is_some();
@@ -127,7 +130,7 @@ impl Resolver {
                 access: job.access.clone(),
                 block: job.block.clone(),
                 align: alignment_of_offsets(job),
-                limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops))),
+                limit_bytes: (!endless).then(|| total.saturating_mul(u64::from(job.extent.loops)).min(most)),
                 limit_ios: job.extent.number_ios.map(|ios| ios.saturating_mul(u64::from(job.extent.loops))),
                 pass_bytes: (!endless && job.extent.loops > 1).then_some(total),
                 loops: job.extent.loops,
@@ -546,4 +549,10 @@ fn measure(job: &Job) -> Measure {
         lat_histogram: job.measure.lat_histogram || open && keeps,
         ..job.measure.clone()
     }
+}
+
+/// Whether a job only reads and checks, and comes to each block once a pass.
+fn checks_once(job: &Job) -> bool {
+    let reads_only = job.access.does(Op::Read) && !job.access.does(Op::Write);
+    job.rules.verify.is_some() && reads_only && (job.access.every_block_once || !job.access.random)
 }
