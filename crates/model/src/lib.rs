@@ -8,6 +8,7 @@
 pub mod advice;
 pub mod campaign;
 pub mod caveat;
+pub mod claim;
 pub mod facts;
 pub mod figure;
 pub mod finding;

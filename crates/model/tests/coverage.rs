@@ -132,7 +132,7 @@ proptest! {
         let plan = stream(&job, seed, 0);
         let requests: Vec<Request> = plan.requests().collect();
         let times = touched(&plan, &requests);
-        let mixed_in_line = !job.access.random && job.access.mix.read % 100 != 0;
+        let mixed_in_line = !job.access.random && !job.access.mix.read.is_multiple_of(100);
         if mixed_in_line {
             // Each operation goes through the files by itself; together they move what was asked for.
             let room: u64 = plan.regions.iter().map(|region| region.len).sum();
@@ -188,7 +188,7 @@ proptest! {
         let exact = (filesize - offset) * UNIT * u64::from(files);
         let whole: u64 = plan.regions.iter().map(|region| region.len).sum();
         let asked = (size * UNIT).min(exact);
-        let ends = (map && job.access.random) || (!job.access.random && job.access.mix.read % 100 == 0);
+        let ends = (map && job.access.random) || (!job.access.random && job.access.mix.read.is_multiple_of(100));
         let ios = if ends { asked.div_ceil(block).min(whole / block) } else { asked.div_ceil(block) };
         prop_assert_eq!(requests.len() as u64, ios);
         let (_, most) = least_and_most(&touched(&plan, &requests));

@@ -242,8 +242,11 @@ fn the_stairs_of_a_real_card_are_found() {
     assert!((levels[0].1 - 36.0).abs() < 1.0 && (levels[1].1 - 17.7).abs() < 0.5, "{levels:?}");
 }
 
+/// Draws the speeds of a run with a number of intervals.
+type Shape = fn(&mut Rng, usize) -> Vec<f64>;
+
 /// What looks like a fall and is none, by name.
-fn null_shapes() -> [(&'static str, fn(&mut Rng, usize) -> Vec<f64>); 8] {
+fn null_shapes() -> [(&'static str, Shape); 8] {
     fn noisy(rng: &mut Rng, n: usize, spread: f64, shape: impl Fn(f64) -> f64) -> Vec<f64> {
         (0..n).map(|i| (shape(i as f64) * 40e6 * (1.0 + spread * normal(rng))).max(0.0)).collect()
     }

@@ -439,8 +439,7 @@ fn amplification_is_that_of_the_measured_part() {
     run.scenario.phases[0].jobs[0].timing.ramp_time = Nanos::from_secs(5);
     let bytes = run.phases[0].workers[0].ops.write.bytes;
     run.phases[0].disks = vec![disk(bytes / 512 * 3)];
-    let traffic = |sectors| Some(MeasuredTraffic { disks: vec![disk(sectors)], ..MeasuredTraffic::default() });
-    run.phases[0].traffic = traffic(bytes / 512);
+    run.phases[0].traffic = Some(MeasuredTraffic { disks: vec![disk(bytes / 512)], ..MeasuredTraffic::default() });
     let found = |run: &RunRecord| summarize(std::slice::from_ref(run)).phases.remove(0);
     assert_eq!(found(&run).amplification.unwrap().mean, 1.0);
     // Where I/Os in flight would blur the end of the ramp, or there is no common one, its bytes count too.

@@ -98,6 +98,13 @@ impl Watch<'_> {
         true
     }
 
+    /// Lets all workers go, because all are ready.
+    fn begin(&mut self) {
+        self.begun = Instant::now();
+        self.pauses = PauseWatch::begin();
+        self.shared.gate.decide(true);
+    }
+
     pub(super) fn until_done(
         mut self,
         mut failure: Option<RunError>,
@@ -121,9 +128,7 @@ impl Watch<'_> {
                 Ok(Message::Ready) => {
                     ready += 1;
                     if ready == total && failure.is_none() {
-                        self.begun = Instant::now();
-                        self.pauses = PauseWatch::begin();
-                        self.shared.gate.decide(true);
+                        self.begin();
                     }
                 }
                 Ok(Message::Failed(error)) => {

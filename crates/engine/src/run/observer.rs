@@ -1,0 +1,95 @@
+//! What a run tells an observer, and what the observer may answer.
+
+use crate::iolog::LogChunk;
+use hakaru_model::job::PerOp;
+use hakaru_model::plan::{FilePlan, PhasePlan};
+use hakaru_model::record::{Interval, PhaseRecord};
+use std::time::Duration;
+
+/// Whether the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It does.
+    Continue,
+    /// It ends, and keeps what was measured.
+    Stop,
+}
+
+/// How far a phase has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Time since the phase began.
+    pub elapsed: Duration,
+    /// Longest time it can still take, where that is known.
+    pub remaining: Option<Duration>,
+    /// Share done, in thousandths, where that is known.
+    pub permille: Option<u32>,
+    /// I/Os done since measurement began, by operation.
+    pub ios: PerOp<u64>,
+    /// Bytes of them.
+    pub bytes: PerOp<u64>,
+    /// Bandwidth since the last look, bytes per second.
+    pub bytes_per_s: PerOp<u64>,
+    /// Completions per second since the last look.
+    pub iops: PerOp<u64>,
+    /// Workers still at work.
+    pub running: usize,
+    /// Whether the lead-in is over everywhere.
+    pub measuring: bool,
+    /// How far each worker of the phase is, in order.
+    pub stages: Vec<Stage>,
+}
+
+/// How far a worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It waits for its start, or for another job.
+    Waiting,
+    /// In its lead-in.
+    LeadIn,
+    /// At work.
+    AtWork,
+    /// Done.
+    Done,
+}
+
+/// A file being laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// Which.
+    pub file: &'a FilePlan,
+    /// Bytes written so far.
+    pub done: u64,
+}
+
+/// Somebody who watches a run, and may end it.
+pub trait Observer {
+    /// A phase begins.
+    fn phase_begins(&mut self, _index: usize, _phase: &PhasePlan) {}
+    /// A file is being laid out.
+    fn laying_out(&mut self, _layout: &Layout<'_>) -> Flow {
+        Flow::Continue
+    }
+    /// Several times a second while a phase runs.
+    fn progress(&mut self, _phase: &PhasePlan, _progress: &Progress) -> Flow {
+        Flow::Continue
+    }
+    /// A worker has ended an interval.
+    fn interval(&mut self, _worker: usize, _interval: &Interval) {}
+    /// A worker that keeps a log tells what came since it last did.
+    fn log(&mut self, _worker: usize, _chunk: &LogChunk) {}
+    /// Whether to report what was measured so far; asked several times a second while a phase runs.
+    fn wants_so_far(&mut self) -> bool {
+        false
+    }
+    /// What a phase has measured so far, disk counters included.
+    fn so_far(&mut self, _index: usize, _record: &PhaseRecord) {}
+    /// A phase is over.
+    fn phase_ends(&mut self, _record: &PhaseRecord) {}
+}
+
+/// An observer that says nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}

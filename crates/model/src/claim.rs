@@ -1,0 +1,216 @@
+//! Claims a card makes about its speed, whether measured figures support them, and what limited the speed.
+
+use crate::figure::Figure;
+use crate::job::Op;
+use crate::units::{Bytes, BytesPerSec, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// What a card promises, by its registers or its packaging.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "claim", content = "value")]
+pub enum Claim {
+    /// Speed Class 2, 4, 6 or 10.
+    SpeedClass(u32),
+    /// UHS Speed Grade 1 or 3.
+    UhsGrade(u32),
+    /// Video Speed Class 6, 10, 30, 60 or 90.
+    VideoClass(u32),
+    /// Application Performance Class 1 or 2.
+    AppClass(u32),
+    /// Printed "up to" read speed, MB/s.
+    ReadSpeed(f64),
+    /// Printed "up to" write speed, MB/s.
+    WriteSpeed(f64),
+}
+
+/// `C10`, `U3`, `V30`, `A1`, `read up to 100 MB/s`.
+impl std::fmt::Display for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Claim::SpeedClass(n) => write!(f, "C{n}"),
+            Claim::UhsGrade(n) => write!(f, "U{n}"),
+            Claim::VideoClass(n) => write!(f, "V{n}"),
+            Claim::AppClass(n) => write!(f, "A{n}"),
+            Claim::ReadSpeed(mb) => write!(f, "read up to {mb} MB/s"),
+            Claim::WriteSpeed(mb) => write!(f, "write up to {mb} MB/s"),
+        }
+    }
+}
+
+/// A claim beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimCheck {
+    /// The claim.
+    pub claim: Claim,
+    /// What it asks for, figure by figure.
+    pub parts: Vec<ClaimPart>,
+    /// Conditions of a fair judgement that these runs did not meet.
+    pub unmet: Vec<Condition>,
+    /// What follows.
+    pub verdict: ClaimVerdict,
+}
+
+/// One figure a claim asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimPart {
+    /// Which figure.
+    pub figure: Figure,
+    /// The least it may be, in the figure's unit.
+    pub required: f64,
+    /// What was measured; `None` when no phase measured it.
+    pub measured: Option<Measured>,
+}
+
+/// One measured figure, in the unit of its [`Figure`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Phase it comes from.
+    pub phase: String,
+    /// The figure.
+    pub value: f64,
+    /// 95 % confidence interval, where there is one.
+    pub ci95: Option<(f64, f64)>,
+    /// Runs it rests on.
+    pub runs: u32,
+}
+
+/// Whether a claim was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimVerdict {
+    /// Measured at or above what it asks for, and nothing flattered the figure.
+    Kept,
+    /// Measured below, and nothing held the figure back.
+    Missed,
+    /// Measured below, and a condition that was not met may be the reason.
+    NotShown,
+    /// Measured about at the mark, or above it with something that flattered the figure.
+    Unclear,
+    /// No phase measured what the claim asks for.
+    NotMeasured,
+}
+
+/// A condition that a judgement of a claim needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "condition")]
+pub enum Condition {
+    /// A class is a promise of the card, not of a file system on it.
+    #[error("the raw card is judged, and these runs went through {filesystem}")]
+    Raw {
+        /// The file system.
+        filesystem: String,
+    },
+    /// A class holds for erased allocation units.
+    #[error("the allocation units have to be erased before they are written, and nothing says that they were")]
+    Erased,
+    /// The bus has to be fast enough.
+    #[error("the bus has to carry {needed}, and this one carries at most {ceiling}")]
+    Bus {
+        /// What the claim asks for.
+        needed: BytesPerSec,
+        /// What the bus allows.
+        ceiling: BytesPerSec,
+    },
+    /// The bus mode is not known.
+    #[error("the bus has to be fast enough, and its speed is not known")]
+    BusUnknown,
+    /// Enough time.
+    #[error("{wanted} have to be measured, and it was {measured}")]
+    Time {
+        /// Time that would do.
+        wanted: Nanos,
+        /// Time measured.
+        measured: Nanos,
+    },
+    /// No cache of the host in between.
+    #[error("direct I/O is needed, and the page cache of the host was in between")]
+    Direct,
+    /// Too small a file stays in the card's cache.
+    #[error("at least {wanted} have to be written, and it was {written}")]
+    Extent {
+        /// Bytes that would do.
+        wanted: Bytes,
+        /// Bytes written.
+        written: Bytes,
+    },
+    /// The video class protocol.
+    #[error("the host has to announce the recording to the card (CMD20), and Linux does not")]
+    SpeedClassControl,
+    /// Application classes are tested on a fixed span.
+    #[error("random I/O is tested within {wanted}, and these runs spread it over {used}")]
+    Span {
+        /// Span of the test procedure.
+        wanted: Bytes,
+        /// Span of these runs.
+        used: Bytes,
+    },
+    /// Application classes are tested at a fixed queue depth.
+    #[error("the class is tested at queue depth {wanted}, and these runs used {used}")]
+    Depth {
+        /// Depth of the test procedure.
+        wanted: u32,
+        /// I/Os in flight in these runs.
+        used: u32,
+    },
+    /// A single run has no interval.
+    #[error("{}", few_for_claim(*.runs))]
+    Repeats {
+        /// Runs of the figure with the fewest.
+        runs: u32,
+    },
+    /// A2 counts on the command queue and the cache of the card.
+    #[error("A2 is tested with the command queue and the cache of the card switched on, and queue depth was {iodepth}")]
+    CommandQueue {
+        /// Depth of these runs.
+        iodepth: u32,
+    },
+    /// Evenness has to be seen.
+    #[error("the slowest stretch counts, and bandwidth over time was not recorded long enough: the mean stands in")]
+    Timeline,
+    /// Nobody else may use the card.
+    #[error("nothing else may use the card, and the system runs from it")]
+    Alone,
+}
+
+fn few_for_claim(runs: u32) -> String {
+    match runs {
+        0 | 1 => "one run has no interval: repeat it (--repeat=5)".to_owned(),
+        n => format!("{n} runs without an interval: their spread is not known"),
+    }
+}
+
+/// Whether the host or the card sets the pace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BusLimit {
+    /// Sequential reads or writes.
+    pub op: Op,
+    /// Which of the cards it is about, by their places: those on buses of one speed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<u32>,
+    /// What was measured (the mean, where there are several cards).
+    pub measured: BytesPerSec,
+    /// What the bus allows at most, where known.
+    pub ceiling: Option<BytesPerSec>,
+    /// `measured / ceiling`.
+    pub share: Option<f64>,
+    /// Different cards compared.
+    pub cards: u32,
+    /// Deviation between the cards, as a share of their mean.
+    pub spread: Option<f64>,
+    /// What follows.
+    pub limit: Limit,
+}
+
+/// Who sets the pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The bus of the host: a faster card would not help here.
+    Host,
+    /// The card: a faster one would.
+    Card,
+    /// It cannot be told.
+    Unclear,
+    /// More was measured than the bus can carry: the facts of the bus, or the figure, are wrong.
+    Contradiction,
+}
