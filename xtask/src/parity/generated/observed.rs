@@ -53,6 +53,8 @@ pub(super) struct Ended {
     pub(super) code: Option<i32>,
     /// It was killed because it did not end.
     pub(super) hung: bool,
+    /// A job of it was ended by a signal.
+    pub(super) crashed: bool,
     pub(super) stdout: String,
 }
 
@@ -61,6 +63,7 @@ pub(super) fn observe(ended: &Ended, dir: &Path) -> Observed {
     let mut seen = Observed::new();
     let end = match (ended.hung, ended.code) {
         (true, _) => "did not end".to_owned(),
+        (_, Some(_)) if ended.crashed => "lost a job to a signal".to_owned(),
         (_, None) => "killed by a signal".to_owned(),
         (_, Some(code)) => code.to_string(),
     };
