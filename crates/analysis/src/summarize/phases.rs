@@ -7,6 +7,9 @@ use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
+/// Bytes that a file system writes into its tables at most when space is reserved in it.
+const MOST_TABLES: u64 = 1 << 20;
+
 /// One phase over all runs that did it.
 pub(super) struct PhaseRuns<'a> {
     pub(super) name: String,
@@ -248,7 +251,13 @@ impl<'a> PhaseRun<'a> {
 
     /// Most bytes that laying out wrote.
     pub(super) fn laid_out(&self) -> Option<Bytes> {
-        self.phase.laid_out.as_ref().map(|laid_out| laid_out.bytes)
+        let laid_out = self.phase.laid_out.as_ref()?;
+        if laid_out.bytes.0 > 0 || self.record.target.system_disk {
+            return Some(laid_out.bytes);
+        }
+        // Space was only reserved: a file system without holes writes zeroes for it. Less is its tables.
+        let written = super::moved(self, &laid_out.disks, Op::Write).filter(|bytes| *bytes >= MOST_TABLES);
+        Some(Bytes(written.unwrap_or(0)))
     }
 
     /// Rates of the phase. The workers of a reporting group add up over the longest of their times, as fio has it;

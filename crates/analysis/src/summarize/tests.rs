@@ -518,3 +518,23 @@ fn intervals_that_a_pause_touches_do_not_count() {
     assert!(both.caveats.iter().any(|c| matches!(c, Caveat::Descheduled { .. })));
     assert_eq!(summarize(&[run]).phases[0].bandwidth.values.len(), 1, "where there is no other, it counts");
 }
+
+/// vfat writes zeroes into what is reserved: 4 MiB were called nothing.
+#[test]
+fn zeroes_of_the_file_system_count_as_laid_out() {
+    use hakaru_model::facts::DiskStats;
+    use hakaru_model::measured::LaidOut;
+    let mut run = write_run(0, 30e6, 10);
+    let told = |run: &RunRecord| summarize(std::slice::from_ref(run)).phases[0].detail.laid_out;
+    let mut reserved = |bytes: u64, disk: u64| {
+        let write_sectors = disk / 512;
+        let disks = vec![DiskStats { name: "sda".into(), write_sectors, ..DiskStats::default() }];
+        run.phases[0].laid_out = Some(LaidOut { bytes: Bytes(bytes), disks, ..LaidOut::default() });
+        told(&run)
+    };
+    assert_eq!(reserved(0, 4 << 20), Some(Bytes(4 << 20)));
+    assert_eq!(reserved(0, 32 << 10), Some(Bytes(0)), "tables");
+    assert_eq!(reserved(2 << 20, 3 << 20), Some(Bytes(2 << 20)), "what was written is known");
+    run.target.system_disk = true;
+    assert_eq!(told(&run), Some(Bytes(2 << 20)));
+}
