@@ -1,6 +1,6 @@
 //! Campaign files: what they mean, and what is said where they are wrong.
 
-use hakaru_campaign::campaign::file::{FileError, Repeats};
+use hakaru_campaign::campaign::file::{CardOrder, FileError, Repeats};
 use hakaru_campaign::campaign::ready::READY;
 use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
 use hakaru_campaign::campaign::spec::{Campaign, Seat, Through};
@@ -82,6 +82,23 @@ fn folders_and_simulations_bring_their_layers() {
     assert!(!campaign.erases(0) && !campaign.erases(1) && campaign.erases(2));
 }
 
+/// Campaigns from before these keys mean what they meant.
+#[test]
+fn cards_are_measured_one_after_another_unless_the_file_says_otherwise() {
+    let order = |keys: &str| {
+        let campaign = parse(&format!(
+            "name = \"x\"\n{keys}\n[[card]]\nlabel = \"a\"\ndevice = \"/dev/sdx\"\n[[card]]\nlabel = \"b\"\n\
+             device = \"/dev/sdy\"\n[[workload]]\nsuite = [\"all\"]"
+        ));
+        let campaign = campaign.unwrap();
+        (campaign.card_order, campaign.recheck, campaign.count() - campaign.cells())
+    };
+    assert_eq!(order(""), (CardOrder::Sequential, false, 0));
+    assert_eq!(order("card-order = \"abba\""), (CardOrder::Abba, false, 0));
+    assert_eq!(order("card-order = \"sequential\"\nrecheck = true\nrepeats = 5").2 % 5, 0);
+    assert_eq!(order("recheck = true").0, CardOrder::Sequential);
+}
+
 #[test]
 fn the_definition_changes_with_what_is_measured_and_with_nothing_else() {
     let text = |size: &str, rest: &str| {
@@ -90,7 +107,10 @@ fn the_definition_changes_with_what_is_measured_and_with_nothing_else() {
     let definition = |text: &str| parse(text).unwrap().definition(0, 0).digest();
     let first = definition(&text("1 GiB", ""));
     assert_eq!((first.len(), &first[..2]), (18, "2:"));
-    assert_eq!(first, definition(&text("1 GiB", "repeats = 7\norder = \"shuffled\"\nabout = \"more\"")));
+    assert_eq!(
+        first,
+        definition(&text("1 GiB", "repeats = 7\norder = \"shuffled\"\ncard-order = \"abba\"\nabout = \"more\""))
+    );
     assert_ne!(first, definition(&text("2 GiB", "")));
     assert_ne!(first, definition(&text("1 GiB", "preparation = { fill = \"ones\" }")));
     let campaign = parse(&text("1 GiB", "")).unwrap();
@@ -146,6 +166,9 @@ fn told(text: &str) -> String {
 #[test]
 fn what_is_wrong_is_pointed_at() {
     let w = "[[workload]]\nsuite = [\"all\"]\n";
+    let two = |order: &str, one: &str, other: &str| {
+        format!("name = \"x\"\ncard-order = \"{order}\"\n[[card]]\n{one}\n[[card]]\n{other}\n{w}")
+    };
     let cases = [
         "name = ".to_owned(),
         format!("name = \"x\"\nrepaets = 3\n{w}"),
@@ -175,6 +198,15 @@ fn what_is_wrong_is_pointed_at() {
         "name = \"x\"\n[[workload]]\nfio-text = \"nonsense\"\n".to_owned(),
         "name = \"x\"\n[[workload]]\nfio-text = \"[x]\"\nbs = \"4 KiB\"\n".to_owned(),
         format!("name = \"x\"\n{w}{w}"),
+        format!("name = \"x\"\ncard-order = \"random\"\n{w}"),
+        two("abba", "label = \"a\"\ndevice = \"/dev/sdx\"", "label = \"b\"\ndevice = \"/dev/sdx\""),
+        two("interleaved", "label = \"a\"\nfolder = \"/mnt\"", "label = \"b\"\nfolder = \"/mnt\""),
+        two(
+            "shuffled",
+            "label = \"a\"\nid = \"0x1\"\nvariant = \"1-bit\"",
+            "label = \"b\"\nid = \"0X1\"\nvariant = \"4-bit\"",
+        ),
+        format!("name = \"x\"\nrecheck = true\ncard-order = \"abba\"\n{w}"),
     ];
     let told: Vec<String> = cases.iter().map(|text| told(text)).collect();
     insta::assert_snapshot!(told.join("\n"));

@@ -1,14 +1,17 @@
 //! Campaigns on simulated cards and folders: every cell once, whatever happens in between.
 
+use hakaru_campaign::campaign::check;
 use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::hands::{Answer, Hands, Seen};
+use hakaru_campaign::campaign::journal::Journal;
 use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
 use hakaru_campaign::campaign::runner::{CampaignError, End, Ended, Run, run};
 use hakaru_campaign::campaign::spec::{Campaign, Card};
 use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::{Flow, Layout, Observer};
-use hakaru_model::campaign::CampaignSummary;
+use hakaru_model::campaign::{CampaignSummary, Weakness};
 use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::Verdict;
 use hakaru_model::price::PriceList;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, Nanos};
@@ -24,6 +27,7 @@ struct Quiet<'a> {
     stop_after: Option<(u32, &'a AtomicBool)>,
     notes: Vec<String>,
     asked: Vec<String>,
+    records: Vec<RunRecord>,
 }
 
 impl Observer for Quiet<'_> {}
@@ -38,8 +42,9 @@ impl Hands for Quiet<'_> {
         None
     }
 
-    fn stored(&mut self, _record: &RunRecord) {
+    fn stored(&mut self, record: &RunRecord) {
         self.stored += 1;
+        self.records.push(record.clone());
         if let Some((after, stop)) = self.stop_after
             && self.stored >= after
         {
@@ -317,4 +322,189 @@ fn the_same_store_gives_the_same_summary() {
     let campaign = three_cards("repeats = 2");
     bench.run(&campaign, None);
     assert_eq!(bench.summary(&campaign), bench.summary(&campaign));
+}
+
+/// Two cards that are the same, under a host that drifts.
+fn twins(top: &str) -> Campaign {
+    parse(&format!(
+        "name = \"twins\"\n{top}\n[[card]]\nlabel = \"a\"\nsimulate = \"even.json\"\n[[card]]\nlabel = \"b\"\n\
+         simulate = \"even.json\"\n[[workload]]\nname = \"write\"\nrw = \"write\"\nsize = \"1 MiB\"\nbs = \"64 KiB\"\n"
+    ))
+}
+
+/// Carries a campaign out and returns its runs in the order in which they were measured.
+fn in_order(bench: &mut Bench, campaign: &Campaign) -> Vec<RunRecord> {
+    let (stop, state) = (AtomicBool::new(false), bench.path().join("state"));
+    let mut hands = Quiet::default();
+    let ended = run(Run { campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands }).unwrap();
+    assert_eq!(ended.end, End::Complete);
+    hands.records
+}
+
+/// What a campaign says when each of its runs takes a share longer than the one before, as on a host that slows down.
+fn on_a_drifting_host(campaign: &Campaign, per_run: f64) -> CampaignSummary {
+    let records = in_order(&mut Bench::new(), campaign);
+    let mut bench = Bench::new();
+    for (place, mut record) in records.into_iter().enumerate() {
+        record.caveats.retain(|caveat| *caveat != Caveat::Simulated);
+        record.started_unix_ms = 1_000 * place as i64;
+        for worker in record.phases.iter_mut().flat_map(|phase| &mut phase.workers) {
+            worker.runtime = Nanos((worker.runtime.0 as f64 * (1.0 + per_run * place as f64)) as u64);
+        }
+        bench.store.append(&record).unwrap();
+    }
+    bench.summary(campaign)
+}
+
+fn called_different(summary: &CampaignSummary) -> bool {
+    let pairs = summary.rankings.iter().flat_map(|ranking| &ranking.pairs);
+    pairs.into_iter().any(|pair| pair.comparison.verdict == Verdict::Different)
+}
+
+#[test]
+fn cards_that_take_turns_are_measured_once_and_resume() {
+    for card_order in ["interleaved", "abba", "shuffled"] {
+        for order in ["blocked", "interleaved", "shuffled"] {
+            let mut bench = Bench::new();
+            let campaign = three_cards(&format!("repeats = 3\norder = \"{order}\"\ncard-order = \"{card_order}\""));
+            let (first, _) = bench.run(&campaign, Some(7));
+            assert_eq!((first.end, first.stored), (End::Stopped, 7));
+            let (second, _) = bench.run(&campaign, Some(10));
+            assert_eq!((second.end, second.done), (End::Stopped, 17));
+            let before = bench.points(&campaign);
+            let (third, _) = bench.run(&campaign, None);
+            assert_eq!((third.end, third.stored, third.done), (End::Complete, 19, 36));
+            assert_eq!(bench.run(&campaign, None).0.stored, 0);
+            let points = bench.points(&campaign);
+            assert_eq!((points.len(), cells(&points).len()), (36, 36), "{order}, {card_order}");
+            assert!(before.iter().all(|row| points.contains(row)), "what was stored stays");
+        }
+    }
+}
+
+#[test]
+fn the_card_changes_after_each_run() {
+    let cards = |card_order: &str| -> String {
+        let campaign = twins(&format!("repeats = 4\ncard-order = \"{card_order}\""));
+        let records = in_order(&mut Bench::new(), &campaign);
+        records.into_iter().map(|record| record.campaign.unwrap().card).collect()
+    };
+    assert_eq!((cards("sequential"), cards("interleaved")), ("aaaabbbb".to_owned(), "abababab".to_owned()));
+    assert_eq!(cards("abba"), "abbaabba");
+    let shuffled = cards("shuffled");
+    assert!(shuffled.as_bytes().chunks(2).all(|turn| turn[0] != turn[1]), "{shuffled}: each card once a turn");
+}
+
+/// Identical cards on a host that slows down by 1 % a run were called different, and nothing hinted at the host.
+#[test]
+fn drift_of_the_host_is_not_taken_for_a_difference_of_cards() {
+    let told = |summary: &CampaignSummary| summary.weaknesses.contains(&Weakness::CardsInSequence);
+    for seed in 1..=4 {
+        for (card_order, in_sequence) in
+            [("sequential", true), ("interleaved", false), ("abba", false), ("shuffled", false)]
+        {
+            let campaign = twins(&format!("repeats = 8\nseed = {seed}\ncard-order = \"{card_order}\""));
+            let summary = on_a_drifting_host(&campaign, 0.01);
+            assert_eq!(told(&summary), in_sequence, "{card_order}: {:?}", summary.weaknesses);
+            assert_eq!(called_different(&summary), in_sequence, "{card_order}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn cards_with_a_few_repeats_in_turns_do_not_count_as_sequential() {
+    for (repeats, card_order) in [(2, "interleaved"), (2, "shuffled"), (3, "abba"), (5, "interleaved")] {
+        let summary = on_a_drifting_host(&twins(&format!("repeats = {repeats}\ncard-order = \"{card_order}\"")), 0.0);
+        assert!(!summary.weaknesses.contains(&Weakness::CardsInSequence), "{repeats} {card_order}");
+    }
+}
+
+#[test]
+fn a_recheck_measures_the_first_card_again_and_judges_the_drift() {
+    let mut bench = Bench::new();
+    let campaign = twins("repeats = 8\nrecheck = true");
+    assert_eq!((campaign.cells(), campaign.count()), (16, 24));
+    let (first, _) = bench.run(&campaign, Some(18));
+    assert_eq!((first.end, first.done), (End::Stopped, 18));
+    let (second, _) = bench.run(&campaign, None);
+    assert_eq!((second.end, second.stored, second.done), (End::Complete, 6, 24));
+    assert_eq!(bench.run(&campaign, None).0.stored, 0);
+    let points = bench.points(&campaign);
+    assert_eq!((points.len(), cells(&points).len()), (24, 24));
+    let series: BTreeSet<(&str, bool)> = points.iter().map(|p| (p.series.as_str(), p.repeat >= 1_000_000)).collect();
+    assert_eq!(series.len(), 3, "the recheck is a series of its own: {series:?}");
+    let summary = bench.summary(&campaign);
+    // The recheck is no repeat of the card, and not a part of its figures.
+    assert_eq!((summary.runs, summary.planned), (16, Some(16)));
+    assert_eq!((summary.rechecks.len(), summary.rechecks[0].runs, summary.rechecks[0].card.as_str()), (1, 8, "a"));
+
+    let steady = on_a_drifting_host(&campaign, 0.0);
+    let recheck = |summary: &CampaignSummary| {
+        let (_, text) = summary.method.iter().find(|(name, _)| name == "Recheck").unwrap().clone();
+        text
+    };
+    assert!(recheck(&steady).contains("no drift of the host seen"), "{}", recheck(&steady));
+    assert!(!steady.weaknesses.iter().any(|w| matches!(w, Weakness::Drifted { .. } | Weakness::CardsInSequence)));
+    let drifting = on_a_drifting_host(&campaign, 0.01);
+    let drift = drifting.weaknesses.iter().find_map(|w| match w {
+        Weakness::Drifted { card, phases, .. } => Some((card.as_str(), phases.len())),
+        _ => None,
+    });
+    assert_eq!(drift, Some(("a", 1)), "{:?}", drifting.weaknesses);
+}
+
+#[test]
+fn a_recheck_waits_until_all_cards_are_measured() {
+    let mut bench = Bench::new();
+    let text = "name = \"x\"\nrepeats = 2\nrecheck = true\n[[card]]\nsimulate = \"even.json\"\n[[card]]\nlabel = \"gone\"\n\
+                id = \"0x12345678\"\n[[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
+    let (ended, _) = bench.run(&parse(text), None);
+    assert_eq!((ended.end, ended.stored), (End::Incomplete, 2));
+}
+
+/// Both lay out their files at once, and find what they had made after the turn of the other.
+#[test]
+fn directories_take_turns_and_are_left_as_they_were() {
+    let mut bench = Bench::new();
+    let folders = ["one", "two"].map(|name| bench.path().join(name));
+    let cards: String = folders
+        .iter()
+        .map(|folder| {
+            std::fs::create_dir_all(folder).unwrap();
+            std::fs::write(folder.join("precious"), "data").unwrap();
+            format!("[[card]]\nfolder = \"{}\"\nlabel = \"{}\"\n", folder.display(), folder.display())
+        })
+        .collect();
+    let text = format!(
+        "name = \"folders\"\nrepeats = 3\ncard-order = \"abba\"\n{cards}[[workload]]\nname = \"read\"\nrw = \"read\"\n\
+         size = \"1 MiB\"\nbs = \"64 KiB\"\ndirect = false\n"
+    );
+    let campaign = parse(&text);
+    let (stopped, _) = bench.run(&campaign, Some(3));
+    assert_eq!((stopped.end, stopped.stored), (End::Stopped, 3));
+    let (ended, notes) = bench.run(&campaign, None);
+    assert_eq!((ended.end, ended.stored, notes), (End::Complete, 3, Vec::new()));
+    for folder in folders {
+        let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
+        assert_eq!(left, [folder.join("precious")]);
+    }
+    let laid_out = |row: &PointRow| bench.store.run(&row.run).unwrap().campaign.unwrap().laid_out;
+    let laying: usize = bench.points(&campaign).iter().filter(|row| laid_out(row).0 > 0).count();
+    assert!(laying <= 4, "once a directory and start, not before each run: {laying}");
+}
+
+#[test]
+fn a_plan_announces_turns_and_the_recheck() {
+    let roots = hakaru_device::Roots::live();
+    let plan = |top: &str| check::plan(&twins(top), &Journal::default(), &roots);
+    let turns = plan("repeats = 4\ncard-order = \"abba\"");
+    assert!(turns.contains("(card-order = \"abba\"): all 2 have to be present together"), "{turns}");
+    let recheck = plan("repeats = 4\nrecheck = true");
+    let wanted = "Recheck: a is measured again through raw at the end: 4 more runs, about 0 s, writing about 4 MiB";
+    assert!(recheck.contains(wanted), "{recheck}");
+    let folders = "name = \"x\"\nrepeats = 5\n[[card]]\nlabel = \"a\"\nfolder = \"/\"\n[[card]]\nlabel = \"b\"\n\
+                   folder = \"/tmp\"\n[[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
+    let warned = |text: &str| check::weaknesses(&parse(text)).iter().any(|line| line.contains("drift of the host"));
+    assert!(warned(folders) && !warned(&folders.replace("repeats", "recheck = true\nrepeats")));
+    assert!(!warned(&folders.replace("repeats", "card-order = \"abba\"\nrepeats")));
 }

@@ -336,3 +336,62 @@ fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
     let error = measured.error.expect("there is a reason for the missing rounds");
     assert!(matches!(error, BenchError::Changed(_)) && error.to_string().contains("33 MiB instead"), "{error}");
 }
+
+/// Allows what it is asked for, and counts the file systems that are made.
+#[derive(Default)]
+struct Counting {
+    ids: Vec<String>,
+    made: u32,
+    cards: Vec<usize>,
+    notes: Vec<String>,
+}
+
+impl Observer for Counting {}
+
+impl Hands for Counting {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
+        Answer::Skip
+    }
+
+    fn may_erase(&mut self, _card: &Card, candidate: &Candidate) -> Option<Confirmation> {
+        self.ids.iter().find(|id| candidate.ids().contains(id)).cloned().map(Confirmation::Serial)
+    }
+
+    fn preparing(&mut self, what: &str, _progress: Option<hakaru_device::Progress>) {
+        self.made += u32::from(what == "making ext4");
+    }
+
+    fn begins(&mut self, progressed: &Progressed) {
+        self.cards.push(progressed.point.card);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+}
+
+#[test]
+fn two_disks_stay_mounted_while_they_take_turns() {
+    let (Some(one), Some(other)) = (Disk::new(64), Disk::new(64)) else { return };
+    if !kernel_has("ext4") {
+        return;
+    }
+    let cards: String = [("a", &one), ("b", &other)]
+        .iter()
+        .map(|(label, disk)| format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\n", disk.node.display()))
+        .collect();
+    let text = format!(
+        "name = \"x\"\nrepeats = 2\ncard-order = \"abba\"\n{cards}[[layer]]\nfs = \"raw\"\n[[layer]]\nfs = \"ext4\"\n{WRITE}"
+    );
+    let around =
+        Surroundings { read_file: &|path| Err(format!("{} is not there", path.display())), fio: &|_, _| Ok(filler()) };
+    let campaign = campaign(&text, &around).unwrap();
+    let (state, stop, mut store) = (one.home.path().join("state"), AtomicBool::new(false), one.store());
+    let mut hands = Counting { ids: vec![one.id(), other.id()], ..Counting::default() };
+    let ended = run(Run { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    assert_eq!((ended.unwrap().end, &hands.notes), (End::Complete, &Vec::new()));
+    assert_eq!((hands.cards, hands.made), (vec![0, 1, 1, 0, 0, 1, 1, 0], 2));
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains(&state.display().to_string()), "{mounts}");
+    assert_eq!(store.points("x").unwrap().len(), 8);
+}

@@ -108,6 +108,9 @@ pub struct CampaignSummary {
     pub unreadable: Vec<FailedRun>,
     /// Runs of the same points that were measured in another way and do not count.
     pub other_definition: u64,
+    /// First cards that were measured again after the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rechecks: Vec<Recheck>,
     /// What its design cannot prove.
     #[serde(default)]
     pub weaknesses: Vec<Weakness>,
@@ -152,6 +155,41 @@ pub enum Weakness {
          between workloads and layers"
     )]
     Blocked,
+    /// Cards were measured one after another.
+    #[error(
+        "cards ran one after another: drift of the host is confounded with differences between cards; use card-order = \
+         \"interleaved\", \"abba\" or \"shuffled\" where all cards can be present together, else recheck = true"
+    )]
+    CardsInSequence,
+    /// The first card was not the same when it was measured again at the end.
+    #[error(
+        "{card} through {layer} differed between its measurement and its recheck after the other cards ({}): drift of \
+         the host or of the card is confounded with differences between cards",
+        .phases.join(", ")
+    )]
+    Drifted {
+        /// Card.
+        card: String,
+        /// Layer.
+        layer: String,
+        /// Phases that differed.
+        phases: Vec<String>,
+    },
+    /// The recheck of the first card shows neither drift nor its absence.
+    #[error(
+        "the recheck of {card} through {layer} shows neither a drift nor that there was none in {undecided} of {of} \
+         figures: more repeats would decide it"
+    )]
+    DriftUndecided {
+        /// Card.
+        card: String,
+        /// Layer.
+        layer: String,
+        /// Figures that decide nothing.
+        undecided: u64,
+        /// All figures.
+        of: u64,
+    },
     /// Nothing brought the cards to one state.
     #[error("nothing brought the cards to one state before: what was written to them earlier is in the figures")]
     Unprepared,
@@ -171,6 +209,19 @@ pub enum Weakness {
         /// All points.
         of: u64,
     },
+}
+
+/// The first card measured again after all others, held against its first measurement: the drift of the host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recheck {
+    /// What the card is called.
+    pub card: String,
+    /// Layer.
+    pub layer: String,
+    /// Runs of the recheck.
+    pub runs: u64,
+    /// The rate of each phase: first measurement (`a`) against recheck (`b`), as one family.
+    pub comparisons: Vec<Comparison>,
 }
 
 /// All that a campaign says of one card.

@@ -1,7 +1,7 @@
 //! What a campaign will do, before it does anything: points, time, what is erased, what is missing, what it cannot prove.
 
 use super::estimate::{self, words};
-use super::file::Repeats;
+use super::file::{Order, Repeats};
 use super::journal::Journal;
 use super::seat::{Bench, Look};
 use super::spec::{Campaign, Card, Seat, Through};
@@ -16,12 +16,43 @@ use std::time::Duration;
 
 /// Seconds that are left of a campaign at most, with the sizes of the cards that are there.
 pub fn seconds_left(campaign: &Campaign, journal: &Journal, roots: &Roots) -> f64 {
+    estimate::left(campaign, journal, |card| size_of(campaign, journal, roots, card))
+}
+
+/// The size of a card that is there.
+fn size_of(campaign: &Campaign, journal: &Journal, roots: &Roots, card: usize) -> Option<Bytes> {
     let bench = Bench { campaign, journal, roots };
-    let size_of = |card: usize| match bench.look(&campaign.cards[card]) {
+    match bench.look(&campaign.cards[card]) {
         Look::Found(found) => found.disk?.size(roots),
         Look::NotThere(_) => None,
+    }
+}
+
+/// What it takes that cards take turns; `None` where they do not.
+fn turns_words(campaign: &Campaign) -> Option<String> {
+    let cards = campaign.wanted_cards().count();
+    if !campaign.card_order.takes_turns() || cards < 2 {
+        return None;
+    }
+    let name = campaign.card_order.name();
+    let makes = campaign.wanted_layers().any(|layer| matches!(campaign.layers[layer].through, Through::Fs(_)));
+    let several = campaign.wanted_layers().nth(1).is_some();
+    let prepared = if campaign.preparation.each_run_anew() {
+        " Each card is prepared anew before each of its runs."
+    } else if campaign.order == Order::Shuffled && several && makes {
+        " Each card is prepared anew whenever its layer changes, and stays mounted in between."
+    } else if makes {
+        " Each card is prepared once a layer, and stays mounted while the others have their turns."
+    } else {
+        ""
     };
-    estimate::left(campaign, journal, size_of)
+    let shares = " Directories on one file system share its free space equally.";
+    let folders = campaign.wanted_cards().filter(|&card| matches!(campaign.cards[card].seat, Seat::Folder(_))).count();
+    let shares = if folders > 1 { shares } else { "" };
+    Some(format!(
+        "Cards take turns, one run each (card-order = \"{name}\"): all {cards} have to be present together from the first \
+         run to the last.{prepared}{shares}"
+    ))
 }
 
 /// The plan of a campaign in words.
@@ -52,6 +83,27 @@ pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
     for workload in campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]) {
         let what: Vec<String> = workload.scenario.phases.iter().flat_map(|p| &p.jobs).map(job_words).collect();
         let _ = writeln!(out, "  {:<18} {}", workload.name, what.join("; "));
+    }
+    if let Some(words) = turns_words(campaign) {
+        let _ = writeln!(out, "\n{words}");
+    }
+    if let Some((card, layer)) = campaign.rechecked() {
+        let size_of = |card: usize| size_of(campaign, journal, roots, card);
+        let seconds = estimate::recheck_seconds(campaign, journal, size_of);
+        total += seconds;
+        let time = words(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        let (name, through) = (&campaign.cards[card].label, &campaign.layers[layer].name);
+        let runs = counted(campaign.recheck_points().len(), "more run");
+        let writes = estimate::recheck_bytes(campaign, size_of(card));
+        let again = match campaign.cards[card].seat {
+            Seat::Reader { .. } => " Where cards are swapped by hand, it has to be put in again.",
+            Seat::Folder(_) | Seat::Sim(_) => "",
+        };
+        let _ = writeln!(
+            out,
+            "\nRecheck: {name} is measured again through {through} at the end: {runs}, about {time}, writing \
+             about {writes} to it.{again}"
+        );
     }
     let _ = writeln!(out, "\nAbout {} in all.", words(Duration::try_from_secs_f64(total).unwrap_or_default()));
     for trouble in weaknesses(campaign) {
@@ -144,6 +196,14 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
             let troubles = stage::lacking(spec, &Roots::live());
             all.extend(troubles.iter().map(|trouble| format!("{}: {trouble}", layer.name)));
         }
+    }
+    let real = campaign.wanted_cards().filter(|&card| !matches!(campaign.cards[card].seat, Seat::Sim(_))).count();
+    if real > 1 && !campaign.card_order.takes_turns() && !campaign.recheck {
+        all.push(
+            "cards are measured one after another, so drift of the host is confounded with differences between cards: \
+             use card-order = \"abba\" where all cards can be present together, else recheck = true"
+                .to_owned(),
+        );
     }
     if let Repeats::Times(n @ 1..=4) = campaign.repeats {
         let (repeats, say) = (counted(n as usize, "repeat"), if n == 1 { "says" } else { "say" });

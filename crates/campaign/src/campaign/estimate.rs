@@ -84,7 +84,41 @@ pub fn preparation_bytes(campaign: &Campaign, layer: usize, whole: bool, size: O
 /// Seconds that are left of a campaign at most, with the preparations between the runs; `size_of` tells the size of a
 /// card by its place, where it is known.
 pub fn left(campaign: &Campaign, journal: &Journal, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {
-    campaign.wanted_cards().map(|card| card_seconds(campaign, card, journal, size_of(card))).sum()
+    let cards: f64 = campaign.wanted_cards().map(|card| card_seconds(campaign, card, journal, size_of(card))).sum();
+    cards + recheck_seconds(campaign, journal, size_of)
+}
+
+/// Seconds that are left of measuring the first card again.
+pub fn recheck_seconds(campaign: &Campaign, journal: &Journal, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {
+    let Some((card, layer)) = campaign.rechecked() else { return 0.0 };
+    let points = campaign.recheck_points();
+    let left = (points.len() as u64).saturating_sub(journal.rechecked(campaign));
+    if left == 0 {
+        return 0.0;
+    }
+    let runs: f64 = points.iter().map(|point| run_seconds(campaign, point, journal)).sum();
+    let preparation = preparation_seconds(campaign, card, layer, true, size_of(card));
+    let preparations = if campaign.preparation.each_run_anew() { left as f64 } else { 1.0 };
+    runs * left as f64 / points.len() as f64 + preparations * preparation
+}
+
+/// Bytes that measuring the first card again writes at most, by what its workloads say; a time-based one by what a card is
+/// taken to do.
+pub fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
+    let Some((_, layer)) = campaign.rechecked() else { return Bytes(0) };
+    let job = |job: &Job| match job.access.mix.read {
+        100 => 0.0,
+        read => {
+            let speed = if job.access.random { RANDOM } else { SEQUENTIAL };
+            job_seconds(job) * speed * f64::from(100 - read) / 100.0
+        }
+    };
+    let jobs = campaign.wanted_workloads().flat_map(|w| &campaign.workloads[w].scenario.phases).flat_map(|p| &p.jobs);
+    let once: f64 = jobs.map(job).sum();
+    let runs = campaign.recheck_points().len() as u64;
+    let anew = if campaign.preparation.each_run_anew() { runs } else { 1 };
+    let fills = preparation_bytes(campaign, layer, true, size).0.saturating_mul(anew);
+    Bytes(fills.saturating_add((once * f64::from(campaign.repeats.most())) as u64))
 }
 
 /// Seconds that are left of one card at most; `size` is its size, where it is known.

@@ -47,6 +47,10 @@ pub struct CampaignFile {
     /// In which order.
     #[serde(default)]
     pub order: Order,
+    /// In which order cards are measured; one after another when left out.
+    pub card_order: Option<Spanned<CardOrder>>,
+    /// Measures the first layer of the first card again at the end; false when left out.
+    pub recheck: Option<Spanned<bool>>,
     /// Pause before each run.
     pub cool_down: Option<Time>,
     /// The cards.
@@ -156,7 +160,7 @@ impl<'de> de::Visitor<'de> for RepeatsVisitor {
     }
 }
 
-/// In which order points are measured. Cards always come one after another, because somebody has to change them.
+/// In which order the points of a card are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -168,6 +172,39 @@ pub enum Order {
     /// All points of a card in an order drawn by the seed: a drift spreads over everything. Needs a new file system
     /// each time the layer changes.
     Shuffled,
+}
+
+/// In which order cards are measured. All but [`CardOrder::Sequential`] change the card after each run, which needs all
+/// cards to be present together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CardOrder {
+    /// One card after another: cards can be swapped by hand, but drift of the host is confounded with the cards.
+    #[default]
+    Sequential,
+    /// One run of each card in turn, in the order of the file.
+    Interleaved,
+    /// One run of each card in turn; every second repeat in the reverse order, which cancels a linear drift.
+    Abba,
+    /// One run of each card in turn, in an order that the seed draws anew for each turn.
+    Shuffled,
+}
+
+impl CardOrder {
+    /// Whether the card changes after each run.
+    pub fn takes_turns(self) -> bool {
+        self != CardOrder::Sequential
+    }
+
+    /// Its name in the campaign file.
+    pub fn name(self) -> &'static str {
+        match self {
+            CardOrder::Sequential => "sequential",
+            CardOrder::Interleaved => "interleaved",
+            CardOrder::Abba => "abba",
+            CardOrder::Shuffled => "shuffled",
+        }
+    }
 }
 
 /// One card, disk or folder.

@@ -1,15 +1,16 @@
 //! From the store to what a campaign says: the runs that count, put together card by card, and all that follows.
 
 use super::estimate::repeats_in_words;
-use super::file::{Each, Order, Preparation, Repeats};
+use super::file::{CardOrder, Each, Order, Preparation, Repeats};
 use super::journal::{Trust, counts};
+use super::matrix::RECHECK;
 use super::runner::WHOLE_HOST;
 use super::spec::{Campaign, Card, Layer, Through};
 use hakaru_analysis::campaign::Circumstances;
 use hakaru_analysis::claims::{Given, check_claims, claims_of};
-use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared, Weakness};
+use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared, Recheck, Weakness};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::{BusLimit, Claim, Summary};
+use hakaru_model::finding::{BusLimit, Claim, Comparison, Summary, Verdict};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +50,8 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
         }
     }
     let several = points.hosts() > 1;
+    let order = points.order();
+    let rechecks = std::mem::take(&mut points.rechecks);
     let (mut cards, mut circumstances) = (Vec::new(), Circumstances::default());
     for ((host, key), cells) in points.of_cards(campaign) {
         let measured =
@@ -56,6 +59,13 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
         summary.runs += measured.layers.iter().map(|(_, summary, _)| summary.runs.len() as u64).sum::<u64>();
         cards.push(measured);
     }
+    let mut again = Vec::new();
+    for ((host, key), cells) in rechecks {
+        let place = (host.as_str(), key.as_str());
+        again.push(measured(campaign, store, place, cells, several, &mut circumstances, &mut summary.unreadable)?);
+    }
+    summary.rechecks = again.iter().flat_map(|again| recheck(&cards, again)).collect();
+    let sequential = summary.rechecks.is_empty() && order.is_sequential(&cards);
     let all_measured = more.is_empty();
     for (card, layer) in more.iter().flat_map(|card| card.layers.iter().map(move |layer| (card, &layer.1))) {
         circumstances.note(&card.name, &layer.target, &layer.environment);
@@ -65,8 +75,12 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
     summary.notes.extend(left_out.collect::<Vec<_>>());
     cards.extend(more);
     conclude(campaign, &mut summary, cards);
+    summary.weaknesses.extend(sequential.then_some(Weakness::CardsInSequence));
+    let drifts = summary.rechecks.iter().flat_map(drift_of).collect::<Vec<_>>();
+    summary.weaknesses.extend(drifts);
     summary.weaknesses.extend(circumstances.changes());
     summary.method = method(campaign, !kept_caches(&summary));
+    summary.method.extend(summary.rechecks.iter().map(recheck_words).collect::<Vec<_>>());
     if all_measured {
         summary.weaknesses.extend(weaknesses_of_plan(campaign, summary.runs));
     }
@@ -77,6 +91,8 @@ pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result
 #[derive(Default)]
 struct Points {
     cards: BTreeMap<(String, String), Cells>,
+    /// Runs that measured the first card again.
+    rechecks: BTreeMap<(String, String), Cells>,
 }
 
 /// Rows of each layer and workload, by their names; each repeat once.
@@ -84,10 +100,27 @@ type Cells = BTreeMap<(String, String), BTreeMap<u32, PointRow>>;
 
 impl Points {
     fn add(&mut self, row: PointRow) {
-        let cells = self.cards.entry((row.host.clone(), row.card.clone())).or_default();
+        let of = if row.repeat >= RECHECK { &mut self.rechecks } else { &mut self.cards };
+        let cells = of.entry((row.host.clone(), row.card.clone())).or_default();
         let cell = cells.entry((row.layer.clone(), row.workload.clone())).or_default();
         // The first one of a repeat counts; a second one can only come from another database.
         cell.entry(row.repeat).or_insert(row);
+    }
+
+    /// In which order the cards were measured.
+    fn order(&self) -> CardSequence {
+        let mut runs: BTreeMap<(String, String), Vec<(i64, String)>> = BTreeMap::new();
+        for ((host, card), cells) in &self.cards {
+            for ((layer, _), rows) in cells {
+                let starts = rows.values().map(|row| (row.started_unix_ms, card.clone()));
+                runs.entry((host.clone(), layer.clone())).or_default().extend(starts);
+            }
+        }
+        let in_time = |mut runs: Vec<(i64, String)>| {
+            runs.sort();
+            runs.into_iter().map(|(_, card)| card).collect()
+        };
+        CardSequence(runs.into_iter().map(|(of, runs)| (of, in_time(runs))).collect())
     }
 
     fn hosts(&self) -> usize {
@@ -104,6 +137,85 @@ impl Points {
         cards.sort_by_key(|(_, cells)| place(cells));
         cards
     }
+}
+
+/// Of each host and layer: the card of each run, in the order of time.
+struct CardSequence(BTreeMap<(String, String), Vec<String>>);
+
+/// The middles of the runs of two cards may lie so far apart, as a share of all their runs. One card after the other are
+/// half of them apart; cards that take turns with two repeats each a quarter, and less with more.
+const APART: f64 = 0.25;
+
+impl CardSequence {
+    /// Whether any two cards ran one after another, rather than in turns. Simulated cards run in a time of their own.
+    fn is_sequential(&self, cards: &[Measured]) -> bool {
+        let real = |host: &str, layer: &str| -> Vec<&str> {
+            let is_real = |summary: &Summary| !summary.caveats.contains(&Caveat::Simulated);
+            let through = |card: &&Measured| card.layers.iter().any(|(name, of, _)| name == layer && is_real(of));
+            cards.iter().filter(|card| card.host == host).filter(through).map(|card| card.key.as_str()).collect()
+        };
+        self.0.iter().any(|((host, layer), runs)| {
+            let cards = real(host, layer);
+            let mut pairs = cards.iter().enumerate().flat_map(|(i, a)| cards[i + 1..].iter().map(move |b| (*a, *b)));
+            pairs.any(|(a, b)| apart(runs, a, b) > APART)
+        })
+    }
+}
+
+/// How far the middles of the runs of two cards lie apart in the order of time, as a share of all their runs; 0 where
+/// either has fewer than two.
+fn apart(runs: &[String], a: &str, b: &str) -> f64 {
+    let both: Vec<&str> = runs.iter().map(String::as_str).filter(|card| [a, b].contains(card)).collect();
+    let middle = |of: &str| {
+        let places: Vec<f64> = (0..both.len()).filter(|&i| both[i] == of).map(|i| i as f64).collect();
+        (places.len() > 1).then(|| places.iter().sum::<f64>() / places.len() as f64)
+    };
+    let (Some(of_a), Some(of_b)) = (middle(a), middle(b)) else { return 0.0 };
+    (of_a - of_b).abs() / both.len() as f64
+}
+
+/// The recheck of a card, layer by layer.
+fn recheck(cards: &[Measured], again: &Measured) -> Vec<Recheck> {
+    let Some(first) = cards.iter().find(|card| (&card.host, &card.key) == (&again.host, &again.key)) else {
+        return Vec::new();
+    };
+    let of_layer = |(layer, second, _): &(String, Summary, Vec<Prepared>)| {
+        let (_, before, _) = first.layers.iter().find(|(name, ..)| name == layer)?;
+        let costs = hakaru_analysis::layer_costs(&[(layer.as_str(), before, second)]).pop()?;
+        let comparisons = costs.into_iter().map(|cost| cost.comparison).collect();
+        Some(Recheck { card: first.name.clone(), layer: layer.clone(), runs: second.runs.len() as u64, comparisons })
+    };
+    again.layers.iter().filter_map(of_layer).collect()
+}
+
+/// What a recheck says of the drift of the host: nothing where all figures are the same.
+fn drift_of(recheck: &Recheck) -> Vec<Weakness> {
+    let Recheck { card, layer, comparisons, .. } = recheck;
+    let (card, layer) = (card.clone(), layer.clone());
+    let of = comparisons.len() as u64;
+    let different: Vec<String> =
+        comparisons.iter().filter(|c| c.verdict == Verdict::Different).map(ratio_words).collect();
+    let undecided = comparisons.iter().filter(|c| matches!(c.verdict, Verdict::Undecided { .. })).count() as u64;
+    if !different.is_empty() {
+        return vec![Weakness::Drifted { card, layer, phases: different }];
+    }
+    if undecided > 0 { vec![Weakness::DriftUndecided { card, layer, undecided, of }] } else { Vec::new() }
+}
+
+/// `seq-write 0.97x [0.96, 0.98]`.
+fn ratio_words(comparison: &Comparison) -> String {
+    let interval = comparison.ratio_ci95.map(|(low, high)| format!(" [{low:.3}, {high:.3}]")).unwrap_or_default();
+    format!("{} {:.3}x{interval}", comparison.quantity, comparison.ratio)
+}
+
+/// A recheck in words, for how it was done.
+fn recheck_words(recheck: &Recheck) -> (String, String) {
+    let Recheck { card, layer, runs, comparisons } = recheck;
+    let same = comparisons.iter().all(|c| c.verdict == Verdict::Equivalent);
+    let found = if same && !comparisons.is_empty() { "no drift of the host seen: " } else { "" };
+    let ratios: Vec<String> = comparisons.iter().map(ratio_words).collect();
+    let text = format!("{card} through {layer}, {runs} runs after all other cards; {found}{}", ratios.join(", "));
+    ("Recheck".to_owned(), text)
 }
 
 fn label_of(cells: &Cells) -> String {
@@ -185,7 +297,8 @@ fn note_preparation(prepared: &mut Vec<Prepared>, records: &[RunRecord]) {
 /// What a run was of, in words.
 fn point_words(row: &PointRow) -> String {
     let name = if row.label.is_empty() { &row.card } else { &row.label };
-    format!("{name}, {}, {}, repeat {}", row.layer, row.workload, row.repeat + 1)
+    let repeat = if row.repeat >= RECHECK { "recheck" } else { "repeat" };
+    format!("{name}, {}, {}, {repeat} {}", row.layer, row.workload, row.repeat % RECHECK + 1)
 }
 
 fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<(), FindError> {
@@ -220,7 +333,7 @@ fn empty(campaign: &Campaign) -> CampaignSummary {
         name: campaign.name.clone(),
         about: campaign.about.clone(),
         layers: campaign.layers.iter().map(|layer| layer.name.clone()).collect(),
-        planned: Some(campaign.count()),
+        planned: Some(campaign.cells()),
         ..CampaignSummary::default()
     }
 }
@@ -242,6 +355,15 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
         ("Repeats".to_owned(), format!("each point {}", repeats_in_words(campaign.repeats))),
         ("Order".to_owned(), order.to_owned()),
     ];
+    let cards = match campaign.card_order {
+        CardOrder::Sequential => "one after another",
+        CardOrder::Interleaved => "one run of each in turn",
+        CardOrder::Abba => "one run of each in turn, every second repeat in the reverse order",
+        CardOrder::Shuffled => "one run of each in turn, in an order drawn by the seed",
+    };
+    if campaign.cards.len() > 1 {
+        lines.push(("Order of the cards".to_owned(), cards.to_owned()));
+    }
     let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = &campaign.preparation;
     let often = match each {
         Each::Card => "once a card",
@@ -341,7 +463,7 @@ fn reference_layer(summary: &CampaignSummary) -> Option<String> {
 /// What only the plan knows of the weaknesses of a design.
 fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
     let mut found = Vec::new();
-    let planned = campaign.count();
+    let planned = campaign.cells();
     // Repeats that end when the mean is known have no number that is missing.
     if matches!(campaign.repeats, Repeats::Times(_)) && runs < planned {
         found.push(Weakness::Unfinished { runs, planned });

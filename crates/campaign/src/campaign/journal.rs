@@ -4,7 +4,7 @@
 //! moment at which a run is there and not known, or known and not there.
 
 use super::file::{Repeats, Until};
-use super::matrix::Point;
+use super::matrix::{Point, RECHECK};
 use super::spec::{Campaign, Layer, Workload};
 use hakaru_analysis::stats::{self, Moments};
 use hakaru_model::finding::Summary;
@@ -29,8 +29,24 @@ struct Stored {
     series: String,
     repeats: BTreeSet<u32>,
     runs: Vec<String>,
+    /// Repeats of the recheck, numbered from [`RECHECK`], and their series.
+    rechecks: BTreeSet<u32>,
+    recheck_series: String,
     /// Rates of each phase and operation, one value a run; read only when repeats depend on them.
     rates: Option<BTreeMap<String, Vec<f64>>>,
+}
+
+impl Stored {
+    /// Adds a repeat. Returns whether it is a new one of the campaign itself, and not of its recheck.
+    fn add(&mut self, repeat: u32, series: &str) -> bool {
+        let recheck = repeat >= RECHECK;
+        let known = if recheck { &mut self.recheck_series } else { &mut self.series };
+        if known.is_empty() {
+            series.clone_into(known);
+        }
+        let repeats = if recheck { &mut self.rechecks } else { &mut self.repeats };
+        repeats.insert(repeat) && !recheck
+    }
 }
 
 /// What is stored of a campaign.
@@ -47,18 +63,21 @@ pub struct Journal {
     other: u64,
 }
 
-/// From the start of one run to that of the next through the same layer of the same card: what the first one took, with
+/// From the start of one run to that of the next through the same layer of the same card (of any card, where cards take
+/// turns): what the first one took, with
 /// all that belongs to it.
 #[derive(Default)]
 struct Strides {
     last: Option<(Cell, i64)>,
+    /// Whether the next run is one of another card.
+    cards_in_turns: bool,
 }
 
 impl Strides {
     /// The workload of the run before, and its seconds.
     fn next(&mut self, cell: &Cell, started_unix_ms: i64) -> Option<(String, f64)> {
         let (before, began) = self.last.replace((cell.clone(), started_unix_ms))?;
-        let together = (&before.card, &before.layer) == (&cell.card, &cell.layer);
+        let together = before.layer == cell.layer && (self.cards_in_turns || before.card == cell.card);
         together.then(|| (before.workload, (started_unix_ms - began) as f64 / 1e3))
     }
 
@@ -95,7 +114,7 @@ impl Journal {
     /// When the database cannot be read.
     pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<Journal, StoreError> {
         let mut journal = Journal::default();
-        let mut strides = Strides::default();
+        let mut strides = Strides { cards_in_turns: campaign.card_order.takes_turns(), ..Strides::default() };
         // Reading what was written besides the runs means reading all records, so it is done only where it matters.
         if campaign.limits.written.is_some() {
             journal.written.extend(store.written_besides(&campaign.id, host)?);
@@ -122,11 +141,8 @@ impl Journal {
                 journal.paces.entry(workload).or_default().push(seconds);
             }
             let stored = journal.cells.entry(cell).or_default();
-            if stored.series.is_empty() {
-                stored.series = row.series;
-            }
             // A repeat that is there twice (two databases put together) counts once.
-            if stored.repeats.insert(row.repeat) {
+            if stored.add(row.repeat, &row.series) {
                 stored.runs.push(row.run);
             }
         }
@@ -135,7 +151,7 @@ impl Journal {
 
     /// Whether a repeat of a cell is stored.
     pub fn has(&self, cell: &Cell, repeat: u32) -> bool {
-        self.cells.get(cell).is_some_and(|stored| stored.repeats.contains(&repeat))
+        self.cells.get(cell).is_some_and(|stored| stored.repeats.contains(&repeat) || stored.rechecks.contains(&repeat))
     }
 
     /// How many repeats of a cell are stored.
@@ -145,9 +161,26 @@ impl Journal {
         self.cells.get(&cell).map_or(0, |stored| stored.repeats.len() as u32)
     }
 
-    /// The series of a cell, once there is one.
-    pub fn series(&self, cell: &Cell) -> Option<String> {
-        self.cells.get(cell).map(|stored| stored.series.clone())
+    /// How many repeats of the recheck of a cell are stored.
+    fn rechecks(&self, key: &str, layer: &Layer, workload: &Workload) -> u32 {
+        let (layer, workload) = (layer.name.clone(), workload.name.clone());
+        let cell = Cell { card: key.to_owned(), layer, workload };
+        self.cells.get(&cell).map_or(0, |stored| stored.rechecks.len() as u32)
+    }
+
+    /// Stored runs of the recheck.
+    pub fn rechecked(&self, campaign: &Campaign) -> u64 {
+        let Some((card, layer)) = campaign.rechecked() else { return 0 };
+        let Some(key) = self.key_of(&campaign.cards[card].label) else { return 0 };
+        let workloads = campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]);
+        workloads.map(|workload| u64::from(self.rechecks(key, &campaign.layers[layer], workload))).sum()
+    }
+
+    /// The series of a cell or of its recheck, once there is one.
+    pub fn series(&self, cell: &Cell, recheck: bool) -> Option<String> {
+        let stored = self.cells.get(cell)?;
+        let series = if recheck { &stored.recheck_series } else { &stored.series };
+        Some(series.clone()).filter(|series| !series.is_empty())
     }
 
     /// The card that a label stands for, once one was measured under it.
@@ -182,7 +215,7 @@ impl Journal {
                 .map(|(layer, workload)| u64::from(self.repeats(key, layer, &campaign.workloads[workload])))
                 .sum::<u64>()
         };
-        keys.map(repeats).sum()
+        keys.map(repeats).sum::<u64>() + self.rechecked(campaign)
     }
 
     /// Runs that do not count, because they were measured in another way.
@@ -227,10 +260,8 @@ impl Journal {
     pub fn note(&mut self, cell: &Cell, label: &str, record: &RunRecord) {
         self.note_key(label, &cell.card);
         let stored = self.cells.entry(cell.clone()).or_default();
-        if stored.series.is_empty() {
-            stored.series = record.series.clone();
-        }
-        if stored.repeats.insert(record.campaign.as_ref().map_or(record.repeat, |point| point.repeat)) {
+        let repeat = record.campaign.as_ref().map_or(record.repeat, |point| point.repeat);
+        if stored.add(repeat, &record.series) {
             stored.runs.push(record.id.clone());
             if let Some(rates) = &mut stored.rates {
                 add_rates(rates, record);
@@ -245,6 +276,11 @@ impl Journal {
     pub fn is_open(&mut self, repeats: Repeats, cell: &Cell, point: &Point, store: &Store) -> Result<bool, FindError> {
         if self.has(cell, point.repeat) {
             return Ok(false);
+        }
+        if point.is_recheck() {
+            // As often as the first time, however often that was.
+            let first = self.cells.get(cell).map_or(0, |stored| stored.repeats.len() as u32);
+            return Ok(point.repeat - RECHECK < first);
         }
         match repeats {
             Repeats::Times(_) => Ok(true),

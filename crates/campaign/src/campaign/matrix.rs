@@ -1,6 +1,6 @@
 //! The points of a campaign, and the order in which they are measured.
 
-use super::file::Order;
+use super::file::{CardOrder, Order};
 use super::spec::Campaign;
 use hakaru_model::rng::Rng;
 
@@ -13,8 +13,19 @@ pub struct Point {
     pub layer: usize,
     /// Which workload.
     pub workload: usize,
-    /// Number of the repeat, from 0.
+    /// Number of the repeat, from 0; that of a recheck from [`RECHECK`].
     pub repeat: u32,
+}
+
+/// Repeats with this number and above measure a point again after all other cards. Far above the most repeats a campaign
+/// can have.
+pub const RECHECK: u32 = 1_000_000;
+
+impl Point {
+    /// Whether it measures the first card again.
+    pub fn is_recheck(&self) -> bool {
+        self.repeat >= RECHECK
+    }
 }
 
 impl Campaign {
@@ -42,11 +53,66 @@ impl Campaign {
         points
     }
 
-    /// How many points there are at most.
-    pub fn count(&self) -> u64 {
+    /// All points of all cards in the order of a campaign whose cards take turns.
+    ///
+    /// One layer, workload and repeat is measured on every card before the next.
+    pub fn points_in_turns(&self) -> Vec<Point> {
+        let workloads = self.wanted_workloads();
+        let repeats = 0..self.repeats.most();
+        let mut cells: Vec<(usize, usize, u32)> = Vec::new();
+        for layer in self.wanted_layers() {
+            match self.order {
+                Order::Blocked | Order::Shuffled => {
+                    cells.extend(workloads.clone().flat_map(|w| repeats.clone().map(move |r| (layer, w, r))));
+                }
+                Order::Interleaved => {
+                    cells.extend(repeats.clone().flat_map(|r| workloads.clone().map(move |w| (layer, w, r))));
+                }
+            }
+        }
+        if self.order == Order::Shuffled {
+            shuffle(&mut cells, Rng::fork(self.seed, 0));
+        }
+        let mut points = Vec::new();
+        for (turn, (layer, workload, repeat)) in (1..).zip(cells) {
+            let mut cards: Vec<usize> =
+                self.wanted_cards().filter(|&card| self.layers_of(card).any(|of| of == layer)).collect();
+            match self.card_order {
+                CardOrder::Abba if repeat % 2 == 1 => cards.reverse(),
+                CardOrder::Shuffled => shuffle(&mut cards, Rng::fork(self.seed, turn)),
+                CardOrder::Sequential | CardOrder::Interleaved | CardOrder::Abba => {}
+            }
+            points.extend(cards.into_iter().map(|card| Point { card, layer, workload, repeat }));
+        }
+        points
+    }
+
+    /// The card and layer that are measured again at the end: the first ones, where another card comes in between.
+    pub fn rechecked(&self) -> Option<(usize, usize)> {
+        let several = self.recheck && self.wanted_cards().nth(1).is_some();
+        let card = self.wanted_cards().next().filter(|_| several)?;
+        Some((card, self.layers_of(card).next()?))
+    }
+
+    /// The points of the recheck, with as many repeats as there can be at most.
+    pub fn recheck_points(&self) -> Vec<Point> {
+        let Some((card, layer)) = self.rechecked() else { return Vec::new() };
+        let mut points = self.points_of(card);
+        points.retain(|point| point.layer == layer);
+        points.into_iter().map(|point| Point { repeat: RECHECK + point.repeat, ..point }).collect()
+    }
+
+    /// How many points there are at most, without a recheck.
+    pub fn cells(&self) -> u64 {
         let workloads = self.wanted_workloads().count() as u64;
         let layers: u64 = self.wanted_cards().map(|card| self.layers_of(card).count() as u64).sum();
         (layers * workloads).saturating_mul(self.repeats.most().into())
+    }
+
+    /// How many runs there are at most, with a recheck.
+    pub fn count(&self) -> u64 {
+        let rechecks = self.rechecked().map_or(0, |_| self.wanted_workloads().count() as u64);
+        self.cells().saturating_add(rechecks.saturating_mul(self.repeats.most().into()))
     }
 }
 

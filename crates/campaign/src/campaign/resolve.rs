@@ -3,7 +3,7 @@
 //! Files and the fio dialect are handed in, because this room opens no job file and speaks no dialect.
 
 use super::digest::AuthoredEntry;
-use super::file::{CampaignFile, CardEntry, FileError, LayerEntry, Pace, WorkloadEntry};
+use super::file::{CampaignFile, CardEntry, CardOrder, FileError, LayerEntry, Pace, WorkloadEntry};
 use super::job;
 use super::spec::{Campaign, Card, FsSpec, Layer, Only, Seat, Through, Workload};
 use crate::suite;
@@ -53,6 +53,8 @@ pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Res
     }
     unique(cards.iter().map(|c| c.label.as_str()), file.card.iter().map(|e| e.label.as_ref()), "label")?;
     same_card_twice(&cards, &file.card)?;
+    let card_order = card_order(&file, &cards)?;
+    let recheck = rechecks(&file, card_order)?;
     let layers = layers(&file.layer, &written, &cards)?;
     let workloads = workloads(&file, &written, around)?;
     let campaign = Campaign {
@@ -62,6 +64,8 @@ pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Res
         seed: file.seed.unwrap_or(1),
         repeats: file.repeats,
         order: file.order,
+        card_order,
+        recheck,
         cool_down: file.cool_down.map_or(Nanos(0), |time| time.0),
         cards,
         layers,
@@ -127,6 +131,50 @@ fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileErro
         }
     }
     Ok(())
+}
+
+/// The order over cards; all but one after another need cards that can be present together.
+fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrder, FileError> {
+    let Some(written) = &file.card_order else { return Ok(CardOrder::Sequential) };
+    let order = *written.get_ref();
+    let pairs = cards.iter().enumerate().flat_map(|(i, a)| cards[i + 1..].iter().map(move |b| (a, b)));
+    for (a, b) in pairs.filter(|_| order.takes_turns()) {
+        let shared = match (&a.seat, &b.seat) {
+            (Seat::Reader { node: Some(one) }, Seat::Reader { node: Some(other) }) if one == other => {
+                format!("both at {}", one.display())
+            }
+            (Seat::Folder(one), Seat::Folder(other)) if one == other => format!("both in {}", one.display()),
+            (Seat::Reader { .. }, Seat::Reader { .. }) if is_one_id(a, b) => "one card".to_owned(),
+            _ => continue,
+        };
+        let message = format!(
+            "cards cannot take turns (card-order = \"{}\"): `{}` and `{}` are {shared}, so they are never present \
+             together; leave card-order out, and use recheck = true to see drift of the host",
+            order.name(),
+            a.label,
+            b.label
+        );
+        return Err(FileError::at(written, message));
+    }
+    Ok(order)
+}
+
+fn is_one_id(a: &Card, b: &Card) -> bool {
+    a.id.as_ref().zip(b.id.as_ref()).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
+}
+
+/// Whether the first card is measured again; cards that take turns need no such check.
+fn rechecks(file: &CampaignFile, order: CardOrder) -> Result<bool, FileError> {
+    let Some(written) = &file.recheck else { return Ok(false) };
+    if *written.get_ref() && order.takes_turns() {
+        let message = format!(
+            "recheck is for cards that are measured one after another: card-order = \"{}\" already spreads drift of \
+             the host over all cards; leave one of the two out",
+            order.name()
+        );
+        return Err(FileError::at(written, message));
+    }
+    Ok(*written.get_ref())
 }
 
 /// Letters, digits and dashes of a name, in lower case.

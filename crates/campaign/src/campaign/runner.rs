@@ -1,10 +1,10 @@
-//! Carrying a campaign out: card by card, stretch by stretch, run by run; whatever is stored is never repeated.
+//! Carrying a campaign out: card by card or cards in turns, stretch by stretch, run by run; whatever is stored is never repeated.
 
 use super::aim::aim;
 use super::estimate;
 use super::hands::{Hands, Progressed};
 use super::journal::{Cell, Journal};
-use super::matrix::{Point, stretches};
+use super::matrix::{Point, RECHECK, stretches};
 pub use super::outcome::{CampaignError, End, Ended};
 use super::seat::{Disk, Found, Look};
 use super::spec::Campaign;
@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 
 mod limits;
 mod row;
+mod turns;
 
 use limits::Ahead;
 
@@ -84,9 +85,11 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
         gone: BTreeMap::new(),
         leaves: BTreeMap::new(),
         told_of_caches: false,
+        rechecking: false,
+        shares: BTreeMap::new(),
     };
     runner.ask_beforehand()?;
-    let end = runner.all_cards()?;
+    let end = if campaign.card_order.takes_turns() { runner.cards_in_turns()? } else { runner.all_cards()? };
     let Runner { journal, stored, failures, skipped, .. } = runner;
     Ok(Ended { end, stored, done: journal.done_of(campaign), failures, skipped })
 }
@@ -196,6 +199,10 @@ struct Runner<'a> {
     leaves: BTreeMap<usize, (Disk, Option<Confirmation>)>,
     /// Whether somebody was told that the caches of the host stay as they are.
     told_of_caches: bool,
+    /// Whether the first card is being measured again.
+    rechecking: bool,
+    /// Bytes that files may take in directories that share a file system, by the places of their cards.
+    shares: BTreeMap<usize, Bytes>,
 }
 
 /// What is known of a card while it is measured.
@@ -209,6 +216,13 @@ struct OnCard {
     failed: u32,
 }
 
+/// A card that was made ready for runs through a layer.
+struct Ready {
+    stage: Stage,
+    /// What was done to it for this layer; with what it wrote until a run was stored that tells of it.
+    since: Vec<Prepared>,
+}
+
 impl Runner<'_> {
     fn cell(&self, key: &str, point: &Point) -> Cell {
         Cell {
@@ -220,7 +234,8 @@ impl Runner<'_> {
 
     fn open_points(&mut self, card: usize, key: &str) -> Result<Vec<Point>, CampaignError> {
         let mut open = Vec::new();
-        for point in self.campaign.points_of(card) {
+        let points = if self.rechecking { self.campaign.recheck_points() } else { self.campaign.points_of(card) };
+        for point in points {
             let cell = self.cell(key, &point);
             if self.journal.is_open(self.campaign.repeats, &cell, &point, self.store)? {
                 open.push(point);
@@ -230,37 +245,51 @@ impl Runner<'_> {
     }
 
     fn card(&mut self, index: usize, found: Found) -> Result<CardEnd, CampaignError> {
-        let card = &self.campaign.cards[index];
-        let points = self.open_points(index, &found.key)?;
-        if points.is_empty() {
-            return Ok(CardEnd::Done);
-        }
-        if let Some(why) = self.exchanged_below(index, &found.key)? {
-            self.skipped.push((card.label.clone(), why));
-            return Ok(CardEnd::Done);
-        }
-        let confirmation = match self.leave_to_erase(index, &found) {
-            Ok(confirmation) => confirmation,
-            Err(why) => {
-                self.skipped.push((card.label.clone(), why));
-                return Ok(CardEnd::Done);
-            }
-        };
-        let whole = self.done_to_whole_card(&found.key)?;
-        let size = found.disk.as_ref().and_then(|disk| disk.size(&self.roots));
-        size.map(|size| self.sizes.insert(index, size));
-        let mut on = OnCard { index, found, confirmation, whole, failed: 0 };
+        let Some((mut on, points)) = self.admit(index, found)? else { return Ok(CardEnd::Done) };
         for stretch in stretches(&points, self.campaign.preparation.each_run_anew()) {
             match self.stretch(&mut on, stretch)? {
                 None => {}
                 Some(end) => return Ok(end),
             }
-            if on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
-                self.skipped.push((card.label.clone(), format!("given up after {} failures on end", on.failed)));
+            if self.has_failed_too_often(&on) {
                 return Ok(CardEnd::Done);
             }
         }
         Ok(CardEnd::Done)
+    }
+
+    /// A card that is about to be measured, and its open points; `None` when there are none, or when it has to be left out.
+    fn admit(&mut self, index: usize, found: Found) -> Result<Option<(OnCard, Vec<Point>)>, CampaignError> {
+        let label = &self.campaign.cards[index].label;
+        let points = self.open_points(index, &found.key)?;
+        if points.is_empty() {
+            return Ok(None);
+        }
+        if let Some(why) = self.exchanged_below(index, &found.key)? {
+            self.skipped.push((label.clone(), why));
+            return Ok(None);
+        }
+        let confirmation = match self.leave_to_erase(index, &found) {
+            Ok(confirmation) => confirmation,
+            Err(why) => {
+                self.skipped.push((label.clone(), why));
+                return Ok(None);
+            }
+        };
+        let whole = self.done_to_whole_card(&found.key)?;
+        let size = found.disk.as_ref().and_then(|disk| disk.size(&self.roots));
+        size.map(|size| self.sizes.insert(index, size));
+        Ok(Some((OnCard { index, found, confirmation, whole, failed: 0 }, points)))
+    }
+
+    /// Whether a card is given up, which is noted.
+    fn has_failed_too_often(&mut self, on: &OnCard) -> bool {
+        let given_up = on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES);
+        if given_up {
+            let label = self.campaign.cards[on.index].label.clone();
+            self.skipped.push((label, format!("given up after {} failures on end", on.failed)));
+        }
+        given_up
     }
 
     fn leave_to_erase(&mut self, index: usize, found: &Found) -> Result<Option<Confirmation>, String> {
@@ -315,11 +344,36 @@ impl Runner<'_> {
     fn stretch(&mut self, on: &mut OnCard, points: &[Point]) -> Result<Option<CardEnd>, CampaignError> {
         // What was open as the card came may be known well enough by now.
         let Some(first) = self.first_open(&on.found.key, points)? else { return Ok(None) };
-        let layer = &self.campaign.layers[first.layer];
-        let whole = stage::each_stretch(self.campaign) || !self.journal.knows(&on.found.key) && on.whole.is_empty();
-        if let Some(end) = self.limit(&first, &on.found.key, Ahead::Preparation { whole }) {
-            return Ok(Some(end));
+        let mut ready = match self.make_ready(on, &first) {
+            Ok(ready) => ready,
+            Err(end) => return Ok(end),
+        };
+        let mut end = None;
+        for point in points {
+            end = self.point_of(on, point, &mut ready)?;
+            if end.is_some() || on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
+                break;
+            }
         }
+        self.give_back(ready);
+        Ok(end)
+    }
+
+    /// Prepares a card for runs through the layer of a point. An error is how the card ends, if it does.
+    fn make_ready(&mut self, on: &mut OnCard, first: &Point) -> Result<Ready, Option<CardEnd>> {
+        let layer = &self.campaign.layers[first.layer];
+        // A recheck begins with the card in the state in which its first measurement began.
+        let whole = self.rechecking
+            || stage::each_stretch(self.campaign)
+            || !self.journal.knows(&on.found.key) && on.whole.is_empty();
+        if let Some(end) = self.limit(first, &on.found.key, Ahead::Preparation { whole }) {
+            return Err(Some(end));
+        }
+        let mount_name = match self.campaign.card_order.takes_turns() {
+            false => format!("mnt-{}", self.campaign.id),
+            // Several cards are mounted together.
+            true => format!("mnt-{}-{}", self.campaign.id, on.index + 1),
+        };
         let setting = Setting {
             campaign: self.campaign,
             card: &self.campaign.cards[on.index],
@@ -327,40 +381,49 @@ impl Runner<'_> {
             disk: on.found.disk.as_ref(),
             confirmation: on.confirmation.as_ref(),
             whole,
+            share: self.shares.get(&on.index).copied(),
             state: self.state,
+            mount_name,
             roots: &self.roots,
             stop: self.stop,
             hands: &mut *self.hands,
         };
-        let mut stage = match setting.set() {
+        let stage = match setting.set() {
             Ok(stage) => stage,
-            Err(StageError::Stopped) => return Ok(Some(CardEnd::Stopped)),
+            Err(StageError::Stopped) => return Err(Some(CardEnd::Stopped)),
             // Ctrl-C also ends the tool that was just making the file system, which is no failure of the card.
-            Err(_) if self.stop.load(Relaxed) => return Ok(Some(CardEnd::Stopped)),
-            Err(error) => return Ok(self.failed(on, &first, &error.to_string())),
+            Err(_) if self.stop.load(Relaxed) => return Err(Some(CardEnd::Stopped)),
+            Err(error) => return Err(self.failed(on, first, &error.to_string())),
         };
         if whole {
             on.whole = stage.prepared().iter().filter(|p| stage::of_whole_card(p)).cloned().collect();
         }
         let written = stage.prepared().iter().map(|step| step.bytes_written().0);
         self.journal.note_written(&on.found.key, written.fold(0, u64::saturating_add));
-        let mut since: Vec<Prepared> =
-            stage.prepared().iter().filter(|p| !whole || !stage::of_whole_card(p)).cloned().collect();
-        let mut end = None;
-        for point in points {
-            // What was written, and how fast, is kept once, with the first run that is stored after it.
-            let (prepared, stored) = ([&on.whole[..], &since].concat(), self.stored);
-            end = self.point(on, point, &mut stage, prepared)?;
-            if self.stored > stored {
-                on.whole = told_before(std::mem::take(&mut on.whole));
-                since = told_before(since);
-            }
-            if end.is_some() || on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
-                break;
-            }
+        let since = stage.prepared().iter().filter(|p| !whole || !stage::of_whole_card(p)).cloned().collect();
+        Ok(Ready { stage, since })
+    }
+
+    /// Measures a point on a card that was made ready. `Some` ends the card.
+    fn point_of(
+        &mut self,
+        on: &mut OnCard,
+        point: &Point,
+        ready: &mut Ready,
+    ) -> Result<Option<CardEnd>, CampaignError> {
+        // What was written, and how fast, is kept once, with the first run that is stored after it.
+        let (prepared, stored) = ([&on.whole[..], &ready.since].concat(), self.stored);
+        let end = self.point(on, point, &mut ready.stage, prepared)?;
+        if self.stored > stored {
+            on.whole = told_before(std::mem::take(&mut on.whole));
+            ready.since = told_before(std::mem::take(&mut ready.since));
         }
-        stage.strike().iter().for_each(|trouble| self.hands.note(trouble));
         Ok(end)
+    }
+
+    /// Gives storage back.
+    fn give_back(&mut self, ready: Ready) {
+        ready.stage.strike().iter().for_each(|trouble| self.hands.note(trouble));
     }
 
     fn point(
@@ -488,7 +551,7 @@ impl Runner<'_> {
             replace_engines: true,
             wall_clock: crate::now_unix_ms,
         };
-        let series = Series { id: self.journal.series(cell), repeat: point.repeat };
+        let series = Series { id: self.journal.series(cell, point.is_recheck()), repeat: point.repeat % RECHECK };
         let (identity, overhead) = (stage.identity(), self.overhead);
         let once = Once { scenario: &scenario, identity, series, options, overhead, caveats };
         let of = CampaignPoint {

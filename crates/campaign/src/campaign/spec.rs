@@ -1,7 +1,7 @@
 //! A campaign that is sound: what the runner, the plan and the report work from. Made by `resolve`.
 
 use super::digest::{AuthoredEntry, PointDefinition};
-use super::file::{Limits, Order, Preparation, Repeats, Table};
+use super::file::{CardOrder, Limits, Order, Preparation, Repeats, Table};
 use hakaru_device::prepare::FsType;
 use hakaru_model::finding::Claim;
 use hakaru_model::job::Scenario;
@@ -24,6 +24,10 @@ pub struct Campaign {
     pub repeats: Repeats,
     /// In which order.
     pub order: Order,
+    /// In which order cards are measured.
+    pub card_order: CardOrder,
+    /// Whether the first layer of the first card is measured again at the end.
+    pub recheck: bool,
     /// Pause before each run.
     pub cool_down: Nanos,
     /// The cards, at least one.

@@ -64,8 +64,12 @@ pub(super) struct Setting<'a, 'h> {
     pub(super) confirmation: Option<&'a Confirmation>,
     /// Whether the whole card is still to be discarded and filled.
     pub(super) whole: bool,
+    /// Bytes its files may take where several cards share one file system; all that is free when not given.
+    pub(super) share: Option<Bytes>,
     /// Where preparations are journalled and file systems mounted.
     pub(super) state: &'a Path,
+    /// Name of the directory in `state` to mount its file system at.
+    pub(super) mount_name: String,
     pub(super) roots: &'a Roots,
     pub(super) stop: &'a AtomicBool,
     pub(super) hands: &'h mut dyn Hands,
@@ -85,7 +89,7 @@ impl Setting<'_, '_> {
         let mut preparation = self.begin()?;
         let own = folder.join(format!("{OWN_FOLDER}{}", self.campaign.id));
         preparation.own_folder(&own)?;
-        let room = Room { all: free(&own), each: self.layer.size };
+        let room = Room { all: self.share.unwrap_or_else(|| free(&own)), each: self.layer.size };
         let identity = self.labelled(hakaru_device::identify(folder, self.roots));
         let preparation = Some(preparation);
         Ok(Stage { ground: Ground::Folder(own), preparation, identity, room, prepared: Vec::new() })
@@ -176,7 +180,7 @@ impl Setting<'_, '_> {
         }
         self.hands.preparing(&format!("making {fs}"), None);
         let (erasable, _) = preparation.mkfs(erasable, &request(spec))?;
-        let at = self.state.join(format!("mnt-{}", self.campaign.id));
+        let at = self.state.join(&self.mount_name);
         let request = MountRequest { fs_type: fs.name().to_owned(), options: mount.clone(), at };
         let mounted = preparation.mount(erasable, &request)?;
         if let Some(level) = self.campaign.preparation.fill_level {
@@ -234,7 +238,7 @@ pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
 }
 
 /// Bytes that files may take.
-fn free(folder: &Path) -> Bytes {
+pub(super) fn free(folder: &Path) -> Bytes {
     usable(free_now(folder).unwrap_or(Bytes(u64::MAX)))
 }
 

@@ -16,6 +16,7 @@ pub fn status(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Resu
     let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
     let lines = lines(campaign, journal, store)?;
     let open: u64 = lines.iter().flat_map(|line| &line.cells).flatten().map(|(_, open)| *open).sum();
+    let open = open + open_rechecks(campaign, journal, store, open == 0)?;
     let done = journal.done_of(campaign);
     let _ = write!(out, "{} stored, ", runs(done));
     if open == 0 {
@@ -38,6 +39,22 @@ pub fn status(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Resu
             writeln!(out, "\n{what} do not count, because they were measured in another way than the file says now.");
     }
     Ok(out)
+}
+
+/// Runs of a recheck that are left, at most while the campaign itself is not done.
+fn open_rechecks(campaign: &Campaign, journal: &mut Journal, store: &Store, done: bool) -> Result<u64, FindError> {
+    let points = campaign.recheck_points();
+    let key = campaign.rechecked().and_then(|(card, _)| journal.key_of(&campaign.cards[card].label).map(str::to_owned));
+    let Some(key) = key.filter(|_| done) else {
+        return Ok((points.len() as u64).saturating_sub(journal.rechecked(campaign)));
+    };
+    let mut open = 0;
+    for point in points {
+        let layer = campaign.layers[point.layer].name.clone();
+        let cell = Cell { card: key.clone(), layer, workload: campaign.workloads[point.workload].name.clone() };
+        open += u64::from(journal.is_open(campaign.repeats, &cell, &point, store)?);
+    }
+    Ok(open)
 }
 
 fn runs(count: u64) -> String {

@@ -95,6 +95,7 @@ pub(crate) fn campaign() -> CampaignSummary {
         failed: vec![FailedRun { run: "x1".into(), point: "sandisk, raw".into(), because: "it was stopped".into() }],
         unreadable: Vec::new(),
         other_definition: 2,
+        rechecks: Vec::new(),
         weaknesses: vec![
             Weakness::Unfinished { runs: 60, planned: 64 },
             Weakness::Changed { what: "the kernel".into(), values: vec!["Linux 6.12".into(), "Linux 6.13".into()] },
@@ -125,7 +126,10 @@ pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
         ranking.pairs.iter_mut().for_each(|pair| text.clone_into(&mut pair.comparison.quantity));
     }
     *failed = vec![FailedRun { run: text.into(), point: text.into(), because: text.into() }];
-    *weaknesses = vec![Weakness::Changed { what: text.into(), values: vec![text.into()] }];
+    *weaknesses = vec![
+        Weakness::Changed { what: text.into(), values: vec![text.into()] },
+        Weakness::Drifted { card: text.into(), layer: text.into(), phases: vec![text.into()] },
+    ];
     *notes = vec![text.into()];
     for card in cards {
         hostile_card(card, text, &other);

@@ -26,10 +26,35 @@ pub(super) enum Next {
 
 impl Runner<'_> {
     pub(super) fn all_cards(&mut self) -> Result<End, CampaignError> {
-        let mut waiting: Vec<usize> = self.campaign.wanted_cards().collect();
+        let mut end = self.cards_of(self.campaign.wanted_cards().collect())?;
+        let recheck = self.campaign.rechecked();
+        if let (None, Some((first, _)), true) = (&end, recheck, self.all_are_done()?) {
+            self.rechecking = true;
+            end = self.cards_of(vec![first])?;
+        }
+        Ok(end.unwrap_or_else(|| self.end()))
+    }
+
+    /// Whether all cards are measured, so that time has passed since the first one was.
+    fn all_are_done(&mut self) -> Result<bool, CampaignError> {
+        for card in self.campaign.wanted_cards().collect::<Vec<_>>() {
+            if !self.is_done(card)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// How a campaign ends whose cards are all done or left out.
+    pub(super) fn end(&self) -> End {
+        if self.failures.is_empty() && self.skipped.is_empty() { End::Complete } else { End::Incomplete }
+    }
+
+    /// Measures these cards one after another; `None` when none of them is left.
+    fn cards_of(&mut self, mut waiting: Vec<usize>) -> Result<Option<End>, CampaignError> {
         while !waiting.is_empty() {
             if self.stop.load(Relaxed) {
-                return Ok(End::Stopped);
+                return Ok(Some(End::Stopped));
             }
             let (place, found) = match self.next_card(&waiting)? {
                 Next::Card(place, found) => (place, found),
@@ -37,7 +62,7 @@ impl Runner<'_> {
                     waiting.remove(place);
                     continue;
                 }
-                Next::Stop => return Ok(End::Stopped),
+                Next::Stop => return Ok(Some(End::Stopped)),
             };
             let card = waiting[place];
             match self.card(card, found)? {
@@ -52,15 +77,15 @@ impl Runner<'_> {
                     waiting[..=place].rotate_right(1);
                     self.await_return(card);
                 }
-                CardEnd::Stopped => return Ok(End::Stopped),
-                CardEnd::TimeUp => return Ok(End::TimeUp),
+                CardEnd::Stopped => return Ok(Some(End::Stopped)),
+                CardEnd::TimeUp => return Ok(Some(End::TimeUp)),
             }
         }
-        Ok(if self.failures.is_empty() && self.skipped.is_empty() { End::Complete } else { End::Incomplete })
+        Ok(None)
     }
 
     /// Counts that a card dropped out; whether that was once too often with no run stored in between.
-    fn is_given_up(&mut self, card: usize) -> bool {
+    pub(super) fn is_given_up(&mut self, card: usize) -> bool {
         let times = self.gone.entry(card).or_default();
         *times += 1;
         let given_up = *times >= self.campaign.limits.failures.unwrap_or(FAILURES);
@@ -72,7 +97,7 @@ impl Runner<'_> {
     }
 
     /// Gives a card that dropped out some time to come back by itself, before anybody is asked for it or it is left out.
-    fn await_return(&self, card: usize) {
+    pub(super) fn await_return(&self, card: usize) {
         let card = &self.campaign.cards[card];
         let until = Instant::now() + RETURN;
         let waits = || self.bench().recognises(card) && !self.stop.load(Relaxed) && Instant::now() < until;
@@ -104,7 +129,7 @@ impl Runner<'_> {
     }
 
     /// Whether everything of a card is stored already, as far as can be told without the card.
-    fn is_done(&mut self, card: usize) -> Result<bool, CampaignError> {
+    pub(super) fn is_done(&mut self, card: usize) -> Result<bool, CampaignError> {
         let label = &self.campaign.cards[card].label;
         let Some(key) = self.journal.key_of(label).map(str::to_owned) else { return Ok(false) };
         Ok(self.open_points(card, &key)?.is_empty())
@@ -128,7 +153,7 @@ impl Runner<'_> {
         }))
     }
 
-    fn ask(&mut self, place: usize, card: &Card, mut why: String) -> Next {
+    pub(super) fn ask(&mut self, place: usize, card: &Card, mut why: String) -> Next {
         loop {
             let seen = self.bench().seen(card);
             let look = match self.hands.insert(card, &why, &seen) {

@@ -1,0 +1,158 @@
+//! Cards that take turns: all of them are present together, and the card changes after each run.
+
+use super::super::matrix::Point;
+use super::super::outcome::{CampaignError, End};
+use super::super::seat::Look;
+use super::super::spec::Seat;
+use super::super::stage;
+use super::row::Next;
+use super::{CardEnd, OnCard, Ready, Runner};
+use hakaru_model::units::Bytes;
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A card that takes turns with others.
+struct Turn {
+    on: OnCard,
+    /// Its storage, ready for this layer from its first run until its last.
+    ready: Option<(usize, Ready)>,
+    /// The layer that could not be prepared, which is not tried again for each of its points.
+    unprepared: Option<usize>,
+}
+
+/// What came of looking for a card.
+enum Met {
+    Here(Box<Turn>),
+    Without,
+    Stop,
+}
+
+type Turns = BTreeMap<usize, Box<Turn>>;
+
+impl Runner<'_> {
+    /// Measures all cards, one run of each in turn.
+    pub(super) fn cards_in_turns(&mut self) -> Result<End, CampaignError> {
+        self.share_file_systems();
+        let mut turns = Turns::new();
+        for card in self.campaign.wanted_cards().collect::<Vec<_>>() {
+            if self.stop.load(Relaxed) {
+                return Ok(End::Stopped);
+            }
+            match self.meet(card)? {
+                Met::Here(turn) => _ = turns.insert(card, turn),
+                Met::Without => {}
+                Met::Stop => return Ok(End::Stopped),
+            }
+        }
+        self.leave_out_swapped(&mut turns);
+        let end = self.take_turns(&mut turns);
+        for ready in turns.into_values().filter_map(|turn| turn.ready) {
+            self.give_back(ready.1);
+        }
+        Ok(end?.unwrap_or_else(|| self.end()))
+    }
+
+    /// Looks for a card, and asks for it where it is not there.
+    fn meet(&mut self, card: usize) -> Result<Met, CampaignError> {
+        if self.is_done(card)? {
+            return Ok(Met::Without);
+        }
+        let found = match self.bench().look(&self.campaign.cards[card]) {
+            Look::Found(found) => found,
+            Look::NotThere(why) => match self.ask(0, &self.campaign.cards[card], why) {
+                Next::Card(_, found) => found,
+                Next::Without(_) => return Ok(Met::Without),
+                Next::Stop => return Ok(Met::Stop),
+            },
+        };
+        let admitted = self.admit(card, found)?;
+        Ok(admitted.map_or(Met::Without, |(on, _)| Met::Here(Box::new(Turn { on, ready: None, unprepared: None }))))
+    }
+
+    /// Leaves out cards that had to make place for another one.
+    fn leave_out_swapped(&mut self, turns: &mut Turns) {
+        let is_there = |turn: &Turn| turn.on.found.disk.as_ref().is_none_or(|disk| disk.is_there(&self.roots));
+        let gone: Vec<usize> = turns.iter().filter(|(_, turn)| !is_there(turn)).map(|(card, _)| *card).collect();
+        for card in gone {
+            turns.remove(&card);
+            let why = "it was taken out before all cards were present: card-order needs a reader slot for each card";
+            self.skipped.push((self.campaign.cards[card].label.clone(), why.to_owned()));
+        }
+    }
+
+    /// `None` when each point is measured or left out.
+    fn take_turns(&mut self, turns: &mut Turns) -> Result<Option<End>, CampaignError> {
+        for point in self.campaign.points_in_turns() {
+            while let Some(turn) = turns.get_mut(&point.card) {
+                match self.turn(turn, &point)? {
+                    None if !self.has_failed_too_often(&turn.on) => break,
+                    None | Some(CardEnd::Done) => self.end_turns_of(point.card, turns),
+                    Some(CardEnd::Stopped) => return Ok(Some(End::Stopped)),
+                    Some(CardEnd::TimeUp) => return Ok(Some(End::TimeUp)),
+                    Some(CardEnd::Gone) => {
+                        self.end_turns_of(point.card, turns);
+                        if self.is_given_up(point.card) {
+                            break;
+                        }
+                        self.await_return(point.card);
+                        match self.meet(point.card)? {
+                            Met::Here(turn) => _ = turns.insert(point.card, turn),
+                            Met::Without => {}
+                            Met::Stop => return Ok(Some(End::Stopped)),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn end_turns_of(&mut self, card: usize, turns: &mut Turns) {
+        if let Some((_, ready)) = turns.remove(&card).and_then(|turn| turn.ready) {
+            self.give_back(ready);
+        }
+    }
+
+    /// Measures one point of a card, which is prepared where it is not ready for its layer yet. `Some` ends the card.
+    fn turn(&mut self, turn: &mut Turn, point: &Point) -> Result<Option<CardEnd>, CampaignError> {
+        let cell = self.cell(&turn.on.found.key, point);
+        if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
+            return Ok(None);
+        }
+        let anew = self.campaign.preparation.each_run_anew();
+        if turn.unprepared == Some(point.layer) && !anew {
+            return Ok(None);
+        }
+        if let Some((_, ready)) = turn.ready.take_if(|(layer, _)| anew || *layer != point.layer) {
+            self.give_back(ready);
+        }
+        if turn.ready.is_none() {
+            match self.make_ready(&mut turn.on, point) {
+                Ok(ready) => turn.ready = Some((point.layer, ready)),
+                Err(end) => {
+                    turn.unprepared = Some(point.layer);
+                    return Ok(end);
+                }
+            }
+        }
+        let Some((_, ready)) = &mut turn.ready else { return Ok(None) };
+        self.point_of(&mut turn.on, point, ready)
+    }
+
+    /// Gives directories on one file system an equal share of what is free there, as their files are there together.
+    fn share_file_systems(&mut self) {
+        let folder = |card: &usize| match &self.campaign.cards[*card].seat {
+            Seat::Folder(folder) => Some((*card, folder.metadata().ok()?.dev(), stage::free(folder))),
+            Seat::Reader { .. } | Seat::Sim(_) => None,
+        };
+        let folders: Vec<(usize, u64, Bytes)> =
+            self.campaign.wanted_cards().collect::<Vec<_>>().iter().filter_map(folder).collect();
+        for (card, device, free) in &folders {
+            let sharing = folders.iter().filter(|(_, other, _)| other == device).count() as u64;
+            if sharing > 1 {
+                self.shares.insert(*card, Bytes(free.0 / sharing));
+            }
+        }
+    }
+}
