@@ -105,8 +105,17 @@ impl VectoredSome {
 
     #[inline]
     fn draw(&self) -> &Vectored2 {
-        if self.draws.borrow_mut().below(100) < self.percent { &self.polled } else { &self.plain }
+        let polls = self.draws.borrow_mut().below(100) < self.percent;
+        #[cfg(test)]
+        DRAWN.with(|drawn| drawn.set((drawn.get().0 + 1, drawn.get().1 + u32::from(polls))));
+        if polls { &self.polled } else { &self.plain }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// I/Os that the calling thread drew a way for, and how many of them are polled for.
+    pub(crate) static DRAWN: std::cell::Cell<(u32, u32)> = const { std::cell::Cell::new((0, 0)) };
 }
 
 impl Call for VectoredSome {

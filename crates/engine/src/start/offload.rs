@@ -97,3 +97,73 @@ pub(super) fn submitter(plan: &WorkerPlan, number: u32, opened: Vec<OwnedFd>) ->
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Backend;
+    use crate::backend::files::DRAWN;
+    use crate::backend::locked::LockedBackend;
+    use hakaru_model::facts::{TargetFacts, TargetKind};
+    use hakaru_model::job::rules::FileLock;
+    use hakaru_model::job::{Access, Job, Op, Phase, Scenario, SizeSpec, Target};
+    use hakaru_model::plan::Plan;
+    use hakaru_model::stream::Request;
+    use hakaru_model::units::Bytes;
+    use std::path::Path;
+    use std::sync::RwLock;
+
+    const EACH: u64 = 1000;
+
+    fn polling(path: &Path, percent: u32) -> Plan {
+        let mut job = Job::new("a", Target::Paths(vec![path.to_owned()]), Access::only(Op::Read, false));
+        job.ioengine = IoEngine::Pvsync2;
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(4096)));
+        (job.engine.hipri, job.engine.hipri_percentage, job.queue.iodepth) = (true, Some(percent), 4);
+        let facts = TargetFacts {
+            kind: TargetKind::File,
+            size: Bytes(4096),
+            free: None,
+            logical_block: 512,
+            direct_io: None,
+            writable: true,
+            path: path.to_owned(),
+        };
+        let phases = vec![Phase { name: "a".to_owned(), jobs: vec![job] }];
+        let scenario = Scenario { name: "a".to_owned(), seed: 7, phases };
+        Plan::resolve(&scenario, &[(path.to_owned(), facts)].into_iter().collect()).unwrap()
+    }
+
+    /// Counts the polled I/Os among those that `perform` does, in hundredths. Whether the file system polls at all is its
+    /// own affair.
+    fn polled(mut perform: impl FnMut(&Request)) -> u32 {
+        let request = Request { op: Op::Read, region: 0, offset: 0, len: 512 };
+        DRAWN.set((0, 0));
+        (0..EACH).for_each(|_| perform(&request));
+        let (all, polled) = DRAWN.get();
+        assert_eq!(u64::from(all), EACH, "each I/O is drawn for");
+        polled * 100 / all
+    }
+
+    /// All I/Os were polled for where threads submit them, or files are locked for them.
+    #[test]
+    fn offloaded_and_locked_ios_poll_for_their_share() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(4096).unwrap();
+        let opened = || vec![OwnedFd::from(file.reopen().unwrap())];
+        for percent in [0, 10, 50, 100] {
+            let plan = polling(file.path(), percent);
+            let worker = &plan.phases[0].workers[0];
+            for number in 0..4 {
+                let mut submitter = submitter(worker, number, opened()).unwrap();
+                let found = polled(|request| _ = submitter.perform(request));
+                assert!(found.abs_diff(percent) <= 6, "submitter {number}, {percent} %: {found} %");
+            }
+            let engine = submitter(worker, 0, opened()).unwrap();
+            let lock = RwLock::new(());
+            let mut locked = LockedBackend::new(engine, opened(), vec![&lock], FileLock::Exclusive);
+            let found = polled(|request| _ = locked.transfer(request));
+            assert!(found.abs_diff(percent) <= 6, "locked, {percent} %: {found} %");
+        }
+    }
+}
