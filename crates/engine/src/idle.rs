@@ -52,11 +52,11 @@ impl IdleProfiler {
         (mean, (scatter / (times.len() - 1) as f64).sqrt())
     }
 
-    /// Begins to work on every processor this process may use.
+    /// Begins to work on every processor, also those that this process was not to use.
     pub fn start() -> IdleProfiler {
         let unit = IdleProfiler::calibrate();
         let stop = Arc::new(AtomicBool::new(false));
-        let threads = thread::allowed().into_iter().map(|cpu| {
+        let threads = thread::online().into_iter().map(|cpu| {
             let stop = Arc::clone(&stop);
             let idle = std::thread::spawn(move || {
                 // Where it may not be pinned or put in the idle class, it would take time from the jobs.

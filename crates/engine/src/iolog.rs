@@ -33,6 +33,8 @@ pub struct LogSample {
     pub iops: Option<u64>,
     /// Creation to submission, submission to completion, creation to completion, in nanoseconds, where they are kept.
     pub latency: [Option<u64>; 3],
+    /// The largest of each in a stretch of time, where both it and the mean are told.
+    pub longest: [Option<u64>; 3],
     /// When the I/O was submitted, counted as `at`; 0 for a stretch of time.
     pub issued: Nanos,
 }
@@ -173,17 +175,20 @@ impl IoLog {
                 continue;
             }
             self.base[op] = sums;
-            let maxima = if self.logs.max_value { tally.take_maxima(op) } else { [0; 3] };
+            let Logs { max_value, both_values, .. } = self.logs;
+            let maxima = if max_value || both_values { tally.take_maxima(op) } else { [0; 3] };
             let latency = std::array::from_fn(|kind| {
                 let sum = sums.latency[kind]?;
                 let mean = sum.wrapping_sub(base.latency[kind].unwrap_or(0)) / ios;
-                Some(if self.logs.max_value { maxima[kind] } else { mean })
+                Some(if max_value { maxima[kind] } else { mean })
             });
+            let longest = std::array::from_fn(|kind| latency[kind].and(both_values.then_some(maxima[kind])));
             let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(length)) as u64;
             let bytes_per_s = whole.then(|| per_s(sums.bytes - base.bytes));
             let iops = whole.then(|| per_s(ios));
             let issued = Nanos(0);
-            self.chunk.samples.push(LogSample { at, op, len: 0, offset: 0, bytes_per_s, iops, latency, issued });
+            let (len, offset) = (0, 0);
+            self.chunk.samples.push(LogSample { at, op, len, offset, bytes_per_s, iops, latency, longest, issued });
         }
     }
 

@@ -77,6 +77,15 @@ fn the_largest_latency_of_a_window_is_no_less_than_its_mean() {
         let chunks = told(job);
         chunks.iter().flat_map(|(_, c)| &c.samples).filter_map(|s| s.latency[1]).collect::<Vec<u64>>()
     };
+    let both = || {
+        let mut job = job(Access::mixed(50, true));
+        (job.rules.logs.window, job.rules.logs.both_values) = (Some(Nanos::from_millis(100)), true);
+        let chunks = told(job);
+        let samples = chunks.iter().flat_map(|(_, c)| &c.samples);
+        samples.map(|s| (s.latency[1].unwrap(), s.longest[1].unwrap())).collect::<Vec<(u64, u64)>>()
+    };
+    let both = both();
+    assert!(!both.is_empty() && both.iter().all(|(mean, largest)| mean <= largest), "{both:?}");
     let (means, largest) = (windows(false), windows(true));
     assert_eq!(means.len(), largest.len());
     assert!(means.iter().zip(&largest).all(|(mean, largest)| largest >= mean), "{means:?} {largest:?}");

@@ -534,7 +534,7 @@ impl FailureKind {
 /// A time as an option has it: exact, in the largest unit that divides it.
 fn option_time(time: Nanos) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let unit = units.into_iter().find(|(unit, _)| time.0 >= *unit && time.0 % unit == 0);
+    let unit = units.into_iter().find(|(unit, _)| time.0 >= *unit && time.0.is_multiple_of(*unit));
     unit.map_or_else(|| format!("{}ns", time.0), |(unit, name)| format!("{}{name}", time.0 / unit))
 }
 

@@ -67,6 +67,23 @@ pub fn allowed() -> Vec<u32> {
     (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
 }
 
+/// The processors of the host that are online, in their order; the allowed ones where that cannot be told.
+pub fn online() -> Vec<u32> {
+    let listed = std::fs::read_to_string("/sys/devices/system/cpu/online").ok().and_then(|text| processors(&text));
+    listed.filter(|cpus| !cpus.is_empty()).unwrap_or_else(allowed)
+}
+
+/// The processors of a list such as `0-3,8`.
+fn processors(text: &str) -> Option<Vec<u32>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        (last < CpuSet::MAX_CPU as u32).then_some(first..=last)
+    };
+    let ranges: Option<Vec<_>> = text.trim().split(',').map(range).collect();
+    Some(ranges?.into_iter().flatten().collect())
+}
+
 /// The number of the calling thread.
 pub fn id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
@@ -152,6 +169,15 @@ fn answer(result: libc::c_long) -> Result<(), Errno> {
 mod tests {
     use super::*;
     use rustix::fd::AsRawFd;
+
+    #[test]
+    fn processors_are_listed_by_ranges() {
+        assert_eq!(processors("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(processors("5\n"), Some(vec![5]));
+        assert_eq!([processors("0-"), processors("x"), processors("0-4000000000")], [None, None, None]);
+        let online = online();
+        assert!(allowed().iter().all(|cpu| online.contains(cpu)), "{online:?}");
+    }
 
     #[test]
     fn a_thread_may_keep_its_files_to_itself() {

@@ -196,6 +196,10 @@ nothing for it where it finds none; its profiles are `act` and `tiobench`.
 `bs=4k , 8k` is `bs=4k,8k`. fio refuses the first, and reads the second as 4 and 8 bytes.
 - The `job options` of the JSON leave out switches that stand without a value, such as `time_based` and \
 `group_reporting`, as up to fio 3.33. fio 3.39 lists them with an empty one.
+- `; 0 zone resets` ends the lines of trims as those of writes, as in fio 3.39. fio 3.33 prints it for writes only.
+- `log_window_value=both` adds the column to logs of latency only: means and maxima of bandwidth and IOPS are the same. \
+fio 3.33 knows `log_max_value=0|1` only.
+- Names and values in a job file have to be UTF-8, as on the command line. fio takes any bytes.
 - `bssplit` whose shares add up to more than 100 draws as fio does, the smallest share first; where sizes have no share \
 of their own then, it is refused.
 - `bs_is_seq_rand=1` with random I/O goes on until all is done. fio ends such a job at the first offset it draws at which \

@@ -270,6 +270,8 @@ pub struct LogPlan {
     pub hist_coarseness: u32,
     /// The largest of a window rather than the mean.
     pub max_value: bool,
+    /// Both of them.
+    pub both_values: bool,
     /// Adds the offset of each I/O.
     pub offset: bool,
     /// Adds the priority of each I/O.
@@ -297,6 +299,7 @@ impl Default for LogPlan {
             hist_msec: 0,
             hist_coarseness: 0,
             max_value: false,
+            both_values: false,
             offset: false,
             prio: false,
             issued: false,

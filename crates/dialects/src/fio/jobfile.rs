@@ -4,6 +4,7 @@
 
 use super::error::{FioError, FioErrorKind, Location};
 use super::invocation::ParseContext;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Includes nested deeper than this go in a circle.
@@ -53,14 +54,15 @@ impl Reader<'_> {
         let bytes = (self.ctx.read_file)(path).map_err(|e| {
             FioError::nowhere(FioErrorKind::CannotRead { path: path.to_owned(), reason: e.to_string() })
         })?;
-        let text = String::from_utf8_lossy(&bytes);
-        for (index, raw) in text.lines().enumerate() {
-            self.line(raw, index + 1, path, depth)?;
+        for (index, raw) in bytes.split(|&byte| byte == b'\n').enumerate() {
+            let text = String::from_utf8_lossy(raw);
+            let utf8 = matches!(text, Cow::Borrowed(_));
+            self.line(text.strip_suffix('\r').unwrap_or(&text), utf8, index + 1, path, depth)?;
         }
         Ok(())
     }
 
-    fn line(&mut self, raw: &str, line: usize, path: &Path, depth: usize) -> Result<(), FioError> {
+    fn line(&mut self, raw: &str, utf8: bool, line: usize, path: &Path, depth: usize) -> Result<(), FioError> {
         // A comment begins at the first ; or #, wherever it stands.
         let content = raw.split([';', '#']).next().unwrap_or_default();
         let said = content.trim();
@@ -73,6 +75,10 @@ impl Reader<'_> {
             let kind = FioErrorKind::BadLine { text: said.to_owned(), reason: reason.to_owned() };
             FioError::at(kind, at(start..start + said.len()))
         };
+        // Replacing bytes would name another file. Comments and descriptions are not acted upon.
+        if !utf8 && said.contains(char::REPLACEMENT_CHARACTER) && !said.starts_with("description") {
+            return Err(bad("it is not UTF-8; give the file another name, or save the job file as UTF-8"));
+        }
         if let Some(rest) = said.strip_prefix('[') {
             let (name, _) = rest.rsplit_once(']').ok_or_else(|| bad("the section is not closed by ]"))?;
             if name.trim().is_empty() {
@@ -135,6 +141,26 @@ fn substitute(text: &str, ctx: &ParseContext<'_>) -> String {
 mod tests {
     use super::*;
     use crate::fio::testing::with_files;
+
+    /// The bytes that are not UTF-8 were replaced, and another file was written.
+    #[test]
+    fn names_that_are_not_utf8_are_refused() {
+        let parse = |text: &[u8]| {
+            let read_file = |_: &Path| Ok(text.to_vec());
+            with_files(&[], |ctx| read(Path::new("j.fio"), &ParseContext { read_file: &read_file, ..*ctx }))
+        };
+        for bad in [&b"[a]\nfilename=\xff.bin\n"[..], b"[\xff]\n", b"[a]\r\nwrite_bw_log=\xfc\r\n"] {
+            let error = parse(bad).unwrap_err().to_string();
+            assert!(error.contains("not UTF-8"), "{error}");
+        }
+        for good in [
+            &b"[a]\r\nfilename=x ; \xfcber\r\n"[..],
+            b"[a]\ndescription=\xfcber\n",
+            "[a]\nfilename=\u{fffd}".as_bytes(),
+        ] {
+            assert_eq!(parse(good).unwrap().len(), 2);
+        }
+    }
 
     fn show(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
         let text = |line: &Line| match &line.what {

@@ -217,6 +217,7 @@ fn measure(job: &mut Job, spec: &JobSpec) {
         samples: logged || logs.lat.is_some(),
         window: average.map(Nanos::from_millis),
         max_value: logs.max_value,
+        both_values: logs.both_values,
         histogram: Some(logs.hist_msec).filter(|ms| logs.hist.is_some() && *ms > 0).map(Nanos::from_millis),
         coarseness: logs.hist_coarseness,
     };

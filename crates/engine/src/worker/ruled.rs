@@ -88,7 +88,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let (bytes_per_s, iops) = (Some(bytes_per_s), Some(1));
         let (op, len, offset) = (request.op, request.len, request.offset);
         let issued = Nanos(at.0.saturating_sub(clat));
-        if log.take(LogSample { at, op, len, offset, bytes_per_s, iops, latency, issued }) {
+        if log.take(LogSample { at, op, len, offset, bytes_per_s, iops, latency, longest: [None; 3], issued }) {
             self.tell_log();
         }
         stop

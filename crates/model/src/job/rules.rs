@@ -79,6 +79,8 @@ pub struct Logs {
     pub window: Option<Nanos>,
     /// Tells the largest latency of a window rather than the mean (`log_max_value`).
     pub max_value: bool,
+    /// Tells the mean and the largest latency of a window (`log_window_value=both`).
+    pub both_values: bool,
     /// Tells the distribution of completion latencies so often (`log_hist_msec`).
     pub histogram: Option<Nanos>,
     /// How many neighbouring bins of it are joined, as a power of two (`log_hist_coarseness`).

@@ -167,9 +167,10 @@ impl WorkerLogs {
         }
         let entry = |sample: &LogSample| {
             let LogSample { at, op, len, offset, issued, .. } = *sample;
-            let value = value(kind, sample)?;
+            let value = value(kind, sample, sample.latency)?;
+            let largest = if kind.is_latency() { self::value(kind, sample, sample.longest) } else { None };
             let (msec, bs, prio, issued_ns) = (epoch + at.as_millis(), len.into(), self.prio, issued.0);
-            Some(LogEntry { msec, value, op, bs, offset, prio, issued_ns })
+            Some(LogEntry { msec, value, largest, op, bs, offset, prio, issued_ns })
         };
         let entries: Vec<LogEntry> = chunk.samples.iter().filter_map(entry).collect();
         log_text(&entries, self.columns)
@@ -178,8 +179,7 @@ impl WorkerLogs {
 
 /// What a kind of log tells of a sample. The bandwidth of single I/Os is in units of 1000, that of windows in units of
 /// 1024: found by observation.
-fn value(kind: LogKind, sample: &LogSample) -> Option<u64> {
-    let [slat, clat, lat] = sample.latency;
+fn value(kind: LogKind, sample: &LogSample, [slat, clat, lat]: [Option<u64>; 3]) -> Option<u64> {
     match kind {
         LogKind::Bw => Some(sample.bytes_per_s? / if sample.len > 0 { 1000 } else { 1024 }),
         LogKind::Iops => sample.iops,

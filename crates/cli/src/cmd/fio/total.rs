@@ -64,7 +64,7 @@ impl TotalLog {
         }
         for op in Op::ALL {
             let (msec, value) = (at.as_millis() as u64, values[op]);
-            let entry = LogEntry { msec, value, op, bs: 0, offset: 0, prio: 0, issued_ns: 0 };
+            let entry = LogEntry { msec, value, largest: None, op, bs: 0, offset: 0, prio: 0, issued_ns: 0 };
             let line = log_text(&[entry], LogColumns::default());
             self.failed |= self.files[op].write_all(line.as_bytes()).is_err();
         }

@@ -133,7 +133,7 @@ pub(super) const TABLE: &[Opt] = &[
         .with("flow", put!(|job, value| job.flow.sleep = Nanos(u64::from(value.u32()) * 1000))),
     opt("flow_watermark", int(0), "Older limit of a flow").goes_with("flow"),
     opt("profile", Kind::Text("act"), "A built-in workload")
-        .refused("there are no built-in workloads", "write a job file, or use `hakaru bench`"),
+        .refused("fio's profiles `act` and `tiobench` are not built in", "write their jobs into a job file"),
     opt(
         "kb_base",
         Kind::Choice(&[("1024", "4k is 4096 and 4KiB is 4000"), ("1000", "4k is 4000 and 4KiB is 4096")]),

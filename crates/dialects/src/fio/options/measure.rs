@@ -9,6 +9,14 @@ use hakaru_model::units::Quantile;
 const PLAIN: &str = "logs are written as text";
 const LOG_NAME: Kind = Kind::OptionalText("seqread");
 
+const WINDOW_VALUES: Kind = Kind::Choice(&[
+    ("avg", "their mean"),
+    ("0", ""),
+    ("max", "the largest"),
+    ("1", ""),
+    ("both", "the mean, then the largest in a column of its own"),
+]);
+
 pub(super) const TABLE: &[Opt] =
     &[
         opt("clat_percentiles", Kind::Bool, "Reports percentiles of completion latency")
@@ -84,10 +92,16 @@ pub(super) const TABLE: &[Opt] =
         opt("log_hist_coarseness", Kind::Int { min: 0, max: 6 }, "How many bins of these histograms are joined")
             .default("0")
             .with("write_hist_log", put!(|job, value| job.extras.logs.hist_coarseness = value.u32())),
-        opt("log_max_value", Kind::Bool, "Logs the largest value rather than the mean")
+        opt("log_max_value", WINDOW_VALUES, "What a log has of the latencies of log_avg_msec")
             .alias(&["log_window_value"])
-            .default("0")
-            .with("write_bw_log", put!(|job, value| job.extras.logs.max_value = value.flag())),
+            .default("avg")
+            .with(
+                "write_lat_log",
+                put!(|job, value| {
+                    job.extras.logs.max_value = matches!(value.word(), "max" | "1");
+                    job.extras.logs.both_values = value.word() == "both";
+                }),
+            ),
         opt("log_offset", Kind::Bool, "Logs the offset of each I/O")
             .default("0")
             .with("write_bw_log", put!(|job, value| job.extras.logs.offset = value.flag())),

@@ -95,6 +95,26 @@ mod tests {
         LatencyShares::of(&reports(&view)[0])
     }
 
+    /// I/Os in flight at the end of the ramp are measured, and were submitted before.
+    #[test]
+    fn depths_of_a_job_with_a_ramp_add_up_to_the_whole() {
+        let share_at_16 = |ramp: u64| {
+            let mut record = WorkerRecord::default();
+            record.ops.read.ios = 1000;
+            record.depth.level[4] = 984;
+            let (mut job, extras) =
+                (Job::new("a", Target::Nothing, Access::only(Op::Read, true)), JobExtras::default());
+            job.timing.ramp_time = Nanos(ramp);
+            let scenario = Scenario { name: String::new(), seed: 0, phases: Vec::new() };
+            let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
+            view.workers = vec![WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 }];
+            let reports = reports(&view);
+            depth_shares(&reports[0].depth.level, reports[0].depth_total())[4]
+        };
+        assert_eq!(share_at_16(1_000_000_000), 100.0);
+        assert!((share_at_16(0) - 98.4).abs() < 1e-9);
+    }
+
     #[test]
     fn each_step_ends_before_its_name() {
         // Near a step that no bucket ends at, such as 1 ms, the bucket decides.

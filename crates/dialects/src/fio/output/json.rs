@@ -152,9 +152,8 @@ impl Printer<'_> {
 
     /// Processor, depths, latencies by size, errors and the latency target.
     fn host(&self, job: &mut Object) {
-        let Report { cpu, depth, ops, job_runtime, .. } = self.report;
+        let Report { cpu, depth, job_runtime, .. } = self.report;
         let shares = LatencyShares::of(self.report);
-        let issued = ops.read.ios + ops.write.ios + ops.trim.ios;
         let mut steps: Vec<String> = STEPS.iter().map(u64::to_string).collect();
         job.set("job_runtime", job_runtime.as_millis())
             .set("usr_cpu", self.report.cpu_share(cpu.user))
@@ -162,7 +161,7 @@ impl Printer<'_> {
             .set("ctx", cpu.ctx)
             .set("majf", cpu.majf)
             .set("minf", cpu.minf)
-            .set("iodepth_level", shares_by_name(&DEPTHS, &depth_shares(&depth.level, issued)))
+            .set("iodepth_level", shares_by_name(&DEPTHS, &depth_shares(&depth.level, self.report.depth_total())))
             .set("iodepth_submit", shares_by_name(&BATCHES, &depth_shares(&depth.submit, depth.submit_calls)))
             .set("iodepth_complete", shares_by_name(&BATCHES, &depth_shares(&depth.complete, depth.complete_calls)))
             .set("latency_ns", shares_by_name(&steps, &shares.ns))

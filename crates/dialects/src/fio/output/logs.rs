@@ -12,6 +12,8 @@ pub struct LogEntry {
     pub msec: u64,
     /// KiB/s, I/Os per second or nanoseconds, by kind of log.
     pub value: u64,
+    /// The largest of a window, where the mean and it are logged.
+    pub largest: Option<u64>,
     /// What was done.
     pub op: Op,
     /// Bytes of the I/O; 0 in logs that average.
@@ -42,6 +44,11 @@ pub enum LogKind {
 }
 
 impl LogKind {
+    /// Whether its values are latencies.
+    pub fn is_latency(self) -> bool {
+        matches!(self, LogKind::Slat | LogKind::Clat | LogKind::Lat)
+    }
+
     /// The file's name: `<prefix>_bw.<number>.log` with the job's number from 1, or without it when all share one file.
     pub fn file_name(self, prefix: &str, job: Option<u32>) -> String {
         let kind = match self {
@@ -70,11 +77,15 @@ pub struct LogColumns {
     pub issued: bool,
 }
 
-/// The lines of a log: `msec, value, direction, block size[, offset], priority[, issue time]`.
+/// The lines of a log: `msec, value[, largest], direction, block size[, offset], priority[, issue time]`.
 pub fn log_text(entries: &[LogEntry], columns: LogColumns) -> String {
     let mut text = String::new();
-    for LogEntry { msec, value, op, bs, offset, prio, issued_ns } in entries {
-        let _ = write!(text, "{msec}, {value}, {}, {bs}", *op as u8);
+    for LogEntry { msec, value, largest, op, bs, offset, prio, issued_ns } in entries {
+        let _ = write!(text, "{msec}, {value}");
+        if let Some(largest) = largest {
+            let _ = write!(text, ", {largest}");
+        }
+        let _ = write!(text, ", {}, {bs}", *op as u8);
         if columns.offset {
             let _ = write!(text, ", {offset}");
         }
@@ -112,12 +123,32 @@ mod tests {
     #[test]
     fn lines_with_and_without_their_optional_columns() {
         let entries = [
-            LogEntry { msec: 0, value: 18_965, op: Op::Read, bs: 4096, offset: 8192, prio: 0, issued_ns: 77 },
-            LogEntry { msec: 20, value: 140, op: Op::Write, bs: 0, offset: 0, prio: 1 << 13 | 4, issued_ns: 0 },
+            LogEntry {
+                msec: 0,
+                value: 18_965,
+                largest: None,
+                op: Op::Read,
+                bs: 4096,
+                offset: 8192,
+                prio: 0,
+                issued_ns: 77,
+            },
+            LogEntry {
+                msec: 20,
+                value: 140,
+                largest: None,
+                op: Op::Write,
+                bs: 0,
+                offset: 0,
+                prio: 1 << 13 | 4,
+                issued_ns: 0,
+            },
         ];
         assert_eq!(log_text(&entries, LogColumns::default()), "0, 18965, 0, 4096, 0\n20, 140, 1, 0, 1\n");
         let all = LogColumns { offset: true, prio: true, issued: true };
         assert_eq!(log_text(&entries, all), "0, 18965, 0, 4096, 8192, 0x0000, 77\n20, 140, 1, 0, 0, 0x2004, 0\n");
+        let both = [LogEntry { largest: Some(200), ..entries[1] }];
+        assert_eq!(log_text(&both, LogColumns::default()), "20, 140, 200, 1, 0, 1\n");
     }
 
     #[test]

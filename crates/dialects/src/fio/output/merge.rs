@@ -275,6 +275,13 @@ impl<'a> Report<'a> {
     }
 
     /// The error that fio tells in the head of the report: the one that ended it, or the first that it went over.
+    /// I/Os that the shares of depths are of. With a ramp, those submitted after it: I/Os in flight at its end are
+    /// measured and were submitted before.
+    pub(super) fn depth_total(&self) -> u64 {
+        let measured = Op::ALL.into_iter().map(|op| self.ops[op].ios).sum();
+        if self.job.timing.ramp_time.0 > 0 { self.depth.level.iter().sum() } else { measured }
+    }
+
     pub(super) fn told_error(&self) -> Option<&'a IoError> {
         self.fatal.or(self.first_error.filter(|_| self.continues_on_errors()))
     }

@@ -244,9 +244,8 @@ impl Text {
             cpu.minf
         );
         let ops = &report.ops;
-        let issued = ops.read.ios + ops.write.ios + ops.trim.ios;
         let depth = &report.depth;
-        line!(self, "  IO depths    : {}", depth_row(DEPTHS, depth_shares(&depth.level, issued)));
+        line!(self, "  IO depths    : {}", depth_row(DEPTHS, depth_shares(&depth.level, report.depth_total())));
         line!(self, "     submit    : {}", depth_row(BATCHES, depth_shares(&depth.submit, depth.submit_calls)));
         line!(self, "     complete  : {}", depth_row(BATCHES, depth_shares(&depth.complete, depth.complete_calls)));
         line!(

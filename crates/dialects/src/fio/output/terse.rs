@@ -38,9 +38,9 @@ fn line(view: &RunView<'_>, report: &Report<'_>, group: &Group<'_>, version: u8)
         .put(cpu.ctx)
         .put(cpu.majf)
         .put(cpu.minf);
-    let ops = &report.ops;
-    let issued = ops.read.ios + ops.write.ios + ops.trim.ios;
-    depth_shares(&report.depth.level, issued).iter().for_each(|share| fields.push(format!("{share:.1}%")));
+    depth_shares(&report.depth.level, report.depth_total())
+        .iter()
+        .for_each(|share| fields.push(format!("{share:.1}%")));
     let shares = LatencyShares::of(report);
     shares.us_with_ns().iter().chain(&shares.ms).for_each(|share| fields.push(format!("{share:.2}%")));
     if version > 2 {

@@ -13,6 +13,7 @@ fn plain(name: &str, path: &str, access: Access, block: u64, size: u64) -> Job {
     job.files.direct = true;
     job.extent.size = Some(SizeSpec::Bytes(Bytes(size)));
     job.rules.exit.phases_after_error = true;
+    job.queue.separate_submit = true;
     job
 }
 
@@ -55,7 +56,9 @@ fn one_bit_against_four_bit_bus() {
 
 #[test]
 fn mixed_sequential_on_a_pi_5() {
-    let job = plain("sdtest", "/root/fiotest.tmp", Access::mixed(50, false), MIB, 200 * MIB);
+    let mut job = plain("sdtest", "/root/fiotest.tmp", Access::mixed(50, false), MIB, 200 * MIB);
+    // A mix reads what it has not written, so its file is laid out.
+    job.files.overwrite = true;
     let command =
         "$ fio --name=sdtest --filename=~/fiotest.tmp --size=200M --bs=1M --rw=readwrite --direct=1 --numjobs=1";
     let invocation = check(command, job);

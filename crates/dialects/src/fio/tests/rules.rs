@@ -253,6 +253,7 @@ fn logs() {
         samples: true,
         window: Some(Nanos::from_millis(100)),
         max_value: false,
+        both_values: false,
         histogram: Some(Nanos::SECOND),
         coarseness: 2,
     };
