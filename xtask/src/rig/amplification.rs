@@ -94,9 +94,9 @@ impl Counted {
         let worker = &phase["workers"][0];
         let number = |value: &Value, what: &str| value.as_u64().with_context(|| format!("no {what} in {phase}"));
         let sectors = |disks: &Value| {
-            let disks = disks.as_array().into_iter().flatten();
-            let card = disks.filter(|disk| disk["name"] == "mmcblk0").map(|disk| &disk[format!("{op}_sectors")]);
-            card.last().and_then(Value::as_u64).context("no counters of mmcblk0")
+            let mut disks = disks.as_array().into_iter().flatten();
+            let card = disks.find(|disk| disk["name"] == "mmcblk0").map(|disk| &disk[format!("{op}_sectors")]);
+            card.and_then(Value::as_u64).context("no counters of mmcblk0")
         };
         let head: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
         let column = |name: &str| head.iter().position(|column| *column == name).context("no such column");
