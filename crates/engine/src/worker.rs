@@ -6,6 +6,7 @@
 
 mod checked;
 mod closing;
+mod flush;
 mod limits;
 mod queue;
 mod ranges;
@@ -25,7 +26,7 @@ use self::ranges::Ranges;
 use self::renew::Renewal;
 use self::turn::FlowSeat;
 use self::writes::MARKED;
-use crate::backend::{Backend, SyncKind};
+use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::content::Content;
 use crate::files::Reopener;
@@ -157,13 +158,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Fills the buffers and makes everything ready, so that nothing has to be made later.
     pub(crate) fn new(mut around: Surroundings<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
         let plan = around.plan;
-        let used = PerOp {
-            read: plan.stream.access.does(Op::Read) || plan.verify.is_some(),
-            write: plan.stream.access.does(Op::Write),
-            trim: plan.stream.access.does(Op::Trim),
-        };
-        let d = &plan.durability;
-        let syncs = d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some();
+        let (used, syncs) = records(plan);
         let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
         let mut check = around.check.take();
         check.iter_mut().for_each(|check| check.queued = B::QUEUED);
@@ -388,100 +383,6 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         answer
     }
 
-    /// ENODEV in place of what the kernel answers for a disk that was pulled: "no space left" for writes, EIO otherwise.
-    fn unless_pulled(&self, region: u32, errno: Errno) -> Errno {
-        let may_be = matches!(errno, Errno::NOSPC | Errno::IO);
-        let file = self.around.files.get(region as usize).filter(|_| may_be);
-        let is_pulled = file.is_some_and(|file| hakaru_sys::block::is_pulled(std::path::Path::new(file)));
-        if is_pulled { Errno::NODEV } else { errno }
-    }
-
-    /// Counts a failure that belongs to no I/O.
-    fn note_error(&mut self, action: &str, kind: FailureKind, region: u32, errno: Errno, now: u64) {
-        let error = self.error(action, kind, region, 0, 0, errno, now);
-        self.errors.push(error);
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the place of an I/O, and how it failed")]
-    fn error(
-        &self,
-        action: &str,
-        kind: FailureKind,
-        region: u32,
-        offset: u64,
-        len: u32,
-        errno: Errno,
-        now: u64,
-    ) -> IoError {
-        IoError {
-            action: action.to_owned(),
-            op: None,
-            kind,
-            file: self.around.files.get(region as usize).cloned().unwrap_or_default(),
-            offset: Bytes(offset),
-            len: Bytes(u64::from(len)),
-            errno: errno.raw_os_error(),
-            at: Nanos(self.clock.nanos(now.saturating_sub(self.measuring_since))),
-            mismatches: Vec::new(),
-        }
-    }
-
-    /// Flushes between every N writes and the next; a `last` one that has no next is not followed by a flush, as in fio.
-    /// Returns the moment it is then.
-    ///
-    /// Reads between a flush and the next write are each followed by a flush too: fio asks before each I/O whether the
-    /// number of writes is a multiple of N, and whether the I/O before was a flush.
-    #[inline]
-    fn sync_if_due(&mut self, request: &Request, now: u64, last: bool) -> u64 {
-        let d = &self.plan.durability;
-        if d.fsync_every == 0 && d.fdatasync_every == 0 {
-            return now;
-        }
-        if request.op == Op::Write {
-            self.wrote = true;
-            self.writes_since_fsync += 1;
-            self.writes_since_fdatasync += 1;
-        }
-        let again = self.wrote && request.op != Op::Write && self.plan.stream.access.does(request.op);
-        let kind = if again && d.fsync_every > 0 && self.writes_since_fsync == 0 {
-            SyncKind::Full
-        } else if again && d.fdatasync_every > 0 && self.writes_since_fdatasync == 0 {
-            SyncKind::Data
-        } else if request.op != Op::Write {
-            return now;
-        } else if d.fsync_every > 0 && self.writes_since_fsync >= d.fsync_every {
-            self.writes_since_fsync = 0;
-            SyncKind::Full
-        } else if d.fdatasync_every > 0 && self.writes_since_fdatasync >= d.fdatasync_every {
-            self.writes_since_fdatasync = 0;
-            SyncKind::Data
-        } else {
-            return now;
-        };
-        if last && self.stream.is_over() { now } else { self.sync(request.region, kind) }
-    }
-
-    fn sync(&mut self, region: u32, kind: SyncKind) -> u64 {
-        let (before, errors) = (self.clock.now(), self.errors.total);
-        let done = self.flush(region, kind);
-        if self.errors.total == errors {
-            self.tally.sync.record(Nanos(self.clock.nanos(done - before)));
-        }
-        done
-    }
-
-    /// Flushes one file, and notes the error if that fails. Returns the moment it is then.
-    fn flush(&mut self, region: u32, kind: SyncKind) -> u64 {
-        let before = self.clock.now();
-        self.note_sync(region, kind, before);
-        let result = self.backend.sync(region, kind);
-        let done = self.clock.now();
-        if let Err(errno) = result {
-            self.note_error("fsync", FailureKind::Sync, region, errno, done);
-        }
-        done
-    }
-
     /// Whatever is due: progress, a tick, the end of the lead-in, the end of the time.
     #[cold]
     fn event(&mut self, mut now: u64) -> Option<StopReason> {
@@ -545,4 +446,13 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             progress.permille.store((u128::from(done) * 1000 / u128::from(limit)) as u32, Relaxed);
         }
     }
+}
+
+/// The operations that a worker records, and whether it flushes between I/Os.
+fn records(plan: &WorkerPlan) -> (PerOp<bool>, bool) {
+    let access = &plan.stream.access;
+    let read = access.does(Op::Read) || plan.verify.is_some();
+    let used = PerOp { read, write: access.does(Op::Write), trim: access.does(Op::Trim) };
+    let d = &plan.durability;
+    (used, d.fsync_every > 0 || d.fdatasync_every > 0 || d.range_sync.is_some())
 }

@@ -105,6 +105,16 @@ impl Watch<'_> {
         self.shared.gate.decide(true);
     }
 
+    /// Hands a stop from outside on; workers that still `wait` for each other do not begin.
+    fn hear_stop(&self, wait: bool) {
+        if self.options.stop.load(Relaxed) {
+            self.shared.stop.store(true, Relaxed);
+            if wait {
+                self.shared.gate.decide(false);
+            }
+        }
+    }
+
     pub(super) fn until_done(
         mut self,
         mut failure: Option<RunError>,
@@ -159,12 +169,7 @@ impl Watch<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if self.options.stop.load(Relaxed) {
-                self.shared.stop.store(true, Relaxed);
-                if ready < total {
-                    self.shared.gate.decide(false);
-                }
-            }
+            self.hear_stop(ready < total);
             if meter.since_look() >= LOOK {
                 self.pauses.look();
                 if ready == total && !awaited && observer.wants_so_far() {
@@ -177,8 +182,7 @@ impl Watch<'_> {
                 }
             }
         }
-        let stopped = ready < total && failure.is_none();
-        let error = failure.or(stopped.then_some(RunError::StoppedEarly));
+        let error = failure.or_else(|| (ready < total).then_some(RunError::StoppedEarly));
         (records.into_iter().flatten().collect(), self.pauses.end(), error)
     }
 }

@@ -1,39 +1,17 @@
 //! The requests of jobs that mix operations, sizes, files or places.
 
-use super::permutation::Permutation;
-use super::pieces::{Pieces, Sizes};
-use super::skew::Skew;
-use super::strided::Strided;
+mod sizes;
+mod walk;
+
+pub(super) use sizes::range_size;
+
 use super::turns::Turns;
 use super::{PassEnd, Region, Request, StreamPlan, next_in_line};
-use crate::job::rules::{Course, SizeRules, Zones};
-use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
+use crate::job::rules::Zones;
+use crate::job::{Access, BlockSize, Op, PerOp};
 use crate::rng::Rng;
-
-/// How often a size is drawn anew that does not fit where it belongs, before the smallest is taken.
-const REDRAWS: u32 = 64;
-
-/// Where the next I/O of a region goes.
-#[derive(Clone, Debug)]
-enum Walk {
-    /// Behind the last I/O of each operation, or further on.
-    Sequential {
-        next: PerOp<u64>,
-    },
-    /// In front of the last I/O of each operation.
-    Reverse {
-        behind: PerOp<u64>,
-    },
-    /// Behind the block that comes next.
-    Backward {
-        behind: u64,
-    },
-    Interleaved(Interleaved),
-    EachOnce(Permutation),
-    Pieces(Box<Pieces>),
-    Independent(Skew),
-    Strided(Box<Strided>),
-}
+use sizes::DrawnSizes;
+use walk::{Walk, next_behind, next_in_reverse};
 
 /// One region with its state.
 #[derive(Clone, Debug)]
@@ -88,105 +66,12 @@ struct Passes {
     moved: u64,
 }
 
-/// The sizes of I/Os.
-#[derive(Clone, Debug)]
-struct DrawnSizes {
-    /// The operation, when there is only one.
-    single_op: Option<Op>,
-    /// The size, when there is only one.
-    single_len: Option<u32>,
-    block: PerOp<BlockSize>,
-    rules: SizeRules,
-    /// The smallest of each operation, and of all.
-    least: PerOp<u64>,
-    smallest: u64,
-    /// Whether sizes of a range may be any number of bytes.
-    unaligned: bool,
-}
-
-/// A size of a range, for a number below its largest, drawn evenly. As in fio, it is a multiple of the smallest size or
-/// the largest itself; where it may be any number of bytes, all that would exceed the largest is the largest.
-pub(super) fn range_size(min: u64, max: u64, drawn: u64, unaligned: bool) -> u64 {
-    let size = if unaligned { min + drawn } else { min.max(1) * (1 + drawn / min.max(1)) };
-    size.min(max)
-}
-
 /// I/Os still to come from an offset that was drawn (`rw=randread:8`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     left: u32,
     place: usize,
     offset: u64,
-}
-
-/// Blocks a step apart, lane by lane.
-#[derive(Clone, Copy, Debug)]
-struct Interleaved {
-    step: u64,
-    /// Where this lane began, counted from the start of the region.
-    lane: u64,
-    next: u64,
-}
-
-impl Interleaved {
-    fn next(&mut self, region: Region, len: u64) -> u64 {
-        if self.next >= region.len {
-            self.lane += len;
-            self.lane = if self.lane >= self.step.min(region.len) { 0 } else { self.lane };
-            self.next = self.lane;
-        }
-        let at = self.next;
-        self.next = at.saturating_add(self.step);
-        region.offset + at
-    }
-}
-
-impl Walk {
-    fn new(plan: &StreamPlan, used: &[Op], region: Region, slots: u64, rng: Rng) -> Walk {
-        let StreamPlan { access, zones, align, course, sizes, block, .. } = plan;
-        let align = (*align).max(1);
-        if let Zones::Strided { range, size, skip } = zones {
-            let zones = (range.0, size.0, skip.0);
-            return Walk::Strided(Box::new(Strided::new(zones, access, region, align, rng)));
-        }
-        match (access.random, access.every_block_once, &access.distribution) {
-            (false, ..) => match *course {
-                Course::Forward if access.stride < 0 => Walk::Reverse { behind: PerOp::all(region.offset) },
-                Course::Forward => Walk::Sequential { next: PerOp::all(region.offset) },
-                Course::Backward => Walk::Backward { behind: region.offset },
-                Course::Interleaved { step } => {
-                    Walk::Interleaved(Interleaved { step: step.0.max(1), lane: 0, next: 0 })
-                }
-            },
-            (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
-                let smallest = used.iter().map(|&op| block[op].min().0).min();
-                // Where offsets have an alignment of their own, or not all sizes keep it, each piece keeps to it.
-                let ragged = |block: &BlockSize| matches!(block, BlockSize::Range { max, .. } if max.0 % align != 0);
-                let own = sizes.unaligned || smallest != Some(align) || used.iter().any(|&op| ragged(&block[op]));
-                let align = if own { align } else { 1 };
-                let sizes = Sizes { block, mix: &access.mix, unaligned: sizes.unaligned, align };
-                Walk::Pieces(Box::new(Pieces::new(region.len, used, sizes, rng)))
-            }
-            (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
-            (true, _, distribution) => {
-                let mut rng = rng;
-                Walk::Independent(Skew::new(distribution, access.centre, slots, align, &mut rng))
-            }
-        }
-    }
-
-    /// Begins again at the start of its region.
-    fn begin_pass(&mut self, region: Region) {
-        match self {
-            Walk::Sequential { next } => *next = PerOp::all(region.offset),
-            Walk::EachOnce(permutation) => permutation.begin_pass(),
-            Walk::Pieces(pieces) => pieces.begin_pass(),
-            Walk::Strided(zones) => zones.begin_pass(region),
-            Walk::Reverse { behind } => *behind = PerOp::all(region.offset),
-            // These have no end.
-            Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => {}
-        }
-    }
 }
 
 impl StreamPlan {
@@ -205,50 +90,11 @@ impl StreamPlan {
     }
 
     /// Whether each block comes once a pass though I/Os differ in size.
-    fn comes_in_pieces(&self, used: &[Op]) -> bool {
+    pub(super) fn comes_in_pieces(&self, used: &[Op]) -> bool {
         let first = used.first().map(|&op| &self.block[op]);
         let one_size =
             matches!(first, Some(BlockSize::Fixed(_))) && used.iter().all(|&op| Some(&self.block[op]) == first);
         !one_size && self.access.run_length == 1 && self.percent_random.is_none()
-    }
-}
-
-impl DrawnSizes {
-    /// Draws a size; of those that differ, one of at most `room` bytes where there is one.
-    fn draw(&self, op: Op, in_line: bool, room: u64, rng: &mut Rng) -> u64 {
-        let block = match &self.rules.in_line {
-            Some(block) if in_line => block,
-            _ => match self.single_len {
-                Some(len) => return len.into(),
-                None => &self.block[op],
-            },
-        };
-        if let BlockSize::Fixed(bytes) = block {
-            return bytes.0;
-        }
-        for _ in 0..REDRAWS {
-            let bytes = self.draw_of(block, rng);
-            if bytes <= room {
-                return bytes;
-            }
-        }
-        block.min().0
-    }
-
-    fn draw_of(&self, block: &BlockSize, rng: &mut Rng) -> u64 {
-        match block {
-            BlockSize::Fixed(bytes) => bytes.0,
-            BlockSize::Range { min, max } => range_size(min.0, max.0, rng.below(max.0.max(1)), self.unaligned),
-            BlockSize::Split(parts) => {
-                let die = rng.below(100) as u32;
-                let mut sum = 0;
-                let drawn = parts.iter().find(|(_, percent)| {
-                    sum += percent;
-                    die < sum
-                });
-                drawn.or(parts.last()).map_or(1, |(bytes, _)| bytes.0)
-            }
-        }
     }
 }
 
@@ -552,42 +398,4 @@ impl GeneralStream {
             turns.begin_pass();
         }
     }
-}
-
-/// Where the next I/O goes of a job in line that steps `back` bytes back behind each I/O, which ended at `behind`.
-///
-/// As fio does, the first I/O of a whole file is at its start, and a step back past the start goes on from the end.
-#[inline]
-fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64) -> u64 {
-    let Region { offset: start, len, .. } = region;
-    let at = match behind {
-        0 => 0,
-        _ if behind >= start + back => behind - back,
-        // Nothing was done yet: fio then counts from the start of the file, not from the offset of the job.
-        _ if behind == start => len.saturating_sub(back).max(start),
-        _ => (start + len).saturating_sub(back).max(start),
-    };
-    if at + least > start + len { start } else { at }
-}
-
-/// Where the next I/O goes of a job in line that left `stride` bytes out behind the last one. `None` where not even one
-/// of `least` bytes fits.
-///
-/// As fio does, one that jumps past the end of the whole file begins again, and only one that comes to the end of its
-/// part is through.
-#[inline]
-fn next_behind(next: u64, region: Region, stride: i64, least: u64) -> Option<u64> {
-    let Region { offset: start, len, file_len, .. } = region;
-    let end = start + len;
-    if next >= end {
-        return None;
-    }
-    let mut at = next;
-    if next > start && stride > 0 {
-        at = next.saturating_add(stride.unsigned_abs());
-        if file_len > 0 && at - start >= file_len {
-            at = start;
-        }
-    }
-    (at.saturating_add(least) <= end).then_some(at)
 }

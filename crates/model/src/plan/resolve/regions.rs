@@ -1,0 +1,243 @@
+//! Which parts of its files a worker uses.
+
+use super::{Resolver, add_file, alignment_of_offsets, measurable, smallest_block};
+use crate::facts::{TargetFacts, TargetKind};
+use crate::job::{Extent, Job, SizeSpec, Target};
+use crate::plan::sizes::FileSizes;
+use crate::plan::stretches::within;
+use crate::plan::{FilePlan, LayOut, PlanError, clone_paths};
+use crate::stream::Region;
+use crate::units::Bytes;
+use std::path::Path;
+
+impl Resolver {
+    /// The parts of its files that one clone uses, and the bytes they have before they are cut to whole blocks; adds the
+    /// files it needs.
+    pub(super) fn regions(
+        &self,
+        job: &Job,
+        clone: u32,
+        seed: u64,
+        files: &mut Vec<FilePlan>,
+    ) -> Result<(Vec<Region>, u64), PlanError> {
+        if let Some(trace) = job.rules.replay.trace_of(clone) {
+            let regions = self.replayed_regions(job, trace, files)?;
+            let room = regions.iter().map(|region| region.len).sum();
+            return Ok((regions, room));
+        }
+        match &job.target {
+            Target::Nothing => {
+                let len = given(job.extent.size).or(job.extent.filesize.map(|b| b.0)).unwrap_or(1 << 40);
+                let nowhere = Path::new("null");
+                return Ok(only(share(job, cut(job, 0, nowhere, (len, len), 0, (clone, 1))?, 1)));
+            }
+            Target::Sim(prices) => {
+                let size = prices.announced().0;
+                return Ok(only(share(job, cut(job, 0, Path::new(&prices.name), (size, size), size, (clone, 1))?, 1)));
+            }
+            Target::Paths(_) | Target::Formatted { .. } => {}
+        }
+        let paths = clone_paths(job, clone);
+        let count = paths.len().max(1) as u64;
+        let (mut regions, mut room) = (Vec::new(), 0);
+        let mut sizes = FileSizes::of(job, clone, seed);
+        for path in paths {
+            let Some(drawn) = sizes.draw() else { break };
+            let facts = self
+                .facts
+                .get(&path)
+                .ok_or_else(|| PlanError::NoFacts { job: job.name.clone(), path: path.clone() })?;
+            measurable(job, facts)?;
+            let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
+            // A device whose size is 0 is a stream such as /dev/zero: it is as long as the job says.
+            let fixed = if device { facts.size.0 } else { 0 };
+            // An offset in percent is one of the file as it is before the job, as in fio: of a new file it is 0, unless
+            // an earlier job of the phase makes it.
+            let made = files.iter().find(|file| file.path == path && file.lay_out != LayOut::Ready);
+            let base = if device { fixed } else { made.map_or(facts.size.0, |file| file.size.0.max(facts.size.0)) };
+            let full = full_size(job, (&path, facts), (drawn, fixed), resolve_offset(job, clone, base), count)?;
+            // What a job uses only in part is made no larger than that, in whole blocks, as fio does.
+            let needed = match job.extent.size {
+                Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
+                    let part = percent_of(full, percent);
+                    let whole = part - part % smallest_block(job);
+                    (resolve_offset(job, clone, base) + whole).min(full)
+                }
+                _ => full,
+            };
+            let index = add_file(job, facts, needed, files);
+            let part = (full, needed, base, fixed);
+            let (region, exact) = part_of_file(job, (index, &path, facts), part, (clone, count))?;
+            regions.push(region);
+            room += exact;
+        }
+        Ok((regions, room))
+    }
+}
+
+/// How large a file of a job is when the job begins: as drawn, as it was asked for, or as it was before.
+fn full_size(
+    job: &Job,
+    (path, facts): (&Path, &TargetFacts),
+    (drawn, fixed): (Option<Bytes>, u64),
+    offset: u64,
+    count: u64,
+) -> Result<u64, PlanError> {
+    Ok(match (fixed > 0, drawn.or(job.extent.filesize), job.extent.size) {
+        (true, Some(wanted), _) if wanted.0 > fixed => {
+            let (job, size, offset) = (job.name.clone(), facts.size, Bytes(0));
+            return Err(PlanError::PastEnd { job, path: path.to_owned(), size, offset, wanted });
+        }
+        (true, ..) if job.rules.files.fill_device => fixed,
+        (false, ..) if job.rules.files.fill_device => everything(facts),
+        (_, Some(filesize), _) => filesize.0,
+        (true, None, _) => fixed,
+        (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => facts.size.0 + size.0 / count,
+        (false, None, Some(SizeSpec::Bytes(size))) => facts.size.0.max(size.0 / count + offset),
+        (false, None, _) if facts.size.0 > 0 => facts.size.0,
+        _ => return Err(PlanError::NoSize { job: job.name.clone(), path: path.to_owned() }),
+    })
+}
+
+/// The part of one file that a job uses, and the bytes of it before they are cut to whole blocks.
+fn part_of_file(
+    job: &Job,
+    (index, path, facts): (u32, &Path, &TargetFacts),
+    (full, needed, base, fixed): (u64, u64, u64, u64),
+    (clone, count): (u32, u64),
+) -> Result<(Region, u64), PlanError> {
+    let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
+    let mut region = match job.rules.files.fill_device {
+        true => Region { file: index, offset: 0, len: full, file_len: full },
+        false => cut(job, index, path, (full, base), fixed, (clone, count))?,
+    };
+    // What the file will really be: a job with holes begins again behind that.
+    region.file_len = if fixed > 0 { full } else { needed.max(facts.size.0) };
+    if job.rules.files.append && !device {
+        (region.offset, region.len) = (facts.size.0, full - facts.size.0);
+    }
+    check_alignment(job, facts, &region)?;
+    let exact = region.len;
+    let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
+    if !job.access.random && job.extent.filesize.is_some() && !in_percent {
+        // As in fio, a job in line goes on to the end of its last block where the file is that long.
+        let whole = region.len.next_multiple_of(smallest_block(job));
+        let there = if fixed > 0 { fixed } else { facts.size.0 };
+        region.len = if region.offset + whole <= there { whole } else { region.len };
+    }
+    let (region, shared) = if job.rules.files.fill_device { (region, exact) } else { share(job, region, count) };
+    let exact = shared.min(exact);
+    within(job, path, &region)?;
+    Ok((region, exact))
+}
+
+pub(super) fn given(size: Option<SizeSpec>) -> Option<u64> {
+    match size {
+        Some(SizeSpec::Bytes(b)) => Some(b.0),
+        _ => None,
+    }
+}
+
+/// The only region of a worker, and its bytes.
+pub(super) fn only((region, exact): (Region, u64)) -> (Vec<Region>, u64) {
+    (vec![region], exact)
+}
+
+/// More than the file system under a file can take: a job that fills it ends when there is no space left.
+pub(super) fn everything(facts: &TargetFacts) -> u64 {
+    let free = facts.free.map_or(1 << 40, |free| free.0);
+    (facts.size.0 + free).next_multiple_of(1 << 30) + (1 << 30)
+}
+
+/// One file's share of `size`, in whole blocks, and its bytes before it is cut to them. A sequential job goes on to the end
+/// of its last block where the file is long enough, as fio does; a random one keeps to the blocks that fit.
+pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) {
+    let block = smallest_block(job);
+    let mut exact = region.len;
+    if let (Some(SizeSpec::Bytes(size)), None) = (job.extent.size, job.extent.filesize) {
+        let share = (size.0 / files).max(1);
+        exact = exact.min(share);
+        let rounded = if job.access.random { share } else { share.next_multiple_of(block) };
+        region.len = region.len.min(rounded);
+    }
+    // Where a job with holes ends follows from the end of its part to the byte.
+    let holes = !job.access.random && job.access.stride > 0;
+    if region.len > block && !holes {
+        region.len -= region.len % block;
+    }
+    // A share in percent is one of whole blocks, as in fio.
+    if let Some(SizeSpec::Percent(_)) = job.extent.size {
+        exact -= if exact > block { exact % block } else { 0 };
+    }
+    (region, exact)
+}
+
+pub(super) fn percent_of(whole: u64, percent: u32) -> u64 {
+    (u128::from(whole) * u128::from(percent) / 100) as u64
+}
+
+/// Where a clone begins in a file of `base` bytes. What is given in percent is rounded up, to a block if nothing else is said, as fio does.
+pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
+    let resolve = |spec: SizeSpec| match spec {
+        SizeSpec::Bytes(b) => b.0,
+        SizeSpec::Percent(p) => percent_of(base, p),
+    };
+    let Extent { offset, offset_increment, .. } = &job.extent;
+    let exact = resolve(*offset).saturating_add(resolve(*offset_increment).saturating_mul(u64::from(clone)));
+    let relative = [offset, offset_increment].into_iter().any(|spec| matches!(spec, SizeSpec::Percent(_)));
+    let unit = if job.extent.offset_align > 0 { job.extent.offset_align } else { smallest_block(job) };
+    if relative { exact.checked_next_multiple_of(unit).unwrap_or(exact) } else { exact }
+}
+
+/// Cuts the part of a file of `full` bytes that a clone uses which shares its `size` out to so many files. Offsets in
+/// percent are those of `base` bytes. `fixed` is the size of a device, which cannot grow.
+pub(super) fn cut(
+    job: &Job,
+    file: u32,
+    path: &Path,
+    (full, base): (u64, u64),
+    fixed: u64,
+    (clone, count): (u32, u64),
+) -> Result<Region, PlanError> {
+    let offset = resolve_offset(job, clone, base);
+    if offset >= full && offset > 0 {
+        let (job, path) = (job.name.clone(), path.to_owned());
+        return Err(PlanError::OffsetPastEnd { job, path, offset: Bytes(offset), size: Bytes(full) });
+    }
+    let rest = full.saturating_sub(offset);
+    let len = match job.extent.size {
+        None => rest,
+        Some(SizeSpec::Percent(p)) => percent_of(full, p).min(rest),
+        Some(SizeSpec::Bytes(_)) if job.extent.filesize.is_some() => rest,
+        Some(SizeSpec::Bytes(size)) if fixed > 0 && size.0 / count > rest => {
+            let (job, path, wanted) = (job.name.clone(), path.to_owned(), Bytes(size.0 / count));
+            return Err(PlanError::PastEnd { job, path, size: Bytes(full), offset: Bytes(offset), wanted });
+        }
+        Some(SizeSpec::Bytes(_)) => rest,
+    };
+    let block = Bytes(smallest_block(job));
+    let given = given(job.extent.size).filter(|_| job.extent.filesize.is_none());
+    let room = given.map_or(len, |size| (size / count).min(len));
+    if room < block.0 {
+        let (job, path) = (job.name.clone(), path.to_owned());
+        return Err(PlanError::TooSmall { job, path, room: Bytes(room), offset: Bytes(offset), block });
+    }
+    Ok(Region { file, offset, len, file_len: full })
+}
+
+/// Direct I/O reaches the device as it is, so every size and place has to be a multiple of its blocks.
+pub(super) fn check_alignment(job: &Job, facts: &TargetFacts, region: &Region) -> Result<(), PlanError> {
+    let logical = u64::from(facts.logical_block.max(1));
+    if !job.files.direct || job.ioengine.works_on_names() {
+        return Ok(());
+    }
+    let blocks = job.blocks_used().flat_map(|b| [b.min().0, b.max().0]);
+    let odd = blocks.chain([alignment_of_offsets(job)]).find(|b| b % logical != 0);
+    if odd.is_none() && region.offset.is_multiple_of(logical) {
+        return Ok(());
+    }
+    let block = odd.unwrap_or_else(|| alignment_of_offsets(job));
+    let (name, path) = (job.name.clone(), facts.path.clone());
+    let better = block.next_multiple_of(logical);
+    Err(PlanError::Misaligned { job: name, path, block, offset: region.offset, logical: facts.logical_block, better })
+}

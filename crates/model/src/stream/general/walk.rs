@@ -1,0 +1,140 @@
+//! Where the next I/O of a region goes.
+
+use crate::job::rules::{Course, Zones};
+use crate::job::{BlockSize, Distribution, Op, PerOp};
+use crate::rng::Rng;
+use crate::stream::permutation::Permutation;
+use crate::stream::pieces::{Pieces, Sizes};
+use crate::stream::skew::Skew;
+use crate::stream::strided::Strided;
+use crate::stream::{Region, StreamPlan};
+
+/// Where the next I/O of a region goes.
+#[derive(Clone, Debug)]
+pub(super) enum Walk {
+    /// Behind the last I/O of each operation, or further on.
+    Sequential {
+        next: PerOp<u64>,
+    },
+    /// In front of the last I/O of each operation.
+    Reverse {
+        behind: PerOp<u64>,
+    },
+    /// Behind the block that comes next.
+    Backward {
+        behind: u64,
+    },
+    Interleaved(Interleaved),
+    EachOnce(Permutation),
+    Pieces(Box<Pieces>),
+    Independent(Skew),
+    Strided(Box<Strided>),
+}
+
+/// Blocks a step apart, lane by lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interleaved {
+    step: u64,
+    /// Where this lane began, counted from the start of the region.
+    lane: u64,
+    next: u64,
+}
+
+impl Interleaved {
+    pub(super) fn next(&mut self, region: Region, len: u64) -> u64 {
+        if self.next >= region.len {
+            self.lane += len;
+            self.lane = if self.lane >= self.step.min(region.len) { 0 } else { self.lane };
+            self.next = self.lane;
+        }
+        let at = self.next;
+        self.next = at.saturating_add(self.step);
+        region.offset + at
+    }
+}
+
+impl Walk {
+    pub(super) fn new(plan: &StreamPlan, used: &[Op], region: Region, slots: u64, rng: Rng) -> Walk {
+        let StreamPlan { access, zones, align, course, sizes, block, .. } = plan;
+        let align = (*align).max(1);
+        if let Zones::Strided { range, size, skip } = zones {
+            let zones = (range.0, size.0, skip.0);
+            return Walk::Strided(Box::new(Strided::new(zones, access, region, align, rng)));
+        }
+        match (access.random, access.every_block_once, &access.distribution) {
+            (false, ..) => match *course {
+                Course::Forward if access.stride < 0 => Walk::Reverse { behind: PerOp::all(region.offset) },
+                Course::Forward => Walk::Sequential { next: PerOp::all(region.offset) },
+                Course::Backward => Walk::Backward { behind: region.offset },
+                Course::Interleaved { step } => {
+                    Walk::Interleaved(Interleaved { step: step.0.max(1), lane: 0, next: 0 })
+                }
+            },
+            (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
+                let smallest = used.iter().map(|&op| block[op].min().0).min();
+                // Where offsets have an alignment of their own, or not all sizes keep it, each piece keeps to it.
+                let ragged = |block: &BlockSize| matches!(block, BlockSize::Range { max, .. } if max.0 % align != 0);
+                let own = sizes.unaligned || smallest != Some(align) || used.iter().any(|&op| ragged(&block[op]));
+                let align = if own { align } else { 1 };
+                let sizes = Sizes { block, mix: &access.mix, unaligned: sizes.unaligned, align };
+                Walk::Pieces(Box::new(Pieces::new(region.len, used, sizes, rng)))
+            }
+            (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
+            (true, _, distribution) => {
+                let mut rng = rng;
+                Walk::Independent(Skew::new(distribution, access.centre, slots, align, &mut rng))
+            }
+        }
+    }
+
+    /// Begins again at the start of its region.
+    pub(super) fn begin_pass(&mut self, region: Region) {
+        match self {
+            Walk::Sequential { next } => *next = PerOp::all(region.offset),
+            Walk::EachOnce(permutation) => permutation.begin_pass(),
+            Walk::Pieces(pieces) => pieces.begin_pass(),
+            Walk::Strided(zones) => zones.begin_pass(region),
+            Walk::Reverse { behind } => *behind = PerOp::all(region.offset),
+            // These have no end.
+            Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => {}
+        }
+    }
+}
+
+/// Where the next I/O goes of a job in line that steps `back` bytes back behind each I/O, which ended at `behind`.
+///
+/// As fio does, the first I/O of a whole file is at its start, and a step back past the start goes on from the end.
+#[inline]
+pub(super) fn next_in_reverse(behind: u64, region: Region, back: u64, least: u64) -> u64 {
+    let Region { offset: start, len, .. } = region;
+    let at = match behind {
+        0 => 0,
+        _ if behind >= start + back => behind - back,
+        // Nothing was done yet: fio then counts from the start of the file, not from the offset of the job.
+        _ if behind == start => len.saturating_sub(back).max(start),
+        _ => (start + len).saturating_sub(back).max(start),
+    };
+    if at + least > start + len { start } else { at }
+}
+
+/// Where the next I/O goes of a job in line that left `stride` bytes out behind the last one. `None` where not even one
+/// of `least` bytes fits.
+///
+/// As fio does, one that jumps past the end of the whole file begins again, and only one that comes to the end of its
+/// part is through.
+#[inline]
+pub(super) fn next_behind(next: u64, region: Region, stride: i64, least: u64) -> Option<u64> {
+    let Region { offset: start, len, file_len, .. } = region;
+    let end = start + len;
+    if next >= end {
+        return None;
+    }
+    let mut at = next;
+    if next > start && stride > 0 {
+        at = next.saturating_add(stride.unsigned_abs());
+        if file_len > 0 && at - start >= file_len {
+            at = start;
+        }
+    }
+    (at.saturating_add(least) <= end).then_some(at)
+}
