@@ -1,5 +1,7 @@
 //! `hakaru campaign` as its user meets it: planned, carried out, killed and resumed, and nothing left behind.
 
+#[path = "campaign/interrupted.rs"]
+mod interrupted;
 #[path = "support/pty.rs"]
 mod pty;
 mod support;
@@ -348,94 +350,6 @@ fn a_card_is_erased_only_with_leave_and_given_back() {
     }
     let report = succeeds(&home, &["report", "on-a-loop"]);
     assert!(report.contains("raw") && report.contains("loop"), "{report}");
-}
-
-/// Starts a run and kills it after a while; whether it was killed before its end.
-fn killed(home: &Home, args: &[&str], after: Duration) -> bool {
-    let mut child = campaign(home, args).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(after);
-    let running = child.try_wait().unwrap().is_none();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    running
-}
-
-#[test]
-fn killed_at_any_moment_it_goes_on_and_repeats_nothing() {
-    let home = Home::new();
-    simulated_cards(&home, "repeats = 12\norder = \"shuffled\"");
-    let mut rng = hakaru_model::rng::Rng::new(5);
-    let mut kills = 0;
-    for _ in 0..8 {
-        let after = Duration::from_millis(10 + rng.below(60));
-        kills += u32::from(killed(&home, &["run", "three.toml"], after));
-    }
-    assert!(kills > 0);
-    assert!(run(&home, &["run", "three.toml"]).status.success());
-    each_once(&home, 72);
-    nothing_is_left(&home);
-}
-
-#[test]
-fn killed_while_a_card_is_mounted_it_takes_it_back_and_goes_on() {
-    let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
-    let (layers, id) = loop_campaign(&home, &disk, "repeats = 3\norder = \"interleaved\"");
-    let mut rng = hakaru_model::rng::Rng::new(6);
-    for _ in 0..8 {
-        let after = Duration::from_millis(100 + rng.below(900));
-        killed(&home, &["run", "loop.toml", "--erase", &id], after);
-    }
-    // A tool that outlives its parent for a moment may still hold the card: that is told, and tried again.
-    let done = (0..3).any(|_| run(&home, &["run", "loop.toml", "--erase", &id]).status.success());
-    assert!(done, "{}", text(&run(&home, &["run", "loop.toml", "--erase", &id]).stderr));
-    each_once(&home, layers * 6);
-    nothing_is_left(&home);
-}
-
-/// What `prepare --mount` left on purpose was taken apart by the next campaign, whatever card that was for.
-#[test]
-fn a_mount_that_was_left_on_purpose_stays() {
-    let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 64 << 20) else { return };
-    if !kernel_has("ext4") {
-        return;
-    }
-    let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
-    let at = home.path().join("mnt");
-    let prepare = |args: &[&str]| hakaru(&home).env_remove("XDG_STATE_HOME").args(args).output().unwrap();
-    let made =
-        prepare(&["prepare", disk.device(), &format!("--erase={id}"), "--mkfs=ext4", "--mount", at.to_str().unwrap()]);
-    assert!(made.status.success(), "{}", text(&made.stderr));
-    simulated_cards(&home, "repeats = 1");
-    assert!(run(&home, &["run", "three.toml"]).status.success());
-    assert!(at.join("lost+found").is_dir(), "it is still mounted");
-    let recovered = prepare(&["recover"]);
-    assert!(text(&recovered.stdout).contains("removed") && !at.exists(), "{}", text(&recovered.stdout));
-    nothing_is_left(&home);
-}
-
-#[test]
-fn ctrl_c_gives_the_card_back() {
-    let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
-    if !kernel_has("ext4") {
-        return;
-    }
-    let (_, id) = loop_campaign(&home, &disk, "repeats = 1000");
-    let mut child = campaign(&home, &["run", "loop.toml", "--only=ext4", "--erase", &id])
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mounted = || std::fs::read_to_string("/proc/self/mounts").unwrap().contains(home.path().to_str().unwrap());
-    support::wait_until(|| mounted() && !records(&home).is_empty());
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
-    let mut said = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
-    assert!(said.contains("stopped; `hakaru campaign run loop.toml` goes on from here"), "{said}");
-    nothing_is_left(&home);
 }
 
 #[test]

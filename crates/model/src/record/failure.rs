@@ -1,0 +1,143 @@
+//! What failed in a run: typed, counted, and the first of them kept.
+
+use crate::job::Op;
+use crate::mismatch::Mismatch;
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// Errors of the device: all counted, the first few in full.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorRecord {
+    /// How many there were.
+    pub total: u64,
+    /// The first of them, at most [`ErrorRecord::KEPT`].
+    pub first: Vec<IoError>,
+}
+
+impl ErrorRecord {
+    /// How many are kept in full.
+    pub const KEPT: usize = 16;
+
+    /// Counts one that ends the job: it is kept in any case, in the place of the last.
+    pub fn push_last(&mut self, error: IoError) {
+        self.first.truncate(Self::KEPT - 1);
+        self.push(error);
+    }
+
+    /// Counts one.
+    pub fn push(&mut self, error: IoError) {
+        self.total += 1;
+        if self.first.len() < Self::KEPT {
+            self.first.push(error);
+        }
+    }
+}
+
+/// One failure: an I/O that the device refused, or a rule of the job that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoError {
+    /// What was being done, to be read by people: `read`, `write`, `trim`, `fsync`, `verify`, `open`, …
+    pub action: String,
+    /// Operation that failed; `None` where the failure belongs to none, and in old records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<Op>,
+    /// What kind of failure it is.
+    #[serde(default, skip_serializing_if = "FailureKind::is_unknown")]
+    pub kind: FailureKind,
+    /// Which file.
+    pub file: String,
+    /// Where.
+    pub offset: Bytes,
+    /// How much was asked for.
+    pub len: Bytes,
+    /// Number of the error.
+    pub errno: i32,
+    /// When, counted from the start of measurement.
+    pub at: Nanos,
+    /// What was not as it was written, where that is the error; at most some dozen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// What kind of failure an [`IoError`] is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Not recorded: old records and imported ones.
+    #[default]
+    Unknown,
+    /// The kernel or the device failed a read, write or trim.
+    Io,
+    /// A flush failed (`fsync`, `fdatasync`, `sync_file_range`).
+    Sync,
+    /// Data read back is not what was written.
+    Verify,
+    /// An I/O took longer than `max_latency` allows.
+    TooSlow {
+        /// Total latency of the I/O.
+        latency: Nanos,
+        /// `max_latency` of the job.
+        max: Nanos,
+    },
+    /// The throughput of an operation fell below `rate_min`.
+    RateMissed {
+        /// `rate_min` in bytes per second.
+        wanted: u64,
+        /// Bytes per second over one `rate_cycle`.
+        got: u64,
+    },
+    /// The I/O rate of an operation fell below `rate_iops_min`.
+    IopsMissed {
+        /// `rate_iops_min`.
+        wanted: u64,
+        /// I/Os per second over one `rate_cycle`.
+        got: u64,
+    },
+    /// A command of the job (`exec_prerun`, `exec_postrun`) failed.
+    Command,
+    /// A file of the job could not be created, opened or closed.
+    File,
+    /// Completed I/Os could not be collected from the kernel.
+    Wait,
+    /// A log or state file of the job could not be written.
+    Log,
+    /// The worker could not start.
+    NotStarted,
+}
+
+impl FailureKind {
+    /// Whether the kind was not recorded.
+    pub fn is_unknown(&self) -> bool {
+        *self == FailureKind::Unknown
+    }
+
+    /// The rule of the job that `op` broke, as a sentence. `None` for failures of the device or the host.
+    pub fn broken_rule(self, op: Option<Op>) -> Option<String> {
+        let op = op.map_or("I/O", Op::name);
+        match self {
+            FailureKind::TooSlow { latency, max } => {
+                Some(format!("{op} took {}, more than max_latency={}", exact_time(latency, max), option_time(max)))
+            }
+            FailureKind::RateMissed { wanted, got } => {
+                Some(format!("{op} reached {got} B/s, less than rate_min={wanted}"))
+            }
+            FailureKind::IopsMissed { wanted, got } => {
+                Some(format!("{op} reached {got} IOPS, less than rate_iops_min={wanted}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A time as an option has it: exact, in the largest unit that divides it.
+fn option_time(time: Nanos) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let unit = units.into_iter().find(|(unit, _)| time.0 >= *unit && time.0.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{}ns", time.0), |(unit, name)| format!("{}{name}", time.0 / unit))
+}
+
+/// A latency beside its limit: rounded, or exact where rounding would make them equal.
+fn exact_time(latency: Nanos, max: Nanos) -> String {
+    let (rounded, limit) = (latency.to_string(), max.to_string());
+    if rounded == limit { format!("{} ns", latency.0) } else { rounded }
+}
