@@ -20,18 +20,19 @@ use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, Overhead};
 use hakaru_model::units::Bytes;
 use hakaru_store::{CutShort, Store};
-use rustix::fs::FlockOperation;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 mod limits;
+mod lock;
+mod measure;
 mod row;
 mod turns;
 
 use limits::Ahead;
+use lock::lock;
 
 /// In the caveat of a run before which the caches of the host could not be emptied, this stands for all of its files.
 pub(super) const WHOLE_HOST: &str = "the whole host";
@@ -92,59 +93,6 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
     let end = if campaign.card_order.takes_turns() { runner.cards_in_turns()? } else { runner.all_cards()? };
     let Runner { journal, stored, failures, skipped, .. } = runner;
     Ok(Ended { end, stored, done: journal.done_of(campaign), failures, skipped })
-}
-
-/// The lock of a campaign: one process a campaign, for two would measure each other. Its file goes with it.
-struct Lock {
-    path: PathBuf,
-    _file: File,
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // Removed while the lock is held: whoever waits for it looks whether the file is still this one.
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-fn lock(state: &Path, id: &str) -> Result<Lock, CampaignError> {
-    let failed = |path: &Path, doing, source| CampaignError::State { path: path.to_owned(), doing, source };
-    std::fs::create_dir_all(state).map_err(|source| failed(state, "made", source))?;
-    let path = state.join(format!("campaign-{id}.lock"));
-    remove_left_locks(state, &path);
-    loop {
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|source| failed(&path, "written", source))?;
-        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(CampaignError::Busy { id: id.to_owned() });
-        }
-        // Another process may have ended, and removed the file, between opening and locking it.
-        if is_at(&file, &path) {
-            return Ok(Lock { path, _file: file });
-        }
-    }
-}
-
-/// Whether an open file is the one at a path.
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    let (open, there) = (file.metadata().map(number), std::fs::metadata(path).map(number));
-    matches!((open, there), (Ok(open), Ok(there)) if open == there)
-}
-
-/// Removes the locks of campaigns that were killed.
-fn remove_left_locks(state: &Path, own: &Path) {
-    let Ok(entries) = std::fs::read_dir(state) else { return };
-    for path in entries.flatten().map(|entry| entry.path()).filter(|path| path != own) {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_lock = name.starts_with("campaign-") && name.ends_with(".lock");
-        let Some(file) = is_lock.then(|| File::options().write(true).open(&path).ok()).flatten() else { continue };
-        let free = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if free && is_at(&file, &path) {
-            let _ = std::fs::remove_file(&path);
-        }
-    }
 }
 
 /// Takes back what a run that was killed left behind, such as a mounted card, and keeps what it had measured.
@@ -486,121 +434,6 @@ impl Runner<'_> {
             }
             _ => Ok(()),
         }
-    }
-
-    fn announce(&mut self, point: &Point) {
-        let campaign = self.campaign;
-        let names = [
-            campaign.cards[point.card].label.clone(),
-            campaign.layers[point.layer].name.clone(),
-            campaign.workloads[point.workload].name.clone(),
-        ];
-        let left =
-            Duration::try_from_secs_f64(estimate::left(campaign, &self.journal, |card| self.sizes.get(&card).copied()))
-                .unwrap_or_default();
-        let number = self.journal.done_of(campaign) + 1;
-        self.hands.begins(&Progressed { point: *point, names, number, of: campaign.count(), left });
-    }
-
-    fn pause(&self, stage: &Stage) -> Duration {
-        if stage.is_real() { Duration::from_nanos(self.campaign.cool_down.0) } else { Duration::ZERO }
-    }
-
-    /// Lets the card cool down and empties the caches of the host; where that is not possible, the run says so.
-    fn wait(&mut self, stage: &mut Stage) -> Result<Vec<Caveat>, CardEnd> {
-        let until = Instant::now() + self.pause(stage);
-        while Instant::now() < until {
-            if self.stop.load(Relaxed) {
-                return Err(CardEnd::Stopped);
-            }
-            std::thread::sleep((until - Instant::now()).min(Duration::from_millis(100)));
-        }
-        if !self.campaign.preparation.drop_caches {
-            return Ok(Vec::new());
-        }
-        let Err(error) = stage.drop_caches() else { return Ok(Vec::new()) };
-        if !std::mem::replace(&mut self.told_of_caches, true) {
-            self.hands.note(&format!("{error}; the figures say so"));
-        }
-        Ok(vec![Caveat::NotInvalidated { path: WHOLE_HOST.to_owned(), because: error.to_string() }])
-    }
-
-    /// What a point measures, at its place.
-    fn aimed(&self, point: &Point, stage: &Stage) -> Scenario {
-        // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
-        let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
-        aim(&self.campaign.workloads[point.workload].scenario, stage.place(), stage.room(), seed)
-    }
-
-    /// One run, stored. Only what came to its end counts.
-    fn measure(
-        &mut self,
-        point: &Point,
-        cell: &Cell,
-        stage: &Stage,
-        prepared: Vec<Prepared>,
-        caveats: Vec<Caveat>,
-    ) -> Result<(), Trouble> {
-        let scenario = self.aimed(point, stage);
-        let room = stage.make_room(&scenario);
-        room.map_err(|error| Trouble::Failed(format!("files of other workloads cannot be removed: {error}")))?;
-        let options = RunOptions {
-            clock: self.clock,
-            stop: self.stop,
-            direct_fallback: true,
-            replace_engines: true,
-            wall_clock: crate::now_unix_ms,
-        };
-        let series = Series { id: self.journal.series(cell, point.is_recheck()), repeat: point.repeat % RECHECK };
-        let (identity, overhead) = (stage.identity(), self.overhead);
-        let once = Once { scenario: &scenario, identity, series, options, overhead, caveats };
-        let of = CampaignPoint {
-            campaign: self.campaign.id.clone(),
-            card: cell.card.clone(),
-            layer: cell.layer.clone(),
-            workload: cell.workload.clone(),
-            repeat: point.repeat,
-            definition: self.campaign.definition(point.layer, point.workload).digest(),
-            prepared,
-            laid_out: Bytes(0),
-        };
-        let observer: &mut dyn Hands = self.hands;
-        let ran = match run_point(once, Some(of), Some(self.store), observer) {
-            Ok(ran) => ran,
-            Err(error @ OnceError::Store { .. }) => return Err(Trouble::Fatal(error.into())),
-            // Ctrl-C while a file was laid out is no failure of the card.
-            Err(OnceError::Run(RunError::StoppedEarly)) => return Err(Trouble::Stopped),
-            Err(error) => return Err(Trouble::Failed(error.to_string())),
-        };
-        self.journal.note_written_by(&ran.record);
-        match (&ran.record.outcome, &ran.error) {
-            (Outcome::Interrupted, _) => Err(Trouble::Stopped),
-            (_, Some(error)) => Err(Trouble::Failed(error.to_string())),
-            (Outcome::Failed { error }, None) => Err(Trouble::Failed(error.clone())),
-            (Outcome::Completed, None) => {
-                self.journal.note(cell, &self.campaign.cards[point.card].label, &ran.record);
-                self.stored += 1;
-                self.gone.remove(&point.card);
-                self.hands.stored(&ran.record);
-                Ok(())
-            }
-        }
-    }
-
-    /// Notes a failure; a card that is gone is asked for again.
-    fn failed(&mut self, on: &mut OnCard, point: &Point, why: &str) -> Option<CardEnd> {
-        let gone = on.found.disk.as_ref().is_some_and(|disk| disk.is_gone(&self.roots, self.stop));
-        let Point { layer, workload, .. } = *point;
-        let card = &self.campaign.cards[on.index].label;
-        let what = format!("{card}, {}, {}", self.campaign.layers[layer].name, self.campaign.workloads[workload].name);
-        self.hands.note(&format!("{what}: {why}"));
-        if gone {
-            self.hands.note(&format!("{card} is not there any more; what was stored of it stays"));
-            return Some(CardEnd::Gone);
-        }
-        on.failed += 1;
-        self.failures.push((what, why.to_owned()));
-        None
     }
 }
 

@@ -1,0 +1,59 @@
+//! The lock that keeps two processes from carrying out one campaign.
+
+use super::CampaignError;
+use rustix::fs::FlockOperation;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The lock of a campaign: one process a campaign, for two would measure each other. Its file goes with it.
+pub(super) struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Removed while the lock is held: whoever waits for it looks whether the file is still this one.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+pub(super) fn lock(state: &Path, id: &str) -> Result<Lock, CampaignError> {
+    let failed = |path: &Path, doing, source| CampaignError::State { path: path.to_owned(), doing, source };
+    std::fs::create_dir_all(state).map_err(|source| failed(state, "made", source))?;
+    let path = state.join(format!("campaign-{id}.lock"));
+    remove_left_locks(state, &path);
+    loop {
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|source| failed(&path, "written", source))?;
+        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(CampaignError::Busy { id: id.to_owned() });
+        }
+        // Another process may have ended, and removed the file, between opening and locking it.
+        if is_at(&file, &path) {
+            return Ok(Lock { path, _file: file });
+        }
+    }
+}
+
+/// Whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let (open, there) = (file.metadata().map(number), std::fs::metadata(path).map(number));
+    matches!((open, there), (Ok(open), Ok(there)) if open == there)
+}
+
+/// Removes the locks of campaigns that were killed.
+fn remove_left_locks(state: &Path, own: &Path) {
+    let Ok(entries) = std::fs::read_dir(state) else { return };
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| path != own) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_lock = name.starts_with("campaign-") && name.ends_with(".lock");
+        let Some(file) = is_lock.then(|| File::options().write(true).open(&path).ok()).flatten() else { continue };
+        let free = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if free && is_at(&file, &path) {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
