@@ -39,8 +39,8 @@ impl Drop for Sweeper<'_> {
 }
 
 /// Makes one file as large as the plan says. `progress` hears how far it is written, from where that begins on, and answers
-/// whether to go on. What is written or reserved is flushed, so that nothing of it is left for the measured time. Returns
-/// whether there was anything to do.
+/// whether to go on. What is written is flushed, so that nothing of it is left for the measured time, and what is only
+/// reserved where the plan says so. Returns whether there was anything to do.
 pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<bool, RunError> {
     let (write, reserve) = match file.lay_out {
         LayOut::Ready => return Ok(false),
@@ -78,7 +78,7 @@ pub(crate) fn lay_out(file: &FilePlan, seed: u64, progress: &mut dyn FnMut(u64) 
         }
     }
     // A file system that cannot leave holes writes zeroes into what is only reserved.
-    if write || reserve != Fallocate::None {
+    if write || file.flush_reserved && reserve != Fallocate::None {
         rustix::fs::fsync(&fd).map_err(|errno| failed(size, errno))?;
     }
     Ok(true)

@@ -338,6 +338,10 @@ pub struct FilePolicy {
     pub pre_read: bool,
     /// Reserves space when a file is laid out.
     pub fallocate: Fallocate,
+    /// Flushes space that is only reserved before the job begins: a file system that cannot leave holes writes zeroes
+    /// there, which would fall into the measured time. fio does not.
+    #[serde(default = "yes")]
+    pub flush_reserved: bool,
     /// Refuses to write at all.
     pub read_only: bool,
 }
@@ -357,6 +361,10 @@ pub enum Fallocate {
     Truncate,
 }
 
+fn yes() -> bool {
+    true
+}
+
 impl Default for FilePolicy {
     fn default() -> Self {
         FilePolicy {
@@ -367,6 +375,7 @@ impl Default for FilePolicy {
             overwrite: false,
             pre_read: false,
             fallocate: Fallocate::Native,
+            flush_reserved: true,
             read_only: false,
         }
     }

@@ -66,6 +66,9 @@ pub struct FilePlan {
     /// Written with zeros where it is laid out, because that is what the job writes.
     #[serde(default)]
     pub zeros: bool,
+    /// Flushed before the phase where its space is only reserved.
+    #[serde(default)]
+    pub flush_reserved: bool,
     /// Removed after the phase.
     pub unlink: bool,
     /// Name of the first job that uses it, for messages.

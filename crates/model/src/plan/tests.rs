@@ -355,6 +355,17 @@ fn the_largest_block_need_not_fit() {
     assert_eq!(bytes, 40 << 10);
 }
 
+/// fio leaves what it reserved to the measured time: on vfat that is the whole file in zeroes.
+#[test]
+fn reserved_space_is_flushed_unless_a_job_says_otherwise() {
+    let flushes =
+        |job: Job| resolve(job, &[facts("f", TargetKind::Absent, 0)]).unwrap().phases[0].files[0].flush_reserved;
+    assert!(flushes(job(Op::Write)));
+    let mut as_fio = job(Op::Write);
+    as_fio.files.flush_reserved = false;
+    assert!(!flushes(as_fio));
+}
+
 #[test]
 fn a_file_of_a_job_that_writes_zeros_is_laid_out_with_zeros() {
     let mut zeros = job(Op::Read);
