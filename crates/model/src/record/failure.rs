@@ -136,8 +136,8 @@ fn option_time(time: Nanos) -> String {
     unit.map_or_else(|| format!("{}ns", time.0), |(unit, name)| format!("{}{name}", time.0 / unit))
 }
 
-/// A latency beside its limit: rounded, or exact where rounding would make them equal.
+/// A latency beside its limit: rounded, or exact where rounding could make them look equal.
 fn exact_time(latency: Nanos, max: Nanos) -> String {
-    let (rounded, limit) = (latency.to_string(), max.to_string());
-    if rounded == limit { format!("{} ns", latency.0) } else { rounded }
+    let close = latency.0.abs_diff(max.0) <= max.0 / 100;
+    if close { format!("{} ns", latency.0) } else { latency.to_string() }
 }

@@ -11,7 +11,7 @@ fn a_broken_rule_is_named_with_its_figures() {
     };
     assert_eq!(slow(12_300_000, 10_000_000), "read took 12.3 ms, more than max_latency=10ms");
     assert_eq!(slow(10_000_001, 10_000_000), "read took 10000001 ns, more than max_latency=10ms");
-    assert_eq!(slow(2_000_000, 1_500_000), "read took 2.00 ms, more than max_latency=1500us");
+    assert_eq!(slow(2_000_000, 1_500_000), "read took 2 ms, more than max_latency=1500us");
     let missed = FailureKind::RateMissed { wanted: 10, got: 9 }.broken_rule(Some(Op::Write));
     assert_eq!(missed.unwrap(), "write reached 9 B/s, less than rate_min=10");
     assert_eq!(FailureKind::Io.broken_rule(Some(Op::Read)), None);
