@@ -338,10 +338,10 @@ pub struct FilePolicy {
     pub pre_read: bool,
     /// Reserves space when a file is laid out.
     pub fallocate: Fallocate,
-    /// Flushes space that is only reserved before the job begins: a file system that cannot leave holes writes zeroes
-    /// there, which would fall into the measured time. fio does not.
-    #[serde(default = "yes")]
-    pub flush_reserved: bool,
+    /// Leaves space that is only reserved unflushed, as fio does: where a file system cannot leave holes, the zeroes
+    /// that it writes there fall into the measured time.
+    #[serde(default)]
+    pub reserve_unflushed: bool,
     /// Refuses to write at all.
     pub read_only: bool,
 }
@@ -361,10 +361,6 @@ pub enum Fallocate {
     Truncate,
 }
 
-fn yes() -> bool {
-    true
-}
-
 impl Default for FilePolicy {
     fn default() -> Self {
         FilePolicy {
@@ -375,7 +371,7 @@ impl Default for FilePolicy {
             overwrite: false,
             pre_read: false,
             fallocate: Fallocate::Native,
-            flush_reserved: true,
+            reserve_unflushed: false,
             read_only: false,
         }
     }

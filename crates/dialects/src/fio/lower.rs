@@ -37,7 +37,7 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     job.target = target(spec).map_err(bad)?;
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.separate_submit = true;
-    job.files.flush_reserved = false;
+    job.files.reserve_unflushed = true;
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
     if let (Some("0"), [PatternPart::Bytes(bytes)], Fill::Random) =

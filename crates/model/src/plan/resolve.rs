@@ -296,7 +296,7 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
         size: Bytes(size),
         lay_out,
         zeros: job.buffers.fill == Fill::Zero,
-        flush_reserved: job.files.flush_reserved,
+        flush_reserved: !job.files.reserve_unflushed,
         unlink: job.files.unlink,
         job: job.name.clone(),
     };

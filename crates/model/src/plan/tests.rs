@@ -362,7 +362,7 @@ fn reserved_space_is_flushed_unless_a_job_says_otherwise() {
         |job: Job| resolve(job, &[facts("f", TargetKind::Absent, 0)]).unwrap().phases[0].files[0].flush_reserved;
     assert!(flushes(job(Op::Write)));
     let mut as_fio = job(Op::Write);
-    as_fio.files.flush_reserved = false;
+    as_fio.files.reserve_unflushed = true;
     assert!(!flushes(as_fio));
 }
 

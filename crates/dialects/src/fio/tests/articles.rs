@@ -10,7 +10,7 @@ fn plain(name: &str, path: &str, access: Access, block: u64, size: u64) -> Job {
     job.queue.batch_submit = 1;
     job.queue.batch_complete_max = 1;
     job.queue.separate_submit = true;
-    job.files.flush_reserved = false;
+    job.files.reserve_unflushed = true;
     job.files.direct = true;
     job.extent.size = Some(SizeSpec::Bytes(Bytes(size)));
     job.rules.exit.phases_after_error = true;
