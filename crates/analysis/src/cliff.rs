@@ -94,7 +94,7 @@ pub fn cliff(points: &[TimelinePoint]) -> Option<Cliff> {
 ///
 /// The series is cut into segments of constant level such that the absolute deviations from their medians and a penalty a
 /// segment are least in all (optimal partitioning). Borders go again unless the levels beside them differ by
-/// [`MIN_DROP`], and by [`MIN_SIGMAS`] standard errors that allow for the likeness of neighbors; a border is a fall when
+/// `MIN_DROP`, and by `MIN_SIGMAS` standard errors that allow for the likeness of neighbors; a border is a fall when
 /// speed drops there at once and never recovers. The two levels being known, the place is the last interval that still
 /// went at the old one; the interval in which the fall lies is shared out by its own speed, so that the place is better
 /// than an interval. Sources: optimal partitioning with a penalty, Jackson and others (2005), the problem that PELT
