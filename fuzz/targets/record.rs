@@ -6,7 +6,9 @@ use hakaru_model::histogram::Histogram;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
     if let Ok(histogram) = serde_json::from_str::<Histogram>(text) {
         let written = serde_json::to_string(&histogram).expect("a histogram is a list of numbers");
         let again: Histogram = serde_json::from_str(&written).expect("what was written can be read");

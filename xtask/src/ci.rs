@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How a step ended that did not fail.
-pub(crate) enum Outcome {
+pub(crate) enum StepOutcome {
     Passed,
     /// It could not be made here; why.
     Skipped(String),
@@ -17,20 +17,20 @@ pub(crate) enum Outcome {
 }
 
 /// A step: its name and what it does.
-type Step = (&'static str, fn() -> Result<Outcome>);
+type Step = (&'static str, fn() -> Result<StepOutcome>);
 
 const STEPS: &[Step] = &[
     ("tools", tools),
     ("format", || cargo(&["fmt", "--all", "--", "--check"], &[])),
-    ("tidy", || tidy::main(&[]).map(|()| Outcome::Passed)),
+    ("tidy", || tidy::main(&[]).map(|()| StepOutcome::Passed)),
     ("lints", || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("tests", || cargo(&["test", "--workspace", "--no-fail-fast"], &[("INSTA_UPDATE", "no")])),
     ("rig", rig::step),
     ("documentation", || cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
-    ("generated pages", || docs::check().map(|()| Outcome::Passed)),
+    ("generated pages", || docs::check().map(|()| StepOutcome::Passed)),
     ("dependencies", dependencies),
     ("fio parity", parity::quick),
-    ("fuzz", || fuzz::quick().map(|()| Outcome::Passed)),
+    ("fuzz", || fuzz::quick().map(|()| StepOutcome::Passed)),
     ("arm", || cross::check(cross::TARGETS)),
 ];
 
@@ -72,20 +72,20 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 /// Prints the list of steps, and the closing line last.
-fn conclude(list: &[(&str, Duration, Result<Outcome>)]) -> Result<()> {
+fn conclude(list: &[(&str, Duration, Result<StepOutcome>)]) -> Result<()> {
     let (mut passed, mut failed, mut skipped, mut not_judged) = (0, 0, 0, 0);
     println!();
     for (name, time, outcome) in list {
         let (word, why) = match outcome {
-            Ok(Outcome::Passed) => ("passed", String::new()),
-            Ok(Outcome::Skipped(why)) => ("skipped", format!(": {why}")),
-            Ok(Outcome::NotJudged(why)) => ("not judged", format!(": {why}")),
+            Ok(StepOutcome::Passed) => ("passed", String::new()),
+            Ok(StepOutcome::Skipped(why)) => ("skipped", format!(": {why}")),
+            Ok(StepOutcome::NotJudged(why)) => ("not judged", format!(": {why}")),
             Err(error) => ("failed", format!(": {error:#}")),
         };
         *match outcome {
-            Ok(Outcome::Passed) => &mut passed,
-            Ok(Outcome::Skipped(_)) => &mut skipped,
-            Ok(Outcome::NotJudged(_)) => &mut not_judged,
+            Ok(StepOutcome::Passed) => &mut passed,
+            Ok(StepOutcome::Skipped(_)) => &mut skipped,
+            Ok(StepOutcome::NotJudged(_)) => &mut not_judged,
             Err(_) => &mut failed,
         } += 1;
         println!("{word:<10} {:>7.1} s  {name}{why}", time.as_secs_f64());
@@ -97,21 +97,21 @@ fn conclude(list: &[(&str, Duration, Result<Outcome>)]) -> Result<()> {
     Ok(())
 }
 
-fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<Outcome> {
+fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
     workspace::run(workspace::cargo().args(args).envs(env.iter().copied()))?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
 /// Fetches the Debian packages that later steps use, where that can be done.
-fn tools() -> Result<Outcome> {
+fn tools() -> Result<StepOutcome> {
     let missing: Vec<&str> =
         PACKAGES.iter().filter(|(program, _)| workspace::find_program(program).is_none()).map(|(_, p)| *p).collect();
     if missing.is_empty() {
-        return Ok(Outcome::Passed);
+        return Ok(StepOutcome::Passed);
     }
     let list = missing.join(" ");
     if !rustix::process::geteuid().is_root() || workspace::find_program("apt-get").is_none() {
-        return Ok(Outcome::Skipped(format!("not installed, and only root on Debian can: apt-get install {list}")));
+        return Ok(StepOutcome::Skipped(format!("not installed, and only root on Debian can: apt-get install {list}")));
     }
     let apt =
         |args: &[&str]| workspace::run(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args(args));
@@ -120,15 +120,15 @@ fn tools() -> Result<Outcome> {
         apt(&[&["install", "-y", "-q", "--no-install-recommends"], missing.as_slice()].concat())
     };
     match install() {
-        Ok(()) => Ok(Outcome::Passed),
-        Err(error) => Ok(Outcome::Skipped(format!("apt-get install {list} failed: {error:#}"))),
+        Ok(()) => Ok(StepOutcome::Passed),
+        Err(error) => Ok(StepOutcome::Skipped(format!("apt-get install {list} failed: {error:#}"))),
     }
 }
 
 /// Licences, sources and banned packages, as `deny.toml` has them.
-fn dependencies() -> Result<Outcome> {
+fn dependencies() -> Result<StepOutcome> {
     if workspace::find_program("cargo-deny").is_none() {
-        return Ok(Outcome::Skipped("cargo-deny is not installed".to_owned()));
+        return Ok(StepOutcome::Skipped("cargo-deny is not installed".to_owned()));
     }
     cargo(&["deny", "--all-features", "check", "licenses", "bans", "sources"], &[])
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing is linked and no C is compiled, so that no foreign compiler is needed; a release does both.
 
-use crate::ci::Outcome;
+use crate::ci::StepOutcome;
 use crate::workspace;
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -22,8 +22,10 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let wanted = |target: &&&str| args.is_empty() || args.iter().any(|arg| arg == **target);
     let targets: Vec<&str> = TARGETS.iter().filter(wanted).copied().collect();
     match check(&targets)? {
-        Outcome::Passed => println!("{}: passed", targets.join(", ")),
-        Outcome::Skipped(why) | Outcome::NotJudged(why) => bail!("cannot be checked: {why}"),
+        StepOutcome::Passed => println!("{}: passed", targets.join(", ")),
+        StepOutcome::Skipped(why) | StepOutcome::NotJudged(why) => {
+            bail!("cannot be checked: {why}")
+        }
     }
     Ok(())
 }
@@ -33,7 +35,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 ///
 /// # Errors
 /// When it does not compile for one of them, which the message names.
-pub(crate) fn check(targets: &[&str]) -> Result<Outcome> {
+pub(crate) fn check(targets: &[&str]) -> Result<StepOutcome> {
     let sysroot = workspace::output(Command::new("rustc").args(["--print", "sysroot"]))?;
     let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
     let (mut there, mut missing) = (Vec::new(), Vec::new());
@@ -68,11 +70,11 @@ fn compile(targets: &[&str]) -> Result<()> {
 }
 
 /// What a check of several targets comes to, some of which may not be here.
-fn outcome(passed: &[&str], missing: &[String]) -> Outcome {
+fn outcome(passed: &[&str], missing: &[String]) -> StepOutcome {
     match (passed, missing) {
-        (_, []) => Outcome::Passed,
-        ([], _) => Outcome::Skipped(missing.join("; ")),
-        _ => Outcome::Skipped(format!("{}; {} passed", missing.join("; "), passed.join(", "))),
+        (_, []) => StepOutcome::Passed,
+        ([], _) => StepOutcome::Skipped(missing.join("; ")),
+        _ => StepOutcome::Skipped(format!("{}; {} passed", missing.join("; "), passed.join(", "))),
     }
 }
 
@@ -98,8 +100,8 @@ mod tests {
     #[test]
     fn each_target_is_judged_by_itself() {
         let skipped = |passed: &[&str], missing: &[String]| match outcome(passed, missing) {
-            Outcome::Skipped(why) | Outcome::NotJudged(why) => Some(why),
-            Outcome::Passed => None,
+            StepOutcome::Skipped(why) | StepOutcome::NotJudged(why) => Some(why),
+            StepOutcome::Passed => None,
         };
         let missing = ["no b".to_owned()];
         assert_eq!(skipped(&["a", "b"], &[]), None);

@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A target: its name, the feature its room is behind, and what it begins with.
-struct Target {
+struct FuzzTarget {
     name: &'static str,
     feature: Option<&'static str>,
     seeds: fn() -> Result<Vec<Vec<u8>>>,
 }
 
-const TARGETS: &[Target] = &[
-    Target { name: "fio_command_line", feature: None, seeds: || Ok(parity::command_lines()) },
-    Target { name: "fio_job_file", feature: None, seeds: || Ok(parity::job_files()) },
-    Target { name: "import", feature: None, seeds: printed_results },
-    Target { name: "campaign_file", feature: Some("campaign"), seeds: || contents("crates/campaign/ready") },
-    Target { name: "record", feature: Some("records"), seeds: records },
+const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "fio_command_line", feature: None, seeds: || Ok(parity::command_lines()) },
+    FuzzTarget { name: "fio_job_file", feature: None, seeds: || Ok(parity::job_files()) },
+    FuzzTarget { name: "import", feature: None, seeds: printed_results },
+    FuzzTarget { name: "campaign_file", feature: Some("campaign"), seeds: || contents("crates/campaign/ready") },
+    FuzzTarget { name: "record", feature: Some("records"), seeds: records },
 ];
 
 /// Those that continuous integration runs, for as long as it says.
@@ -55,7 +55,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             }
         }
     }
-    let wanted = |target: &&Target| names.is_empty() || names.contains(&target.name);
+    let wanted = |target: &&FuzzTarget| names.is_empty() || names.contains(&target.name);
     run(&TARGETS.iter().filter(wanted).collect::<Vec<_>>(), seconds)
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn quick() -> Result<()> {
     run(&TARGETS.iter().filter(|target| QUICK.contains(&target.name)).collect::<Vec<_>>(), 60)
 }
 
-fn run(targets: &[&Target], seconds: u64) -> Result<()> {
+fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
     let folder = build(targets)?;
     let mut failed = Vec::new();
     // A target keeps one processor busy.
@@ -107,7 +107,7 @@ fn host() -> Result<String> {
 }
 
 /// Builds the targets in one call. Returns the folder they lie in.
-fn build(targets: &[&Target]) -> Result<PathBuf> {
+fn build(targets: &[&FuzzTarget]) -> Result<PathBuf> {
     let host = host()?;
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", &host]);
@@ -121,7 +121,7 @@ fn build(targets: &[&Target]) -> Result<PathBuf> {
     Ok(home().join(host).join("release"))
 }
 
-fn fuzz(target: &Target, folder: &Path, seconds: u64) -> Result<()> {
+fn fuzz(target: &FuzzTarget, folder: &Path, seconds: u64) -> Result<()> {
     let (learnt, seeds) = (home().join("learnt").join(target.name), home().join("seeds").join(target.name));
     fs::create_dir_all(&learnt)?;
     // Seeds are written anew, so that those of old jobs do not stay.

@@ -85,8 +85,12 @@ fn text_files() -> Result<Vec<TextFile>> {
     let mut files = Vec::new();
     for path in paths {
         // Deleted but not yet committed; and data that is not text has no words.
-        let Ok(bytes) = std::fs::read(workspace::root().join(path)) else { continue };
-        let Ok(text) = String::from_utf8(bytes) else { continue };
+        let Ok(bytes) = std::fs::read(workspace::root().join(path)) else {
+            continue;
+        };
+        let Ok(text) = String::from_utf8(bytes) else {
+            continue;
+        };
         files.push(TextFile { path: path.to_owned(), text });
     }
     Ok(files)

@@ -8,7 +8,7 @@
 
 use crate::figures::figure;
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
-use hakaru_model::finding::{Figure, Measured, Summary};
+use hakaru_model::finding::{Figure, MeasuredFigure, Summary};
 
 /// One row of the table: figure, mark for "fits", mark for "with care", reason.
 type Row = (Figure, f64, f64, &'static str);
@@ -150,7 +150,9 @@ fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
 }
 
 fn judge(criterion: &Criterion, value: f64) -> Fitness {
-    let reaches = |mark: f64| if criterion.figure.more_is_better() { value >= mark } else { value <= mark };
+    let reaches = |mark: f64| {
+        if criterion.figure.more_is_better() { value >= mark } else { value <= mark }
+    };
     if reaches(criterion.fits) {
         Fitness::Fits
     } else if reaches(criterion.care) {
@@ -160,7 +162,7 @@ fn judge(criterion: &Criterion, value: f64) -> Fitness {
     }
 }
 
-fn decide(criterion: &Criterion, measured: Measured) -> Decision {
+fn decide(criterion: &Criterion, measured: MeasuredFigure) -> Decision {
     let fitness = judge(criterion, measured.value);
     let firm =
         measured.ci95.is_some_and(|(low, high)| judge(criterion, low) == fitness && judge(criterion, high) == fitness);
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn a_verdict_within_the_interval_of_its_mark_is_not_firm() {
         let criterion = Criterion { figure: Figure::RandomWrite, fits: 500.0, care: 100.0, why: String::new() };
-        let measured = |ci95| Measured { phase: "x".into(), value: 505.0, ci95, runs: 3 };
+        let measured = |ci95| MeasuredFigure { phase: "x".into(), value: 505.0, ci95, runs: 3 };
         assert!(!decide(&criterion, measured(Some((480.0, 530.0)))).firm);
         assert!(decide(&criterion, measured(Some((501.0, 509.0)))).firm);
         assert!(!decide(&criterion, measured(None)).firm);

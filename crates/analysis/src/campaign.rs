@@ -1,9 +1,9 @@
 //! Campaigns: the workloads of one card put together, and the cards of one workload put in order.
 
-use crate::compare::{Rate, compare_family, has_rate, rate, rate_pair};
+use crate::compare::{RateKind, compare_family, has_rate, rate, rate_pair};
 use crate::stats;
 use hakaru_model::advice::UseRule;
-use hakaru_model::campaign::{CampaignSummary, LayerSummary, Pair, Place, Ranking, Weakness};
+use hakaru_model::campaign::{CampaignSummary, CardPair, LayerSummary, RankedCard, Ranking, Weakness};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Identity};
 use hakaru_model::finding::{PhaseSummary, Summary, Verdict};
@@ -36,33 +36,33 @@ pub type Layer<'a> = (String, Vec<(u32, &'a Summary)>);
 /// Puts the cards of each layer and phase in order, and compares each with each: all of it as one family, so that the
 /// size of a campaign makes no false alarms.
 pub fn rank(layers: &[Layer<'_>]) -> Vec<Ranking> {
-    let groups: Vec<Group<'_>> = layers.iter().flat_map(groups_of).collect();
+    let groups: Vec<PhaseGroup<'_>> = layers.iter().flat_map(groups_of).collect();
     let pairs: Vec<_> = groups.iter().flat_map(|g| g.pairs().map(|(_, _, x, y)| rate_pair(x, y))).collect();
     let mut compared = compare_family(&pairs).into_iter();
-    let ranking = |group: &Group<'_>| {
+    let ranking = |group: &PhaseGroup<'_>| {
         let places = group.pairs().map(|(a, b, ..)| (a, b));
-        let pairs = places.zip(compared.by_ref()).map(|((a, b), comparison)| Pair { a, b, comparison }).collect();
+        let pairs = places.zip(compared.by_ref()).map(|((a, b), comparison)| CardPair { a, b, comparison }).collect();
         group.ranking(pairs)
     };
     groups.iter().map(ranking).collect()
 }
 
 /// One phase through one layer, on every card that has it.
-struct Group<'a> {
+struct PhaseGroup<'a> {
     layer: &'a str,
     phase: &'a str,
     op: Op,
-    rate: Rate,
+    rate: RateKind,
     cards: Vec<(u32, &'a PhaseSummary)>,
 }
 
-fn groups_of<'a>((layer, cards): &'a Layer<'a>) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+fn groups_of<'a>((layer, cards): &'a Layer<'a>) -> Vec<PhaseGroup<'a>> {
+    let mut groups: Vec<PhaseGroup<'a>> = Vec::new();
     for (card, summary) in cards {
         for phase in summary.phases.iter().filter(|phase| has_rate(phase)) {
             match groups.iter_mut().find(|g| g.phase == phase.phase && g.op == phase.op) {
                 Some(group) => group.cards.push((*card, phase)),
-                None => groups.push(Group {
+                None => groups.push(PhaseGroup {
                     layer,
                     phase: &phase.phase,
                     op: phase.op,
@@ -75,20 +75,20 @@ fn groups_of<'a>((layer, cards): &'a Layer<'a>) -> Vec<Group<'a>> {
     groups
 }
 
-impl<'a> Group<'a> {
+impl<'a> PhaseGroup<'a> {
     fn pairs(&self) -> impl Iterator<Item = (u32, u32, &'a PhaseSummary, &'a PhaseSummary)> {
         let cards = &self.cards;
         let places = (0..cards.len()).flat_map(|a| (a + 1..cards.len()).map(move |b| (a, b)));
         places.map(|(a, b)| (cards[a].0, cards[b].0, cards[a].1, cards[b].1))
     }
 
-    fn ranking(&self, pairs: Vec<Pair>) -> Ranking {
-        let mut places: Vec<Place> = self
+    fn ranking(&self, pairs: Vec<CardPair>) -> Ranking {
+        let mut places: Vec<RankedCard> = self
             .cards
             .iter()
             .map(|&(card, phase)| {
                 let estimate = self.rate.of(phase);
-                Place { card, rank: 0, letters: String::new(), mean: estimate.mean, deviation: estimate.deviation }
+                RankedCard { card, rank: 0, letters: String::new(), mean: estimate.mean, deviation: estimate.deviation }
             })
             .collect();
         places.sort_by(|a, b| b.mean.total_cmp(&a.mean).then(a.card.cmp(&b.card)));
@@ -99,7 +99,7 @@ impl<'a> Group<'a> {
 }
 
 /// Ranks count cards by their means; letters say which of them differ.
-fn give_ranks(places: &mut [Place], pairs: &[Pair]) {
+fn give_ranks(places: &mut [RankedCard], pairs: &[CardPair]) {
     let differ = |x: u32, y: u32| {
         let pair = pairs.iter().find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x));
         pair.is_some_and(|p| p.comparison.verdict == Verdict::Different)
@@ -344,7 +344,7 @@ mod tests {
         let table = [(22.2, 0.1), (18.6, 0.6), (26.3, 3.2)];
         let card = |(i, (mean, deviation)): (u64, (f64, f64))| {
             let mut summary = read_series(i, mean * 1e6, 0.01);
-            let moments = crate::stats::Moments::new(10, mean * 1e6, deviation * 1e6).unwrap();
+            let moments = crate::stats::SampleMoments::new(10, mean * 1e6, deviation * 1e6).unwrap();
             summary.phases[0].bandwidth = crate::estimate::published(&moments, 0.0);
             summary.phases[0].iops = crate::estimate::published(&moments, 0.0);
             summary.phases[0].detail.stated_runs = Some(10);

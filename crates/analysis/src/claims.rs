@@ -9,7 +9,7 @@ use crate::limits::ceiling;
 use crate::summarize::{SHORT, SMALL_FILE};
 use hakaru_model::facts::Identity;
 use hakaru_model::finding::{
-    Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure, Measured, PhaseSummary, Summary,
+    Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure, MeasuredFigure, PhaseSummary, Summary,
 };
 use hakaru_model::units::{Bytes, BytesPerSec};
 
@@ -31,19 +31,21 @@ const FEWEST_RUNS: u32 = 2;
 
 /// What the caller knows of the circumstances that no record holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct ClaimContext {
     /// The whole card was erased (discarded) before each of the runs.
     pub erased: bool,
 }
 
 /// Judges the claims that the registers of the card make.
 pub fn claims(summary: &Summary, identity: &Identity) -> Vec<ClaimCheck> {
-    check_claims(summary, &claims_of(identity), Given::default())
+    check_claims(summary, &claims_of(identity), ClaimContext::default())
 }
 
 /// The claims in the registers of a card, where there are any.
 pub fn claims_of(identity: &Identity) -> Vec<Claim> {
-    let Some(card) = identity.device.known().and_then(|device| device.card.as_ref()) else { return Vec::new() };
+    let Some(card) = identity.device.known().and_then(|device| device.card.as_ref()) else {
+        return Vec::new();
+    };
     let class = |fact: &hakaru_model::facts::Fact<u32>| fact.known().copied().filter(|&n| n > 0);
     let claims = [
         class(&card.speed_class).map(Claim::SpeedClass),
@@ -55,7 +57,7 @@ pub fn claims_of(identity: &Identity) -> Vec<Claim> {
 }
 
 /// Judges claims from anywhere, such as the packaging, against a summary.
-pub fn check_claims(summary: &Summary, claims: &[Claim], given: Given) -> Vec<ClaimCheck> {
+pub fn check_claims(summary: &Summary, claims: &[Claim], given: ClaimContext) -> Vec<ClaimCheck> {
     claims.iter().map(|&claim| check(summary, claim, given)).collect()
 }
 
@@ -66,7 +68,9 @@ pub fn check_claims(summary: &Summary, claims: &[Claim], given: Given) -> Vec<Cl
 /// sustained).
 pub fn required(claim: Claim) -> Vec<(Figure, f64)> {
     match claim {
-        Claim::SpeedClass(mb) | Claim::VideoClass(mb) => vec![(Figure::SlowestWrite, f64::from(mb))],
+        Claim::SpeedClass(mb) | Claim::VideoClass(mb) => {
+            vec![(Figure::SlowestWrite, f64::from(mb))]
+        }
         // Grades count tens of MB/s.
         Claim::UhsGrade(grade) => vec![(Figure::SlowestWrite, f64::from(grade) * 10.0)],
         Claim::AppClass(class) => {
@@ -90,8 +94,8 @@ fn bus_needed(claim: Claim) -> f64 {
     }
 }
 
-fn check(summary: &Summary, claim: Claim, given: Given) -> ClaimCheck {
-    let mut unmet = Unmet::default();
+fn check(summary: &Summary, claim: Claim, given: ClaimContext) -> ClaimCheck {
+    let mut unmet = UnmetConditions::default();
     let parts: Vec<ClaimPart> = required(claim)
         .into_iter()
         .map(|(wanted, required)| {
@@ -107,7 +111,7 @@ fn check(summary: &Summary, claim: Claim, given: Given) -> ClaimCheck {
         unmet.hinders(Condition::Repeats { runs: fewest.unwrap_or(0) });
         verdict = ClaimVerdict::NotShown;
     }
-    let Unmet { hinders, flatters } = unmet;
+    let UnmetConditions { hinders, flatters } = unmet;
     let both = flatters.into_iter().filter(|condition| !hinders.contains(condition)).collect::<Vec<_>>();
     let unmet = hinders.into_iter().chain(both).collect();
     ClaimCheck { claim, parts, unmet, verdict }
@@ -120,12 +124,12 @@ fn needs_interval(claim: Claim) -> bool {
 
 /// Conditions that were not met, by the way they push the figures.
 #[derive(Default)]
-struct Unmet {
+struct UnmetConditions {
     hinders: Vec<Condition>,
     flatters: Vec<Condition>,
 }
 
-impl Unmet {
+impl UnmetConditions {
     fn hinders(&mut self, condition: Condition) {
         if !self.hinders.contains(&condition) {
             self.hinders.push(condition);
@@ -140,7 +144,7 @@ impl Unmet {
 }
 
 /// The figure asked for, or the mean of a sequential write where no timeline says how even it was.
-fn measure(summary: &Summary, wanted: Figure, unmet: &mut Unmet) -> (Figure, Option<Measured>) {
+fn measure(summary: &Summary, wanted: Figure, unmet: &mut UnmetConditions) -> (Figure, Option<MeasuredFigure>) {
     let stands_in = matches!(wanted, Figure::SlowestWrite | Figure::SustainedWrite);
     match figure(summary, wanted) {
         None if stands_in => {
@@ -154,7 +158,7 @@ fn measure(summary: &Summary, wanted: Figure, unmet: &mut Unmet) -> (Figure, Opt
     }
 }
 
-fn conditions(summary: &Summary, claim: Claim, parts: &[ClaimPart], given: Given, unmet: &mut Unmet) {
+fn conditions(summary: &Summary, claim: Claim, parts: &[ClaimPart], given: ClaimContext, unmet: &mut UnmetConditions) {
     let target = &summary.target;
     if let Some(filesystem) = &target.filesystem {
         unmet.hinders(Condition::Raw { filesystem: filesystem.fs_type.clone() });
@@ -190,8 +194,10 @@ fn over_itself(phase: &PhaseSummary) -> bool {
     phase.detail.shape.and_then(|shape| shape.extent).is_some_and(|extent| phase.detail.moved > extent)
 }
 
-fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unmet) {
-    let Some(shape) = phase.detail.shape else { return };
+fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut UnmetConditions) {
+    let Some(shape) = phase.detail.shape else {
+        return;
+    };
     let random = matches!(figure, Figure::RandomRead | Figure::RandomWrite);
     if !shape.direct {
         unmet.flatters(Condition::Direct);
@@ -203,7 +209,9 @@ fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unme
     if let Some(written) = shape.extent.filter(|&size| size < wanted && figure != Figure::SequentialRead) {
         unmet.flatters(Condition::Extent { wanted, written });
     }
-    let Claim::AppClass(class) = claim else { return };
+    let Claim::AppClass(class) = claim else {
+        return;
+    };
     if !random {
         return;
     }
@@ -226,31 +234,31 @@ fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unme
 
 /// On which side of its mark a figure lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum MarkSide {
     Above,
     Below,
     Both,
 }
 
-fn side(part: &ClaimPart) -> Option<Side> {
+fn side(part: &ClaimPart) -> Option<MarkSide> {
     let measured = part.measured.as_ref()?;
     let (low, high) = measured.ci95.unwrap_or((measured.value, measured.value));
     Some(match (low >= part.required, high < part.required) {
-        (true, _) => Side::Above,
-        (_, true) => Side::Below,
-        _ => Side::Both,
+        (true, _) => MarkSide::Above,
+        (_, true) => MarkSide::Below,
+        _ => MarkSide::Both,
     })
 }
 
-fn verdict(parts: &[ClaimPart], unmet: &Unmet) -> ClaimVerdict {
-    let sides: Vec<Option<Side>> = parts.iter().map(side).collect();
-    let any_below = sides.contains(&Some(Side::Below));
+fn verdict(parts: &[ClaimPart], unmet: &UnmetConditions) -> ClaimVerdict {
+    let sides: Vec<Option<MarkSide>> = parts.iter().map(side).collect();
+    let any_below = sides.contains(&Some(MarkSide::Below));
     if sides.iter().all(Option::is_none) {
         ClaimVerdict::NotMeasured
     } else if any_below {
         // One figure below is enough; flattered ones that still fall short fall short all the more.
         if unmet.hinders.is_empty() { ClaimVerdict::Missed } else { ClaimVerdict::NotShown }
-    } else if sides.iter().all(|side| *side == Some(Side::Above)) && unmet.flatters.is_empty() {
+    } else if sides.iter().all(|side| *side == Some(MarkSide::Above)) && unmet.flatters.is_empty() {
         // What was reached in spite of what held it back is reached.
         ClaimVerdict::Kept
     } else {
@@ -264,9 +272,9 @@ mod tests {
     use crate::testing::suite;
     use hakaru_model::facts::{Bus, CardRegisters, Fact, Filesystem};
 
-    const ERASED: Given = Given { erased: true };
+    const ERASED: ClaimContext = ClaimContext { erased: true };
 
-    fn verdict_of(summary: &Summary, claim: Claim, given: Given) -> ClaimVerdict {
+    fn verdict_of(summary: &Summary, claim: Claim, given: ClaimContext) -> ClaimVerdict {
         check_claims(summary, &[claim], given)[0].verdict
     }
 
@@ -275,9 +283,9 @@ mod tests {
         let summary = suite(5);
         // 28 MB/s sustained: above 10, below 30. UHS-I carries 50 MB/s.
         assert_eq!(verdict_of(&summary, Claim::SpeedClass(10), ERASED), ClaimVerdict::Kept);
-        assert_eq!(verdict_of(&summary, Claim::UhsGrade(1), Given::default()), ClaimVerdict::Kept);
+        assert_eq!(verdict_of(&summary, Claim::UhsGrade(1), ClaimContext::default()), ClaimVerdict::Kept);
         assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ERASED), ClaimVerdict::Missed);
-        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), Given::default()), ClaimVerdict::NotShown);
+        assert_eq!(verdict_of(&summary, Claim::UhsGrade(3), ClaimContext::default()), ClaimVerdict::NotShown);
         let video = &check_claims(&summary, &[Claim::VideoClass(30)], ERASED)[0];
         assert_eq!(
             (video.verdict, video.unmet.as_slice()),
@@ -289,11 +297,11 @@ mod tests {
     fn application_classes_ask_for_three_figures() {
         let summary = suite(5);
         // 2000 reads and 600 writes: A1, and not A2, which Linux does not test fairly.
-        let a1 = &check_claims(&summary, &[Claim::AppClass(1)], Given::default())[0];
+        let a1 = &check_claims(&summary, &[Claim::AppClass(1)], ClaimContext::default())[0];
         let wide = Condition::Span { wanted: RANDOM_SPAN, used: Bytes(4 << 30) };
         assert_eq!((a1.verdict, a1.parts.len()), (ClaimVerdict::Kept, 3), "{a1:?}");
         assert_eq!(a1.unmet, [wide], "a wider span hinders, and says so");
-        let a2 = &check_claims(&summary, &[Claim::AppClass(2)], Given::default())[0];
+        let a2 = &check_claims(&summary, &[Claim::AppClass(2)], ClaimContext::default())[0];
         assert_eq!(a2.verdict, ClaimVerdict::NotShown);
         assert!(a2.unmet.contains(&Condition::CommandQueue { iodepth: 1 }));
     }

@@ -124,20 +124,20 @@ pub fn falls(points: &[TimelinePoint]) -> Falls {
 
 /// One interval.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct SpeedInterval {
     start: f64,
     length: f64,
     speed: f64,
 }
 
 /// Intervals with their lengths; a last one of less than half the usual length is left out, because its speed is luck.
-fn whole_intervals(points: &[TimelinePoint]) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::with_capacity(points.len());
+fn whole_intervals(points: &[TimelinePoint]) -> Vec<SpeedInterval> {
+    let mut steps: Vec<SpeedInterval> = Vec::with_capacity(points.len());
     let mut start = 0.0;
     for point in points {
         let length = point.at_s - start;
         if length > 0.0 && point.bandwidth.0.is_finite() {
-            steps.push(Step { start, length, speed: point.bandwidth.0 });
+            steps.push(SpeedInterval { start, length, speed: point.bandwidth.0 });
             start = point.at_s;
         }
     }
@@ -264,7 +264,13 @@ impl Segmented<'_> {
 }
 
 /// A fall at a border, to a part of an interval.
-fn located(steps: &[Step], speeds: &[f64], segments: &[Segment], border: usize, width: usize) -> Option<Cliff> {
+fn located(
+    steps: &[SpeedInterval],
+    speeds: &[f64],
+    segments: &[Segment],
+    border: usize,
+    width: usize,
+) -> Option<Cliff> {
     let (start, end) = (segments[border - 1].start * width, (segments[border].end * width).min(speeds.len()));
     let around = &speeds[start..end];
     let split = refine(around, segments[border].start * width - start)?;
@@ -366,8 +372,8 @@ fn dominance(before: &[f64], after: &[f64]) -> f64 {
 
 /// Where it is. The two intervals around the split hold the fall: the share of each that went at the old speed follows
 /// from its own.
-fn place(steps: &[Step], split: usize, before: f64, after: f64) -> Cliff {
-    let old_share = |s: &Step| ((s.speed - after) / (before - after)).clamp(0.0, 1.0);
+fn place(steps: &[SpeedInterval], split: usize, before: f64, after: f64) -> Cliff {
+    let old_share = |s: &SpeedInterval| ((s.speed - after) / (before - after)).clamp(0.0, 1.0);
     let (last, next) = (&steps[split - 1], &steps[split]);
     // Once the interval before the split is mixed itself, the fall is in it, and the next one is all after.
     let shares = [old_share(last), if old_share(last) > 0.9 { old_share(next) } else { 0.0 }];

@@ -11,7 +11,7 @@
 
 use crate::estimate::{estimate, published, stated_moments};
 use crate::stats::power::Design;
-use crate::stats::{self, Moments};
+use crate::stats::{self, SampleMoments};
 use hakaru_model::finding::{Comparison, Estimate, IntervalCaveat, PhaseSummary, Summary, Verdict};
 
 /// Level of a family of tests: one family in twenty of equal things holds a false alarm.
@@ -32,72 +32,77 @@ const QUANTILE_RESOLUTION: f64 = 1.0 / 64.0;
 
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub enum Sample<'a> {
+pub enum ComparedSample<'a> {
     /// One value a run.
     Values(&'a [f64]),
     /// Mean and deviation, of which the values are not known.
-    Published(Moments),
+    Published(SampleMoments),
 }
 
 /// Two samples of one quantity.
 #[derive(Clone, Debug)]
-pub struct Pair<'a> {
+pub struct SamplePair<'a> {
     /// What is compared.
     pub quantity: String,
     /// Its unit.
     pub unit: &'a str,
     /// The first.
-    pub a: Sample<'a>,
+    pub a: ComparedSample<'a>,
     /// The second.
-    pub b: Sample<'a>,
+    pub b: ComparedSample<'a>,
     /// Differences up to this share of the mean cannot be told from rounding.
     pub resolution: f64,
     /// Whether it is a primary figure: these are judged as one family, and all others as another.
     pub primary: bool,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> SamplePair<'a> {
     /// Two samples of a quantity that is known to many digits.
-    pub fn new(quantity: impl Into<String>, unit: &'a str, a: Sample<'a>, b: Sample<'a>) -> Pair<'a> {
-        Pair { quantity: quantity.into(), unit, a, b, resolution: RESOLUTION, primary: true }
+    pub fn new(
+        quantity: impl Into<String>,
+        unit: &'a str,
+        a: ComparedSample<'a>,
+        b: ComparedSample<'a>,
+    ) -> SamplePair<'a> {
+        SamplePair { quantity: quantity.into(), unit, a, b, resolution: RESOLUTION, primary: true }
     }
 }
 
 /// Compares two samples, one value a run. `None` when one of them is empty.
 pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Comparison> {
-    compare_family(&[Pair::new(quantity, unit, Sample::Values(a), Sample::Values(b))]).pop()
+    compare_family(&[SamplePair::new(quantity, unit, ComparedSample::Values(a), ComparedSample::Values(b))]).pop()
 }
 
 /// Compares each pair, and judges the primary ones as one family, the others as another: however many pairs of equals
 /// there are, a false "different" comes up in a family with probability [`ALPHA`] at most. Pairs with an empty side are
 /// left out.
-pub fn compare_family(pairs: &[Pair<'_>]) -> Vec<Comparison> {
-    let tested: Vec<Tested> = pairs.iter().filter_map(Tested::of).collect();
+pub fn compare_family(pairs: &[SamplePair<'_>]) -> Vec<Comparison> {
+    let tested: Vec<TestedComparison> = pairs.iter().filter_map(TestedComparison::of).collect();
     let family_of = |primary: bool| tested.iter().filter(|t| t.primary == primary && t.p_value.is_some()).count();
     let families = [family_of(false), family_of(true)];
     tested.into_iter().map(|t| t.judged(families)).collect()
 }
 
 /// A comparison on its way to a verdict.
-struct Tested {
+struct TestedComparison {
     quantity: String,
     unit: String,
     primary: bool,
     resolution: f64,
-    a: (Estimate, Option<Moments>),
-    b: (Estimate, Option<Moments>),
+    a: (Estimate, Option<SampleMoments>),
+    b: (Estimate, Option<SampleMoments>),
     p_value: Option<f64>,
     p_value_ranks: Option<f64>,
     delta: Option<f64>,
 }
 
-impl Tested {
-    fn of(pair: &Pair<'_>) -> Option<Tested> {
+impl TestedComparison {
+    fn of(pair: &SamplePair<'_>) -> Option<TestedComparison> {
         let (a, b) = (side(&pair.a)?, side(&pair.b)?);
         let both = a.1.zip(b.1);
         let p_value = both.map(|(a, b)| stats::welch_at(&a, &b, 1.0, pair.resolution).p);
         let values = values_of(&pair.a).zip(values_of(&pair.b)).filter(|_| both.is_some());
-        Some(Tested {
+        Some(TestedComparison {
             quantity: pair.quantity.clone(),
             unit: pair.unit.to_owned(),
             primary: pair.primary,
@@ -111,7 +116,7 @@ impl Tested {
     }
 
     fn judged(self, families: [usize; 2]) -> Comparison {
-        let Tested { quantity, unit, primary, resolution, a, b, p_value, p_value_ranks, delta } = self;
+        let TestedComparison { quantity, unit, primary, resolution, a, b, p_value, p_value_ranks, delta } = self;
         let ((a, moments_a), (b, moments_b)) = (a, b);
         let both = moments_a.zip(moments_b);
         let family = families[usize::from(primary)].max(1);
@@ -161,27 +166,27 @@ impl Tested {
     }
 }
 
-fn values_of<'a>(sample: &Sample<'a>) -> Option<&'a [f64]> {
+fn values_of<'a>(sample: &ComparedSample<'a>) -> Option<&'a [f64]> {
     match sample {
-        Sample::Values(values) => Some(values),
-        Sample::Published(_) => None,
+        ComparedSample::Values(values) => Some(values),
+        ComparedSample::Published(_) => None,
     }
 }
 
-fn side(sample: &Sample<'_>) -> Option<(Estimate, Option<Moments>)> {
+fn side(sample: &ComparedSample<'_>) -> Option<(Estimate, Option<SampleMoments>)> {
     match sample {
-        Sample::Values(values) => {
+        ComparedSample::Values(values) => {
             let estimate = estimate(values)?;
-            let moments = Moments::of(&estimate.values);
+            let moments = SampleMoments::of(&estimate.values);
             Some((estimate, moments))
         }
-        Sample::Published(moments) => Some((published(moments, moments.rounding), Some(*moments))),
+        ComparedSample::Published(moments) => Some((published(moments, moments.rounding), Some(*moments))),
     }
 }
 
 /// Probability of means this close when they differ by [`RELEVANT`] or more: the larger p of two one-sided tests, of the
 /// ratio against either margin. Source: Schuirmann (1987); for ratios with unequal variances, Hauschke and others (1999).
-fn not_equivalent(a: &Moments, b: &Moments) -> f64 {
+fn not_equivalent(a: &SampleMoments, b: &SampleMoments) -> f64 {
     if a.mean == b.mean && a.variance_of_mean() + b.variance_of_mean() == 0.0 {
         return 0.0;
     }
@@ -192,7 +197,7 @@ fn not_equivalent(a: &Moments, b: &Moments) -> f64 {
 
 /// Runs of each side that would decide at the means and deviations seen: by showing the difference, or, where that is
 /// smaller than [`RELEVANT`], by showing equivalence, whichever takes fewer.
-fn needed(a: &Moments, b: &Moments, family: usize) -> Option<u32> {
+fn needed(a: &SampleMoments, b: &SampleMoments, family: usize) -> Option<u32> {
     let runs = a.n.min(b.n).min(u32::MAX as usize) as u32;
     let relevant = RELEVANT * a.mean.abs().max(b.mean.abs());
     let observed = (a.mean - b.mean).abs();
@@ -209,7 +214,7 @@ fn needed(a: &Moments, b: &Moments, family: usize) -> Option<u32> {
 }
 
 /// With a single run on one side, the spread of the other has to do for both; without any, nothing can be said.
-fn guess((a, b): (f64, f64), known: Option<Moments>, family: usize) -> Option<u32> {
+fn guess((a, b): (f64, f64), known: Option<SampleMoments>, family: usize) -> Option<u32> {
     let known = known?;
     let spread = known.deviation / known.mean.abs();
     let design = Design {
@@ -232,13 +237,13 @@ const LARGE_BLOCK: f64 = 65_536.0;
 /// Phases belong together by name and operation; where no name of one occurs in the other, by what they do.
 pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
     let phases: Vec<(&PhaseSummary, &PhaseSummary)> = common_phases(a, b);
-    let pairs: Vec<Pair<'_>> = phases.iter().flat_map(|(a, b)| phase_pairs(a, b)).collect();
+    let pairs: Vec<SamplePair<'_>> = phases.iter().flat_map(|(a, b)| phase_pairs(a, b)).collect();
     compare_family(&pairs)
 }
 
 /// Two of several things, by their places in the list, and how they differ.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Between {
+pub struct PairComparison {
     /// Place of the first.
     pub a: usize,
     /// Place of the second.
@@ -249,7 +254,7 @@ pub struct Between {
 
 /// Compares the rates of all cards, or whatever the series are of, each with each: one family, so that the number of
 /// cards makes no false alarms.
-pub fn compare_all(cards: &[&Summary]) -> Vec<Between> {
+pub fn compare_all(cards: &[&Summary]) -> Vec<PairComparison> {
     let places = (0..cards.len()).flat_map(|a| (a + 1..cards.len()).map(move |b| (a, b)));
     let mut pairs = Vec::new();
     let mut who = Vec::new();
@@ -260,7 +265,7 @@ pub fn compare_all(cards: &[&Summary]) -> Vec<Between> {
             who.push((a, b));
         }
     }
-    let between = |((a, b), comparison)| Between { a, b, comparison };
+    let between = |((a, b), comparison)| PairComparison { a, b, comparison };
     who.into_iter().zip(compare_family(&pairs)).map(between).collect()
 }
 
@@ -284,37 +289,37 @@ fn pair_up<'a>(
 }
 
 /// The rate by which a phase is judged: its figure, its unit, its estimate.
-pub(crate) fn rate(a: &PhaseSummary, b: &PhaseSummary) -> Rate {
+pub(crate) fn rate(a: &PhaseSummary, b: &PhaseSummary) -> RateKind {
     let large = |p: &PhaseSummary| p.bandwidth.mean >= LARGE_BLOCK * p.iops.mean;
-    if large(a) && large(b) { Rate::Bandwidth } else { Rate::Iops }
+    if large(a) && large(b) { RateKind::Bandwidth } else { RateKind::Iops }
 }
 
 /// Which rate is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rate {
+pub(crate) enum RateKind {
     Bandwidth,
     Iops,
 }
 
-impl Rate {
+impl RateKind {
     pub(crate) fn of(self, phase: &PhaseSummary) -> &Estimate {
         match self {
-            Rate::Bandwidth => &phase.bandwidth,
-            Rate::Iops => &phase.iops,
+            RateKind::Bandwidth => &phase.bandwidth,
+            RateKind::Iops => &phase.iops,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Rate::Bandwidth => "bandwidth",
-            Rate::Iops => "IOPS",
+            RateKind::Bandwidth => "bandwidth",
+            RateKind::Iops => "IOPS",
         }
     }
 
     pub(crate) fn unit(self) -> &'static str {
         match self {
-            Rate::Bandwidth => "B/s",
-            Rate::Iops => "1/s",
+            RateKind::Bandwidth => "B/s",
+            RateKind::Iops => "1/s",
         }
     }
 }
@@ -326,19 +331,19 @@ pub(crate) fn has_rate(phase: &PhaseSummary) -> bool {
 }
 
 /// Mean and deviation where nothing else is known.
-fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<Moments> {
+fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<SampleMoments> {
     let runs = phase.detail.stated_runs.filter(|_| estimate.values.is_empty())?;
     stated_moments(estimate, runs)
 }
 
 /// The rate of two phases, ready to be compared.
-pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Pair<'a> {
+pub(crate) fn rate_pair<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> SamplePair<'a> {
     let rate = rate(a, b);
     let sample = |p: &'a PhaseSummary| {
         let estimate = rate.of(p);
-        stated(p, estimate).map_or(Sample::Values(&estimate.values), Sample::Published)
+        stated(p, estimate).map_or(ComparedSample::Values(&estimate.values), ComparedSample::Published)
     };
-    Pair::new(format!("{} {}", called(a), rate.name()), rate.unit(), sample(a), sample(b))
+    SamplePair::new(format!("{} {}", called(a), rate.name()), rate.unit(), sample(a), sample(b))
 }
 
 /// `seq-write write`; of a phase that is called as what it does, that once.
@@ -346,15 +351,19 @@ fn called(phase: &PhaseSummary) -> String {
     if phase.phase == phase.op.name() { phase.phase.clone() } else { format!("{} {}", phase.phase, phase.op.name()) }
 }
 
-fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<Pair<'a>> {
+fn phase_pairs<'a>(a: &'a PhaseSummary, b: &'a PhaseSummary) -> Vec<SamplePair<'a>> {
     let mut pairs = vec![rate_pair(a, b)];
     let mut percentile = |what: &str, share: f64, x: &'a [_], y: &'a [_]| {
         let find = |list: &'a [(hakaru_model::units::Quantile, Estimate)]| {
-            list.iter().find(|(q, _)| q.share() == share).map(|(_, estimate)| Sample::Values(&estimate.values))
+            list.iter().find(|(q, _)| q.share() == share).map(|(_, estimate)| ComparedSample::Values(&estimate.values))
         };
         if let Some((x, y)) = find(x).zip(find(y)) {
             let quantity = format!("{} {what} P{}", called(a), share * 100.0);
-            pairs.push(Pair { resolution: QUANTILE_RESOLUTION, primary: false, ..Pair::new(quantity, "ns", x, y) });
+            pairs.push(SamplePair {
+                resolution: QUANTILE_RESOLUTION,
+                primary: false,
+                ..SamplePair::new(quantity, "ns", x, y)
+            });
         }
     };
     percentile("latency", 0.99, &a.detail.latency_by_run, &b.detail.latency_by_run);

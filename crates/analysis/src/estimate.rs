@@ -1,13 +1,13 @@
 //! From numbers to [`Estimate`]: what repeated measurements of one quantity say together.
 
-use crate::stats::{self, Moments, Shape, describe};
+use crate::stats::{self, SampleMoments, Shape, describe};
 use hakaru_model::finding::{Estimate, IntervalCaveat};
 
 /// Sums up repeated measurements. What is not finite is left out; `None` when nothing is left.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     let sorted = describe::sorted(&values)?;
-    let moments = Moments::of(&values);
+    let moments = SampleMoments::of(&values);
     Some(Estimate {
         mean: stats::mean(&values)?,
         deviation: moments.map(|m| m.deviation),
@@ -35,8 +35,8 @@ pub fn interval_caveats(values: &[f64]) -> Vec<IntervalCaveat> {
 }
 
 /// The moments of an estimate of so many runs of which only mean and deviation are known.
-pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<Moments> {
-    let moments = Moments::new(runs as usize, estimate.mean, estimate.deviation?)?;
+pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
+    let moments = SampleMoments::new(runs as usize, estimate.mean, estimate.deviation?)?;
     // A deviation of 0 is printed of anything below half of its last digit, which is that of the mean.
     Some(moments.rounded(estimate.rounding, if moments.deviation == 0.0 { estimate.rounding } else { 0.0 }))
 }
@@ -46,8 +46,8 @@ pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<Moments> {
 /// It has no values. Median and extremes are set to the mean, and the median absolute deviation to that of a normal
 /// distribution, for want of anything better: show only mean, deviation and interval of an estimate without values.
 /// `rounding` is half of the last digit to which the mean was printed; it is part of the interval.
-pub fn published(moments: &Moments, rounding: f64) -> Estimate {
-    let Moments { mean, deviation, n, .. } = *moments;
+pub fn published(moments: &SampleMoments, rounding: f64) -> Estimate {
+    let SampleMoments { mean, deviation, n, .. } = *moments;
     let known = moments.rounded(rounding, if deviation == 0.0 { rounding } else { 0.0 });
     let few = n < stats::shape::FEWEST;
     Estimate {
@@ -85,7 +85,7 @@ mod tests {
     /// Three runs of `120 ± 0` MB/s were known exactly.
     #[test]
     fn a_printed_figure_is_known_to_its_last_digit() {
-        let exact = published(&Moments::new(3, 120.0, 0.0).unwrap(), 0.5);
+        let exact = published(&SampleMoments::new(3, 120.0, 0.0).unwrap(), 0.5);
         let (low, high) = exact.ci95.unwrap();
         assert!(low < 119.0 && high > 121.0, "{low} {high}");
         assert_eq!(stated_moments(&exact, 3).unwrap().deviation, 0.5);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn published_figures_have_an_interval() {
         // Ten runs of 26.3 ± 3.2: 26.3 ± 2.262 · 3.2 / √10.
-        let (low, high) = published(&Moments::new(10, 26.3, 3.2).unwrap(), 0.0).ci95.unwrap();
+        let (low, high) = published(&SampleMoments::new(10, 26.3, 3.2).unwrap(), 0.0).ci95.unwrap();
         assert!((low - 24.0109).abs() < 1e-3 && (high - 28.5891).abs() < 1e-3, "{low} {high}");
     }
 }

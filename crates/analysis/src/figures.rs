@@ -1,6 +1,6 @@
 //! Which phase of a summary measured a figure that claims and rules ask for.
 
-use hakaru_model::finding::{Estimate, Figure, Measured, PhaseSummary, Summary, TimelinePoint, WorkloadShape};
+use hakaru_model::finding::{Estimate, Figure, MeasuredFigure, PhaseSummary, Summary, TimelinePoint, WorkloadShape};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Quantile};
 
@@ -20,7 +20,7 @@ const MS: f64 = 1e6;
 ///
 /// Phases of one operation alone come before mixes, the shallowest queue before deeper ones (it is what one program
 /// sees), and the first of equals wins. A long write stands for the sustained figures.
-pub fn figure(summary: &Summary, figure: Figure) -> Option<Measured> {
+pub fn figure(summary: &Summary, figure: Figure) -> Option<MeasuredFigure> {
     match figure {
         Figure::SequentialRead => rate(sequential(summary, Op::Read)?, MB),
         Figure::SequentialWrite => rate(sequential(summary, Op::Write)?, MB),
@@ -96,13 +96,13 @@ fn long_write(summary: &Summary) -> Option<&PhaseSummary> {
 }
 
 /// Bandwidth in units of `bandwidth_unit`, or IOPS where that is 0.
-fn rate(phase: &PhaseSummary, bandwidth_unit: f64) -> Option<Measured> {
+fn rate(phase: &PhaseSummary, bandwidth_unit: f64) -> Option<MeasuredFigure> {
     let (estimate, unit) = if bandwidth_unit > 0.0 { (&phase.bandwidth, bandwidth_unit) } else { (&phase.iops, 1.0) };
     Some(measured(phase, estimate.mean / unit, Some(estimate), unit))
 }
 
-fn measured(phase: &PhaseSummary, value: f64, estimate: Option<&Estimate>, unit: f64) -> Measured {
-    Measured {
+fn measured(phase: &PhaseSummary, value: f64, estimate: Option<&Estimate>, unit: f64) -> MeasuredFigure {
+    MeasuredFigure {
         phase: phase.phase.clone(),
         value,
         ci95: estimate.and_then(|e| e.ci95).map(|(low, high)| (low / unit, high / unit)),
@@ -110,7 +110,7 @@ fn measured(phase: &PhaseSummary, value: f64, estimate: Option<&Estimate>, unit:
     }
 }
 
-fn sync(summary: &Summary, q: Quantile) -> Option<Measured> {
+fn sync(summary: &Summary, q: Quantile) -> Option<MeasuredFigure> {
     let phase = synced(summary)?;
     percentile(phase, &phase.sync.as_ref()?.quantiles, &phase.detail.sync_by_run, q)
 }
@@ -121,14 +121,14 @@ fn percentile(
     merged: &[(Quantile, hakaru_model::units::Nanos)],
     by_run: &[(Quantile, Estimate)],
     q: Quantile,
-) -> Option<Measured> {
+) -> Option<MeasuredFigure> {
     let same = |other: &Quantile| (other.share() - q.share()).abs() < 1e-9;
     let value = merged.iter().find(|(other, _)| same(other))?.1;
     let runs = by_run.iter().find(|(other, _)| same(other)).map(|(_, estimate)| estimate);
     Some(measured(phase, value.0 as f64 / MS, runs, MS))
 }
 
-fn sustained(summary: &Summary) -> Option<Measured> {
+fn sustained(summary: &Summary) -> Option<MeasuredFigure> {
     let phase = long_write(summary)?;
     let found = phase.sustained.as_ref()?;
     match found.falls.iter().rfind(|fall| fall.proven) {
@@ -137,7 +137,7 @@ fn sustained(summary: &Summary) -> Option<Measured> {
     }
 }
 
-fn slowest(summary: &Summary) -> Option<Measured> {
+fn slowest(summary: &Summary) -> Option<MeasuredFigure> {
     let phase = long_write(summary)?;
     let worst = phase.timelines.iter().filter_map(|points| slowest_stretch(points)).reduce(f64::min)?;
     Some(measured(phase, worst / MB, None, MB))

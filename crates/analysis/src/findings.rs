@@ -1,13 +1,13 @@
 //! All that follows from one summary, in one call for those who show it.
 
 use crate::{advise, bus_limit, claims};
-use hakaru_model::advice::{Findings, UseRule};
+use hakaru_model::advice::{RunFindings, UseRule};
 use hakaru_model::finding::Summary;
 
 /// Advice by these rules, the claims of the card's own registers, and who sets the pace. Where it stands among others
 /// takes a shelf of theirs: see [`standings`](crate::standings).
-pub fn findings(summary: &Summary, rules: &[UseRule]) -> Findings {
-    Findings {
+pub fn findings(summary: &Summary, rules: &[UseRule]) -> RunFindings {
+    RunFindings {
         advice: advise(summary, rules),
         claims: claims(summary, &summary.target),
         limits: bus_limit(&[summary]),

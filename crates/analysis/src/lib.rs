@@ -20,8 +20,8 @@ pub mod figures;
 pub mod findings;
 pub mod limits;
 pub mod lint;
+pub mod references;
 pub mod repeated;
-pub mod shelf;
 #[cfg(test)]
 mod simulated;
 pub mod stats;
@@ -40,7 +40,7 @@ pub use figures::figure;
 pub use findings::findings;
 pub use limits::{bus_limit, layer_cost, layer_costs};
 pub use lint::{ended_early, lint};
+pub use references::{published_shelf, standings};
 pub use repeated::repeated;
-pub use shelf::{published_shelf, standings};
 pub use steady::steady_state;
 pub use summarize::summarize;

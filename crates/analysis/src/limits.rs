@@ -2,10 +2,10 @@
 
 use crate::compare::{common_phases, compare_family, has_rate, rate_pair};
 use crate::figures::sequential;
-use crate::stats::{self, Moments};
+use crate::stats::{self, SampleMoments};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Bus, Identity};
-use hakaru_model::finding::{BusLimit, LayerCost, Limit, PhaseSummary, Summary};
+use hakaru_model::finding::{Bottleneck, BusLimit, LayerCost, PhaseSummary, Summary};
 use hakaru_model::job::Op;
 use hakaru_model::units::BytesPerSec;
 
@@ -83,7 +83,9 @@ fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
     let real = (0..).zip(cards).filter(|(_, summary)| !summary.caveats.contains(&Caveat::Simulated));
     let mut groups: Vec<(Option<BytesPerSec>, Vec<Member<'_>>)> = Vec::new();
     for (place, summary) in real {
-        let Some(phase) = sequential(summary, op) else { continue };
+        let Some(phase) = sequential(summary, op) else {
+            continue;
+        };
         let ceiling = summary.target.device.known().and_then(|device| ceiling(&device.bus));
         match groups.iter_mut().find(|(known, _)| *known == ceiling) {
             Some((_, members)) => members.push((place, summary, phase)),
@@ -97,12 +99,12 @@ fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
 fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<BusLimit> {
     let alike = is_narrow(members) && different(members) >= FEWEST_CARDS && one_host(members);
     let verdict = |(.., phase): &Member<'_>| match ceiling.map(|c| phase.bandwidth.mean / c.0) {
-        Some(share) if share > IMPOSSIBLE => Limit::Contradiction,
-        Some(share) if share >= AT_CEILING || alike && share > UNDER_CEILING => Limit::Host,
-        Some(share) if share <= UNDER_CEILING => Limit::Card,
-        _ => Limit::Unclear,
+        Some(share) if share > IMPOSSIBLE => Bottleneck::Contradiction,
+        Some(share) if share >= AT_CEILING || alike && share > UNDER_CEILING => Bottleneck::Host,
+        Some(share) if share <= UNDER_CEILING => Bottleneck::Card,
+        _ => Bottleneck::Unclear,
     };
-    let mut by_verdict: Vec<(Limit, Vec<Member<'_>>)> = Vec::new();
+    let mut by_verdict: Vec<(Bottleneck, Vec<Member<'_>>)> = Vec::new();
     for member in members {
         let limit = verdict(member);
         match by_verdict.iter_mut().find(|(known, _)| *known == limit) {
@@ -110,7 +112,7 @@ fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<B
             None => by_verdict.push((limit, vec![*member])),
         }
     }
-    let entry = |(limit, of): (Limit, Vec<Member<'_>>)| {
+    let entry = |(limit, of): (Bottleneck, Vec<Member<'_>>)| {
         let speeds: Vec<f64> = of.iter().map(|(.., phase)| phase.bandwidth.mean).collect();
         let mean = stats::mean(&speeds)?;
         Some(BusLimit {
@@ -130,7 +132,7 @@ fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<B
 /// Deviation between the means of the cards, as a share of their mean.
 fn spread(members: &[Member<'_>]) -> Option<f64> {
     let speeds: Vec<f64> = members.iter().map(|(.., phase)| phase.bandwidth.mean).collect();
-    Moments::independent(&speeds).map(|m| m.deviation / m.mean)
+    SampleMoments::independent(&speeds).map(|m| m.deviation / m.mean)
 }
 
 fn is_narrow(members: &[Member<'_>]) -> bool {
@@ -231,10 +233,10 @@ mod tests {
             .collect();
         let all: Vec<&Summary> = cards.iter().collect();
         let [ref read] = bus_limit(&all)[..] else { panic!() };
-        assert_eq!((read.op, read.limit, read.cards), (Op::Read, Limit::Host, 6));
+        assert_eq!((read.op, read.limit, read.cards), (Op::Read, Bottleneck::Host, 6));
         assert!(read.spread.unwrap() < 0.02 && (read.share.unwrap() - 0.813).abs() < 0.01);
         // One of them alone is near the ceiling.
-        assert_eq!(bus_limit(&all[..1])[0].limit, Limit::Host);
+        assert_eq!(bus_limit(&all[..1])[0].limit, Bottleneck::Host);
     }
 
     /// Three specimens of one model were three different cards for the labels they have in a campaign, and the host was to
@@ -250,9 +252,9 @@ mod tests {
             }
             bus_limit(&cards.iter().collect::<Vec<_>>())[0].limit
         };
-        assert_eq!(labelled(&|i| format!("0x{i:08x}")), Limit::Unclear);
+        assert_eq!(labelled(&|i| format!("0x{i:08x}")), Bottleneck::Unclear);
         // One serial number for all of them is that of something else, and then their labels tell them apart.
-        assert_eq!(labelled(&|_| "0x1234".to_owned()), Limit::Host);
+        assert_eq!(labelled(&|_| "0x1234".to_owned()), Bottleneck::Host);
     }
 
     /// Two variants on buses of 25 and 50 MB/s were pooled: their mean was 120 % of what the slower bus carries.
@@ -267,8 +269,8 @@ mod tests {
         };
         let cards = [on_bus(1, 11.0, 12_500_000), on_bus(2, 20.0, 50_000_000), on_bus(3, 60.0, 50_000_000)];
         let found = bus_limit(&cards.iter().collect::<Vec<_>>());
-        let limits: Vec<(Vec<u32>, Limit)> = found.iter().map(|l| (l.members.clone(), l.limit)).collect();
-        let expected = [(vec![0], Limit::Host), (vec![1], Limit::Card), (vec![2], Limit::Contradiction)];
+        let limits: Vec<(Vec<u32>, Bottleneck)> = found.iter().map(|l| (l.members.clone(), l.limit)).collect();
+        let expected = [(vec![0], Bottleneck::Host), (vec![1], Bottleneck::Card), (vec![2], Bottleneck::Contradiction)];
         assert_eq!(limits, expected);
         assert!((found[0].share.unwrap() - 0.88).abs() < 0.01);
     }
@@ -281,7 +283,7 @@ mod tests {
             device.bus = Bus::Virtio;
         }
         let found = bus_limit(&cards.iter().collect::<Vec<_>>());
-        assert_eq!((found.len(), found[0].limit, found[0].ceiling), (1, Limit::Unclear, None));
+        assert_eq!((found.len(), found[0].limit, found[0].ceiling), (1, Bottleneck::Unclear, None));
         cards.iter_mut().for_each(|summary| summary.caveats.push(Caveat::Simulated));
         assert_eq!(bus_limit(&cards.iter().collect::<Vec<_>>()), []);
     }
@@ -291,8 +293,8 @@ mod tests {
         let cards: Vec<Summary> =
             [22.0, 18.0, 33.0].iter().zip(0..).map(|(&mb, i)| read_series(i, mb * 1e6, 0.005)).collect();
         let all: Vec<&Summary> = cards.iter().collect();
-        let limits: Vec<(Vec<u32>, Limit)> = bus_limit(&all).into_iter().map(|l| (l.members, l.limit)).collect();
-        assert_eq!(limits, [(vec![0, 1], Limit::Card), (vec![2], Limit::Unclear)]);
+        let limits: Vec<(Vec<u32>, Bottleneck)> = bus_limit(&all).into_iter().map(|l| (l.members, l.limit)).collect();
+        assert_eq!(limits, [(vec![0, 1], Bottleneck::Card), (vec![2], Bottleneck::Unclear)]);
         assert_eq!(bus_limit(&[]).len(), 0);
     }
 

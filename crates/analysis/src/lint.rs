@@ -2,22 +2,22 @@
 //! by the same rules.
 
 use crate::summarize::{SHORT, SMALL_FILE};
-use hakaru_model::job::{BlockSize, Distribution, Fill, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::job::{BlockSize, BufferContent, Distribution, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::lint::{Diagnostic, LintWarning};
 use hakaru_model::record::RunRecord;
-use hakaru_model::slip::{Remark, Slip};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Everything that is wrong, job by job, each thing once for each job. `memory` is that of the host, where it is known.
-pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Remark> {
-    let mut remarks: Vec<Remark> = Vec::new();
+pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Diagnostic> {
+    let mut remarks: Vec<Diagnostic> = Vec::new();
     let mut written: Vec<&Job> = Vec::new();
     for job in scenario.phases.iter().flat_map(|Phase { jobs, .. }| jobs) {
         let mut slips = of_job(job, memory);
         slips.extend(reads_back(job, &written));
         for slip in slips {
-            let remark = Remark { job: job.name.clone(), slip };
+            let remark = Diagnostic { job: job.name.clone(), slip };
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }
@@ -49,7 +49,7 @@ fn on_storage(job: &Job) -> bool {
         && !job.ioengine.works_on_names()
 }
 
-fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<Slip> {
+fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<LintWarning> {
     let mut slips = Vec::new();
     depth(job, &mut slips);
     if !on_storage(job) {
@@ -59,28 +59,31 @@ fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<Slip> {
     time(job, &mut slips);
     let writes = job.access.does(Op::Write);
     if let Some(size) = working_set(job).filter(|&size| writes && size < SMALL_FILE) {
-        slips.push(Slip::SmallFile { size });
+        slips.push(LintWarning::SmallFile { size });
     }
-    if writes && !job.buffers.refill && matches!(job.buffers.fill, Fill::Zero | Fill::Compressible(90..)) {
-        slips.push(Slip::Compressible);
+    if writes
+        && !job.buffers.refill
+        && matches!(job.buffers.fill, BufferContent::Zero | BufferContent::Compressible(90..))
+    {
+        slips.push(LintWarning::Compressible);
     }
     if let (Target::Paths(paths), SizeSpec::Bytes(Bytes(0))) = (&job.target, job.extent.offset_increment)
         && job.numjobs > 1
         && paths.len() == 1
         && !job.access.random
     {
-        slips.push(Slip::SameBlocks { clones: job.numjobs });
+        slips.push(LintWarning::SameBlocks { clones: job.numjobs });
     }
     slips
 }
 
-fn depth(job: &Job, slips: &mut Vec<Slip>) {
+fn depth(job: &Job, slips: &mut Vec<LintWarning>) {
     let asked = job.queue.iodepth;
     if asked > job.effective_depth() {
-        slips.push(Slip::DepthIgnored { ioengine: job.ioengine.name().to_owned(), asked });
+        slips.push(LintWarning::DepthIgnored { ioengine: job.ioengine.name().to_owned(), asked });
     }
     if asked > 1 && job.ioengine == IoEngine::Libaio && !job.files.direct && on_storage(job) {
-        slips.push(Slip::DepthBuffered { asked });
+        slips.push(LintWarning::DepthBuffered { asked });
     }
 }
 
@@ -116,32 +119,34 @@ fn odd_block(job: &Job) -> Option<Bytes> {
     })
 }
 
-fn cache(job: &Job, memory: Option<Bytes>, slips: &mut Vec<Slip>) {
+fn cache(job: &Job, memory: Option<Bytes>, slips: &mut Vec<LintWarning>) {
     if job.files.direct {
         return;
     }
     let (reads, odd_block) = (job.access.does(Op::Read), odd_block(job));
     let fits = memory.and_then(|memory| working_set(job).filter(|size| *size < memory).map(|size| (size, memory)));
     match fits {
-        Some(_) if reads && reads_once(job) => slips.push(Slip::ReadAhead),
-        Some((size, memory)) if reads => slips.push(Slip::FitsInMemory { size, memory, odd_block }),
+        Some(_) if reads && reads_once(job) => slips.push(LintWarning::ReadAhead),
+        Some((size, memory)) if reads => slips.push(LintWarning::FitsInMemory { size, memory, odd_block }),
         _ if !reads && flushes_as_it_goes(job) => {}
-        _ => slips.push(Slip::Buffered { odd_block }),
+        _ => slips.push(LintWarning::Buffered { odd_block }),
     }
     if job.access.does(Op::Write) && !flushes(job) {
-        slips.push(Slip::NotFlushed);
+        slips.push(LintWarning::NotFlushed);
     }
 }
 
-fn time(job: &Job, slips: &mut Vec<Slip>) {
-    let Some(runtime) = job.timing.runtime else { return };
+fn time(job: &Job, slips: &mut Vec<LintWarning>) {
+    let Some(runtime) = job.timing.runtime else {
+        return;
+    };
     if runtime < SHORT {
-        slips.push(Slip::Short { runtime, wanted: SHORT });
+        slips.push(LintWarning::Short { runtime, wanted: SHORT });
     }
     if !job.timing.time_based {
-        slips.extend(transferred(job).map(|size| Slip::EndsEarly { runtime, size }));
+        slips.extend(transferred(job).map(|size| LintWarning::EndsEarly { runtime, size }));
     } else if job.timing.ramp_time.0 == 0 {
-        slips.push(Slip::NoRamp);
+        slips.push(LintWarning::NoRamp);
     }
 }
 
@@ -174,7 +179,7 @@ fn paths(job: &Job) -> BTreeSet<PathBuf> {
 }
 
 /// Reads through the cache of what a job before wrote through it: dropping a cache leaves what is not yet flushed.
-fn reads_back(job: &Job, written: &[&Job]) -> Option<Slip> {
+fn reads_back(job: &Job, written: &[&Job]) -> Option<LintWarning> {
     if job.files.direct || !job.access.does(Op::Read) || !on_storage(job) {
         return None;
     }
@@ -183,14 +188,14 @@ fn reads_back(job: &Job, written: &[&Job]) -> Option<Slip> {
         let gone = writer.files.direct || job.files.invalidate && flushes(writer);
         !gone && !mine.is_disjoint(&paths(writer))
     };
-    written.iter().rev().find(cached).map(|writer| Slip::ReadsBack { writer: writer.name.clone() })
+    written.iter().rev().find(cached).map(|writer| LintWarning::ReadsBack { writer: writer.name.clone() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use hakaru_model::job::Access;
-    use hakaru_model::slip::Weight;
+    use hakaru_model::lint::Severity;
 
     /// A job without fault.
     fn sound(op: Op) -> Job {
@@ -203,14 +208,14 @@ mod tests {
         job
     }
 
-    fn slips(jobs: Vec<Job>) -> Vec<Slip> {
+    fn slips(jobs: Vec<Job>) -> Vec<LintWarning> {
         let phases = jobs.into_iter().map(|job| Phase { name: job.name.clone(), jobs: vec![job] }).collect();
         let scenario = Scenario { name: "t".into(), seed: 0, phases };
         lint(&scenario, Some(Bytes(8 << 30))).into_iter().map(|remark| remark.slip).collect()
     }
 
     #[track_caller]
-    fn finds(op: Op, change: impl Fn(&mut Job), expected: &[Slip]) {
+    fn finds(op: Op, change: impl Fn(&mut Job), expected: &[LintWarning]) {
         let mut job = sound(op);
         change(&mut job);
         assert_eq!(slips(vec![job]), expected);
@@ -225,49 +230,53 @@ mod tests {
     #[test]
     fn each_slip_is_found() {
         let size = Bytes(1 << 20);
-        finds(Op::Read, |j| j.queue.iodepth = 2, &[Slip::DepthIgnored { ioengine: "psync".into(), asked: 2 }]);
+        finds(Op::Read, |j| j.queue.iodepth = 2, &[LintWarning::DepthIgnored { ioengine: "psync".into(), asked: 2 }]);
         finds(Op::Read, |j| (j.queue.iodepth, j.rules.offload) = (2, true), &[]);
-        finds(Op::Write, |j| j.extent.size = Some(SizeSpec::Bytes(size)), &[Slip::SmallFile { size }]);
+        finds(Op::Write, |j| j.extent.size = Some(SizeSpec::Bytes(size)), &[LintWarning::SmallFile { size }]);
         finds(
             Op::Write,
             |j| (j.timing.time_based, j.extent.size) = (false, Some(SizeSpec::Bytes(size))),
-            &[Slip::EndsEarly { runtime: Nanos::from_secs(60), size }, Slip::SmallFile { size }],
+            &[LintWarning::EndsEarly { runtime: Nanos::from_secs(60), size }, LintWarning::SmallFile { size }],
         );
         let moved = |loops: u32, io_size: u64, moves: u64| {
             let change = |j: &mut Job| {
                 (j.timing.time_based, j.extent.loops) = (false, loops);
                 j.extent.io_size = Some(SizeSpec::Bytes(Bytes(io_size))).filter(|_| io_size > 0);
             };
-            finds(Op::Read, change, &[Slip::EndsEarly { runtime: Nanos::from_secs(60), size: Bytes(moves) }]);
+            finds(Op::Read, change, &[LintWarning::EndsEarly { runtime: Nanos::from_secs(60), size: Bytes(moves) }]);
         };
         moved(1, 64 << 20, 64 << 20);
         moved(3, 0, 12 << 30);
         moved(2, 64 << 20, 128 << 20);
-        finds(Op::Write, |j| j.files.direct = false, &[Slip::Buffered { odd_block: None }, Slip::NotFlushed]);
+        finds(
+            Op::Write,
+            |j| j.files.direct = false,
+            &[LintWarning::Buffered { odd_block: None }, LintWarning::NotFlushed],
+        );
         finds(
             Op::Write,
             |j| (j.files.direct, j.durability.end_fsync) = (false, true),
-            &[Slip::Buffered { odd_block: None }],
+            &[LintWarning::Buffered { odd_block: None }],
         );
-        let fits = Slip::FitsInMemory { size: Bytes(4 << 30), memory: Bytes(8 << 30), odd_block: None };
+        let fits = LintWarning::FitsInMemory { size: Bytes(4 << 30), memory: Bytes(8 << 30), odd_block: None };
         finds(Op::Read, |j| j.files.direct = false, std::slice::from_ref(&fits));
         let deep = |j: &mut Job| (j.files.direct, j.ioengine, j.queue.iodepth) = (false, IoEngine::Libaio, 8);
-        finds(Op::Read, deep, &[Slip::DepthBuffered { asked: 8 }, fits]);
-        let short = Slip::Short { runtime: Nanos::from_secs(1), wanted: SHORT };
+        finds(Op::Read, deep, &[LintWarning::DepthBuffered { asked: 8 }, fits]);
+        let short = LintWarning::Short { runtime: Nanos::from_secs(1), wanted: SHORT };
         finds(Op::Read, |j| j.timing.runtime = Some(Nanos::from_secs(1)), &[short]);
-        finds(Op::Read, |j| j.timing.ramp_time = Nanos(0), &[Slip::NoRamp]);
-        finds(Op::Write, |j| j.buffers.fill = Fill::Zero, &[Slip::Compressible]);
+        finds(Op::Read, |j| j.timing.ramp_time = Nanos(0), &[LintWarning::NoRamp]);
+        finds(Op::Write, |j| j.buffers.fill = BufferContent::Zero, &[LintWarning::Compressible]);
         let clones = |j: &mut Job| (j.numjobs, j.access.random) = (4, false);
-        finds(Op::Read, clones, &[Slip::SameBlocks { clones: 4 }]);
+        finds(Op::Read, clones, &[LintWarning::SameBlocks { clones: 4 }]);
     }
 
     /// 18930 device reads of 16384 were called few, and writes that are synced one by one the speed of memory.
     #[test]
     fn a_cache_that_holds_nothing_back_is_no_fault() {
         let once = |j: &mut Job| (j.files.direct, j.timing.time_based, j.timing.runtime) = (false, false, None);
-        finds(Op::Read, once, &[Slip::ReadAhead]);
+        finds(Op::Read, once, &[LintWarning::ReadAhead]);
         let size = Bytes(4 << 30);
-        let fits = Slip::FitsInMemory { size, memory: Bytes(8 << 30), odd_block: None };
+        let fits = LintWarning::FitsInMemory { size, memory: Bytes(8 << 30), odd_block: None };
         for change in [
             (|j: &mut Job| j.files.invalidate = false) as fn(&mut Job),
             |j| j.extent.loops = 2,
@@ -290,15 +299,15 @@ mod tests {
             j.block = hakaru_model::job::PerOp::all(BlockSize::Fixed(Bytes(2300)));
         };
         let odd_block = Some(Bytes(2300));
-        finds(Op::Write, odd, &[Slip::Buffered { odd_block }, Slip::NotFlushed]);
-        assert!(Slip::Buffered { odd_block }.cure().contains("bs=2560"));
+        finds(Op::Write, odd, &[LintWarning::Buffered { odd_block }, LintWarning::NotFlushed]);
+        assert!(LintWarning::Buffered { odd_block }.cure().contains("bs=2560"));
     }
 
     #[test]
     fn what_was_just_written_is_not_read_from_the_device() {
         let (mut writer, mut reader) = (sound(Op::Write), sound(Op::Read));
         (writer.name, writer.files.direct, reader.files.direct) = ("w".into(), false, false);
-        let read_back = Slip::ReadsBack { writer: "w".into() };
+        let read_back = LintWarning::ReadsBack { writer: "w".into() };
         assert!(slips(vec![writer.clone(), reader.clone()]).contains(&read_back));
         writer.durability.end_fsync = true;
         assert!(!slips(vec![writer.clone(), reader.clone()]).contains(&read_back), "flushed, then dropped");
@@ -315,11 +324,11 @@ mod tests {
 
     #[test]
     fn each_slip_has_a_cure_and_a_weight() {
-        let unit = Slip::Unit { option: "bs".into(), typed: "4KiB".into(), means: 4000 };
-        assert_eq!((unit.option(), unit.weight()), ("bs", Weight::Wrong));
+        let unit = LintWarning::Unit { option: "bs".into(), typed: "4KiB".into(), means: 4000 };
+        assert_eq!((unit.option(), unit.weight()), ("bs", Severity::Wrong));
         assert!(unit.cure().starts_with("write 4K for"), "{}", unit.cure());
         assert_eq!(unit.to_string(), "bs=4KiB means 4000 bytes here");
-        let label = Slip::Unit { option: "size".into(), typed: "1GB".into(), means: 1 << 30 };
-        assert!(Slip::OneRun.weight() < Weight::Weak && label.weight() == Weight::Note);
+        let label = LintWarning::Unit { option: "size".into(), typed: "1GB".into(), means: 1 << 30 };
+        assert!(LintWarning::OneRun.weight() < Severity::Weak && label.weight() == Severity::Note);
     }
 }

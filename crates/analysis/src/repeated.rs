@@ -1,7 +1,7 @@
 //! How well the runs of a point know its mean, by two ways that suppose different things, and whether they had settled.
 
 use crate::estimate::stated_moments;
-use crate::stats::{self, Bootstrap, Moments};
+use crate::stats::{self, Bootstrap, SampleMoments};
 use crate::steady::steady_windows;
 use hakaru_model::finding::{PhaseSummary, Repeated};
 
@@ -27,7 +27,7 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
         let relative_error = stats::relative_error(&moments, stats::LEVEL);
         return Some(Repeated { relative_error, ..Repeated::default() });
     }
-    let moments = Moments::of(values)?;
+    let moments = SampleMoments::of(values)?;
     let resamples = (DRAWS / values.len()).clamp(RESAMPLES.0, RESAMPLES.1) as u32;
     let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
     let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
@@ -49,9 +49,9 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
 
 /// Resampling takes runs for independent: where neighbors are alike, both ends move away from the mean as those of
 /// Student's interval do.
-fn widened((low, high): (f64, f64), values: &[f64], moments: &Moments) -> (f64, f64) {
-    let half = |of: &Moments| stats::mean_interval(of, stats::LEVEL).map(|(low, high)| high - low);
-    let plain = Moments::independent(values).and_then(|plain| half(&plain));
+fn widened((low, high): (f64, f64), values: &[f64], moments: &SampleMoments) -> (f64, f64) {
+    let half = |of: &SampleMoments| stats::mean_interval(of, stats::LEVEL).map(|(low, high)| high - low);
+    let plain = SampleMoments::independent(values).and_then(|plain| half(&plain));
     let factor = half(moments).zip(plain).filter(|(_, plain)| *plain > 0.0).map_or(1.0, |(wide, plain)| wide / plain);
     (moments.mean - (moments.mean - low) * factor, moments.mean + (high - moments.mean) * factor)
 }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn of_published_figures_the_error_is_known_and_the_rest_is_not() {
         let mut phase = suite(2).phases[0].clone();
-        phase.bandwidth = crate::estimate::published(&Moments::new(10, 20.0, 1.0).unwrap(), 0.0);
+        phase.bandwidth = crate::estimate::published(&SampleMoments::new(10, 20.0, 1.0).unwrap(), 0.0);
         phase.detail.stated_runs = Some(10);
         let found = repeated(&phase).unwrap();
         // t of 9 degrees of freedom is 2.262.

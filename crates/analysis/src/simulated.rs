@@ -5,8 +5,8 @@
 //! 5 % of them, whatever the number of its figures; a true difference of 5 % at 2 % spread is found by ten runs in at
 //! least 95 %. `HAKARU_LONG_TESTS=1` takes ten times as many campaigns.
 
-use crate::compare::{Pair, Sample};
-use crate::stats::{self, Moments};
+use crate::compare::{ComparedSample, SamplePair};
+use crate::stats::{self, SampleMoments};
 use crate::testing::{Fake, normal, run_of, runs};
 use crate::{compare_family, compare_summaries, summarize};
 use hakaru_model::finding::{Comparison, Summary, Verdict};
@@ -37,7 +37,7 @@ fn skewed(rng: &mut Rng, n: usize) -> Vec<f64> {
 fn intervals_of_the_mean_cover_it() {
     for (n, seed) in [(2, 1), (3, 2), (5, 3), (10, 4), (30, 5)] {
         assert_covers(coverage(8_000, seed, 100.0, |rng| {
-            stats::mean_interval(&Moments::of(&runs(rng, n, 100.0, 0.02)).unwrap(), 0.95).unwrap()
+            stats::mean_interval(&SampleMoments::of(&runs(rng, n, 100.0, 0.02)).unwrap(), 0.95).unwrap()
         }));
     }
 }
@@ -46,7 +46,7 @@ fn intervals_of_the_mean_cover_it() {
 fn until_known(rng: &mut Rng, at_least: usize, spread: f64) -> (f64, f64) {
     let mut values = runs(rng, at_least, 100.0, spread);
     loop {
-        let moments = Moments::of(&values).unwrap();
+        let moments = SampleMoments::of(&values).unwrap();
         if values.len() == 20 || stats::relative_error(&moments, 0.95).is_some_and(|error| error <= 0.02) {
             return stats::mean_interval(&moments, 0.95).unwrap();
         }
@@ -69,7 +69,7 @@ fn intervals_of_the_mean_cover_it_when_noise_is_even() {
     // Uniform noise, as the simulated card has it.
     let draw = |rng: &mut Rng| (0..10).map(|_| 98.0 + 4.0 * rng.unit()).collect::<Vec<_>>();
     assert_covers(coverage(8_000, 6, 100.0, |rng| {
-        stats::mean_interval(&Moments::of(&draw(rng)).unwrap(), 0.95).unwrap()
+        stats::mean_interval(&SampleMoments::of(&draw(rng)).unwrap(), 0.95).unwrap()
     }));
 }
 
@@ -80,27 +80,29 @@ fn campaigns(short: u32) -> u32 {
 
 /// How runs scatter around 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Noise {
+enum NoiseShape {
     Normal,
     Skewed,
     TwoModes,
     Dependent,
 }
 
-impl Noise {
-    const ALL: [Noise; 4] = [Noise::Normal, Noise::Skewed, Noise::TwoModes, Noise::Dependent];
+impl NoiseShape {
+    const ALL: [NoiseShape; 4] = [NoiseShape::Normal, NoiseShape::Skewed, NoiseShape::TwoModes, NoiseShape::Dependent];
 
     fn draw(self, rng: &mut Rng, n: usize) -> Vec<f64> {
         match self {
-            Noise::Normal => runs(rng, n, 100.0, 0.02),
-            Noise::Skewed => skewed(rng, n),
+            NoiseShape::Normal => runs(rng, n, 100.0, 0.02),
+            NoiseShape::Skewed => skewed(rng, n),
             // Two runs of three at one level, the third 10 % below.
-            Noise::TwoModes => {
-                let level = |rng: &mut Rng| if rng.unit() < 2.0 / 3.0 { 310.0 / 3.0 } else { 280.0 / 3.0 };
+            NoiseShape::TwoModes => {
+                let level = |rng: &mut Rng| {
+                    if rng.unit() < 2.0 / 3.0 { 310.0 / 3.0 } else { 280.0 / 3.0 }
+                };
                 (0..n).map(|_| level(rng) + 0.5 * normal(rng)).collect()
             }
             // Each run takes 0.4 of its deviation from the one before.
-            Noise::Dependent => {
+            NoiseShape::Dependent => {
                 let mut off = normal(rng);
                 let next = |off: &mut f64, rng: &mut Rng| *off = 0.4 * *off + (1.0 - 0.16_f64).sqrt() * normal(rng);
                 (0..n)
@@ -124,9 +126,9 @@ fn check_every_shape(
     of: u32,
     fewest: usize,
     truth: f64,
-    interval: impl Fn(&mut Rng, Noise, usize) -> Printed,
+    interval: impl Fn(&mut Rng, NoiseShape, usize) -> Printed,
 ) {
-    for (n, noise) in [2, 3, 5, 10, 20].into_iter().flat_map(|n| Noise::ALL.map(|noise| (n, noise))) {
+    for (n, noise) in [2, 3, 5, 10, 20].into_iter().flat_map(|n| NoiseShape::ALL.map(|noise| (n, noise))) {
         if n < fewest {
             continue;
         }
@@ -142,7 +144,7 @@ fn check_every_shape(
         }
         let share = |count: u32| f64::from(count) / f64::from(all);
         let told = format!("n = {n}, {noise:?}: covers {}, caveat on {}", share(covered), share(warned));
-        if noise == Noise::Normal {
+        if noise == NoiseShape::Normal {
             // Where the line carries a caveat anyway, an interval may be a little wide.
             let most = if n < stats::shape::FEWEST { 0.985 } else { 0.97 };
             assert!((0.93..=most).contains(&share(covered)), "{told}");
@@ -164,7 +166,7 @@ fn intervals_of_ratios_cover_or_say_why_not() {
     check_every_shape(200, 1_500, 2, 1.5, |rng, noise, n| {
         let b: Vec<f64> = noise.draw(rng, n).into_iter().map(|v| 1.5 * v).collect();
         let (a, b) = (crate::estimate(&noise.draw(rng, n)).unwrap(), crate::estimate(&b).unwrap());
-        let of = |e: &hakaru_model::finding::Estimate| Moments::of(&e.values).unwrap();
+        let of = |e: &hakaru_model::finding::Estimate| SampleMoments::of(&e.values).unwrap();
         let found = stats::ratio_interval(&of(&a), &of(&b), 0.95, 0.0).unwrap();
         (found, !(a.interval_caveats.is_empty() && b.interval_caveats.is_empty()))
     });
@@ -173,10 +175,10 @@ fn intervals_of_ratios_cover_or_say_why_not() {
 #[test]
 fn intervals_of_effects_cover_or_say_why_not() {
     // The deviation is that of the noise, so that the true effect is 1.5 for all of them.
-    let deviation = |noise: Noise| match noise {
-        Noise::Normal | Noise::Dependent => 2.0,
-        Noise::Skewed => 2.93,
-        Noise::TwoModes => (10.0_f64.powi(2) * 2.0 / 9.0 + 0.25).sqrt(),
+    let deviation = |noise: NoiseShape| match noise {
+        NoiseShape::Normal | NoiseShape::Dependent => 2.0,
+        NoiseShape::Skewed => 2.93,
+        NoiseShape::TwoModes => (10.0_f64.powi(2) * 2.0 / 9.0 + 0.25).sqrt(),
     };
     check_every_shape(300, 1_200, 2, 1.5, |rng, noise, n| {
         let b: Vec<f64> = noise.draw(rng, n).into_iter().map(|v| v + 1.5 * deviation(noise)).collect();
@@ -192,7 +194,7 @@ fn intervals_of_large_effects_cover_them_at_two_runs() {
         assert_covers(coverage(campaigns(2_000), 13, effect, |rng| {
             let a: Vec<f64> = (0..n).map(|_| 100.0 + normal(rng)).collect();
             let b: Vec<f64> = (0..n).map(|_| 100.0 + effect + normal(rng)).collect();
-            stats::hedges_g(&Moments::of(&a).unwrap(), &Moments::of(&b).unwrap(), 0.95).unwrap().interval
+            stats::hedges_g(&SampleMoments::of(&a).unwrap(), &SampleMoments::of(&b).unwrap(), 0.95).unwrap().interval
         }));
     }
 }
@@ -272,8 +274,10 @@ fn family(rng: &mut Rng, n: usize, draw: impl Fn(&mut Rng, usize, usize) -> (Vec
     let sides: Vec<_> = (0..8).map(|i| draw(rng, n, i)).collect();
     let pair = |(i, (a, b)): (usize, &'_ (Vec<f64>, Vec<f64>))| (format!("figure {i}"), a.clone(), b.clone());
     let named: Vec<_> = sides.iter().enumerate().map(pair).collect();
-    let pairs: Vec<Pair<'_>> =
-        named.iter().map(|(name, a, b)| Pair::new(name.clone(), "1/s", Sample::Values(a), Sample::Values(b))).collect();
+    let pairs: Vec<SamplePair<'_>> = named
+        .iter()
+        .map(|(name, a, b)| SamplePair::new(name.clone(), "1/s", ComparedSample::Values(a), ComparedSample::Values(b)))
+        .collect();
     compare_family(&pairs)
 }
 
@@ -327,7 +331,9 @@ fn the_runs_said_to_be_needed_do_find_the_difference() {
     let (mut asked, mut found) = (0, 0);
     while asked < 300 {
         let first = crate::compare("x", "1/s", &runs(&mut rng, 4, 100.0, 0.06), &runs(&mut rng, 4, 110.0, 0.06));
-        let Some(Verdict::Undecided { needed: Some(needed) }) = first.map(|c| c.verdict) else { continue };
+        let Some(Verdict::Undecided { needed: Some(needed) }) = first.map(|c| c.verdict) else {
+            continue;
+        };
         asked += 1;
         let n = needed.min(100) as usize;
         let again = crate::compare("x", "1/s", &runs(&mut rng, n, 100.0, 0.06), &runs(&mut rng, n, 110.0, 0.06));

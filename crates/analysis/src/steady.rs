@@ -1,7 +1,7 @@
 //! Steady state: whether rounds of a test have stopped changing.
 
 use crate::stats::{drift, mean};
-use hakaru_model::finding::SteadyState;
+use hakaru_model::finding::SteadyWindow;
 
 /// Rounds in the measurement window.
 pub const WINDOW: usize = 5;
@@ -16,13 +16,13 @@ pub const MAX_SLOPE: f64 = 0.10;
 /// A round is one pass of the test (a run of a campaign, or a fixed segment of a long one). The specification allows 25
 /// rounds to get there; that limit is the caller's.
 /// Source: SNIA Solid State Storage Performance Test Specification, "Steady State".
-pub fn steady_state(rounds: &[f64]) -> Option<SteadyState> {
+pub fn steady_state(rounds: &[f64]) -> Option<SteadyWindow> {
     steady_windows(rounds).first().copied()
 }
 
 /// All windows in steady state that do not overlap, from the first on: speed may settle twice, at two levels.
-pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyState> {
-    let mut found: Vec<SteadyState> = Vec::new();
+pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyWindow> {
+    let mut found: Vec<SteadyWindow> = Vec::new();
     for (first, window) in rounds.windows(WINDOW).enumerate() {
         let free = found.last().is_none_or(|last| first as u32 >= last.first_round + last.rounds);
         if let Some(steady) = measure(first, window).filter(|_| free)
@@ -35,11 +35,11 @@ pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyState> {
     found
 }
 
-fn measure(first: usize, window: &[f64]) -> Option<SteadyState> {
+fn measure(first: usize, window: &[f64]) -> Option<SteadyWindow> {
     let average = mean(window).filter(|&m| m > 0.0)?;
     let (low, high) = window.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| (low.min(v), high.max(v)));
     let slope = drift(window)?.slope * (WINDOW - 1) as f64;
-    Some(SteadyState {
+    Some(SteadyWindow {
         first_round: first.min(u32::MAX as usize) as u32,
         rounds: WINDOW as u32,
         average,

@@ -1,15 +1,15 @@
 //! `bench`: the standard suite on one target, as often as asked, each round a record of its own.
 
 use crate::ground::{self, usable, whole_mib};
-use crate::once::{Once, OnceError, Ran, Series, run_once, was_interrupted};
 use crate::scratch::{Scratch, ScratchError};
-use crate::suite::{Pace, Suite, Workload};
+use crate::single_run::{OnceError, RunRequest, RunResult, SeriesPosition, run_once, was_interrupted};
+use crate::suite::{Suite, SuiteLength, SuiteWorkload};
 use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{ClockChoice, Observer, RunOptions};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
 use hakaru_model::job::{IoEngine, Target};
-use hakaru_model::price::PriceList;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::Bytes;
 use hakaru_store::Store;
@@ -24,17 +24,17 @@ const QUICK_FILL: Duration = Duration::from_secs(6);
 
 /// What somebody asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct BenchRequest {
     /// A directory or a block device.
     pub path: PathBuf,
     /// How long it may take; `None` for what suits the target.
-    pub pace: Option<Pace>,
+    pub pace: Option<SuiteLength>,
     /// Rounds; `None` for what suits the pace.
     pub repeats: Option<u32>,
     /// Bytes to work on; `None` for what suits the pace.
     pub size: Option<Bytes>,
     /// Workloads; empty for all that can be done without losing data.
-    pub only: Vec<Workload>,
+    pub only: Vec<SuiteWorkload>,
     /// Where all offsets come from.
     pub seed: u64,
     /// How I/O is issued.
@@ -45,25 +45,25 @@ pub struct Wish {
 
 /// What a suite is measured on.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum BenchTarget {
     /// A temporary file in this directory.
     Folder(PathBuf),
     /// The whole of this block device.
     Device(PathBuf),
     /// A simulated card, in virtual time.
-    Sim(Box<PriceList>),
+    Sim(Box<DeviceModel>),
 }
 
-impl Place {
+impl BenchTarget {
     /// Whether it may be written without the loss of anything.
     fn is_free_to_write(&self) -> bool {
-        !matches!(self, Place::Device(_))
+        !matches!(self, BenchTarget::Device(_))
     }
 }
 
 /// What was decided before anything runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decided {
+pub struct BenchPlan {
     /// What will be measured.
     pub suite: Suite,
     /// How often.
@@ -71,7 +71,7 @@ pub struct Decided {
     /// Whose storage it is.
     pub identity: Identity,
     /// What is measured on.
-    pub place: Place,
+    pub place: BenchTarget,
     /// What the user should know about the choice.
     pub remarks: Vec<String>,
 }
@@ -106,7 +106,7 @@ pub enum BenchError {
 
 /// What came of a suite.
 #[derive(Debug)]
-pub struct Measured {
+pub struct BenchResult {
     /// A record of each round, at least one.
     pub records: Vec<RunRecord>,
     /// What kept it from its next round, if anything did.
@@ -127,7 +127,7 @@ pub trait Watcher: Observer {
 ///
 /// # Errors
 /// [`BenchError`]: the path is nothing that can be measured, or has no room.
-pub fn decide(wish: &Wish) -> Result<Decided, BenchError> {
+pub fn decide(wish: &BenchRequest) -> Result<BenchPlan, BenchError> {
     let facts = hakaru_device::inspect(&wish.path)?;
     let place = check_kind(wish, &facts)?;
     // A stored path has to mean the same from any directory.
@@ -138,33 +138,33 @@ pub fn decide(wish: &Wish) -> Result<Decided, BenchError> {
     let size = choose_size(wish, pace, &facts, &place, &mut remarks)?;
     let workloads = choose_workloads(wish, &place, &mut remarks)?;
     let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: wish.ioengine };
-    Ok(Decided { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
+    Ok(BenchPlan { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
 }
 
 /// Decides for a simulated card, for those who want to see what the suite makes of a card they know all about.
 ///
 /// # Errors
 /// [`BenchError::TooSmall`].
-pub fn decide_simulated(wish: &Wish, prices: PriceList) -> Result<Decided, BenchError> {
-    let pace = wish.pace.unwrap_or(Pace::Standard);
+pub fn decide_simulated(wish: &BenchRequest, prices: DeviceModel) -> Result<BenchPlan, BenchError> {
+    let pace = wish.pace.unwrap_or(SuiteLength::Standard);
     let size = whole_mib(wish.size.unwrap_or(pace.size()).min(prices.announced()));
     if size < SMALLEST {
         return Err(BenchError::TooSmall { size });
     }
     let identity = ground::simulated(&prices, &prices.name);
-    let place = Place::Sim(Box::new(prices));
+    let place = BenchTarget::Sim(Box::new(prices));
     let workloads = choose_workloads(wish, &place, &mut Vec::new())?;
     let suite = Suite { pace, workloads, size, seed: wish.seed, ioengine: IoEngine::Sim };
     let remarks = vec!["a simulated card: virtual time, no measurement of this host".to_owned()];
-    Ok(Decided { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
+    Ok(BenchPlan { suite, repeats: wish.repeats.unwrap_or(pace.repeats()), identity, place, remarks })
 }
 
-fn check_kind(wish: &Wish, facts: &TargetFacts) -> Result<Place, BenchError> {
+fn check_kind(wish: &BenchRequest, facts: &TargetFacts) -> Result<BenchTarget, BenchError> {
     let path = wish.path.clone();
     match facts.kind {
         TargetKind::Directory if !facts.writable => Err(BenchError::NotWritable { path }),
-        TargetKind::Directory => Ok(Place::Folder(path)),
-        TargetKind::BlockDevice => Ok(Place::Device(path)),
+        TargetKind::Directory => Ok(BenchTarget::Folder(path)),
+        TargetKind::BlockDevice => Ok(BenchTarget::Device(path)),
         TargetKind::File | TargetKind::Absent => {
             let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
             match facts.kind {
@@ -177,32 +177,34 @@ fn check_kind(wish: &Wish, facts: &TargetFacts) -> Result<Place, BenchError> {
     }
 }
 
-fn default_pace(place: &Place, identity: &Identity, remarks: &mut Vec<String>) -> Pace {
-    if matches!(place, Place::Folder(_)) && identity.system_disk {
+fn default_pace(place: &BenchTarget, identity: &Identity, remarks: &mut Vec<String>) -> SuiteLength {
+    if matches!(place, BenchTarget::Folder(_)) && identity.system_disk {
         remarks.push(
             "quick suite, because the system runs from this disk (--standard measures as long as it takes)".into(),
         );
-        return Pace::Quick;
+        return SuiteLength::Quick;
     }
-    Pace::Standard
+    SuiteLength::Standard
 }
 
 fn choose_size(
-    wish: &Wish,
-    pace: Pace,
+    wish: &BenchRequest,
+    pace: SuiteLength,
     facts: &TargetFacts,
-    place: &Place,
+    place: &BenchTarget,
     remarks: &mut Vec<String>,
 ) -> Result<Bytes, BenchError> {
     let path = || wish.path.clone();
     if let Some(size) = wish.size.filter(|size| *size < SMALLEST) {
         return Err(BenchError::TooSmall { size });
     }
-    if matches!(place, Place::Device(_)) {
+    if matches!(place, BenchTarget::Device(_)) {
         let wanted = wish.size.unwrap_or(Bytes(16 << 30));
         return Ok(whole_mib(wanted.min(facts.size)));
     }
-    let Some(free) = facts.free else { return Ok(whole_mib(wish.size.unwrap_or(pace.size()))) };
+    let Some(free) = facts.free else {
+        return Ok(whole_mib(wish.size.unwrap_or(pace.size())));
+    };
     let usable = usable(free);
     if usable < SMALLEST {
         return Err(BenchError::Full { path: path(), free });
@@ -221,7 +223,11 @@ fn choose_size(
     }
 }
 
-fn choose_workloads(wish: &Wish, place: &Place, remarks: &mut Vec<String>) -> Result<Vec<Workload>, BenchError> {
+fn choose_workloads(
+    wish: &BenchRequest,
+    place: &BenchTarget,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<SuiteWorkload>, BenchError> {
     let may_write = place.is_free_to_write() || wish.erase;
     if let Some(writing) = wish.only.iter().find(|w| w.writes() && !may_write) {
         return Err(BenchError::WouldDestroy { path: wish.path.clone(), workload: writing.name() });
@@ -232,7 +238,7 @@ fn choose_workloads(wish: &Wish, place: &Place, remarks: &mut Vec<String>) -> Re
     if !may_write {
         remarks.push("reads only, because writing would destroy what is on the device (--erase allows it)".into());
     }
-    Ok(Workload::ALL.into_iter().filter(|w| may_write || !w.writes()).collect())
+    Ok(SuiteWorkload::ALL.into_iter().filter(|w| may_write || !w.writes()).collect())
 }
 
 /// Carries out what was decided. Each round is stored before the next begins; a stop keeps what was measured.
@@ -242,13 +248,13 @@ fn choose_workloads(wish: &Wish, place: &Place, remarks: &mut Vec<String>) -> Re
 /// # Errors
 /// [`BenchError`], when not even one round was measured.
 pub fn run(
-    decided: &Decided,
+    decided: &BenchPlan,
     erasable: Option<&Erasable>,
     mut store: Option<&mut Store>,
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
-) -> Result<Measured, BenchError> {
-    if let (Place::Device(path), None) = (&decided.place, erasable)
+) -> Result<BenchResult, BenchError> {
+    if let (BenchTarget::Device(path), None) = (&decided.place, erasable)
         && let Some(writing) = decided.suite.workloads.iter().find(|w| w.writes())
     {
         return Err(BenchError::WouldDestroy { path: path.clone(), workload: writing.name() });
@@ -257,14 +263,14 @@ pub fn run(
     let overhead = hakaru_engine::measure_overhead(clock);
     let mut suite = decided.suite.clone();
     let (_scratch, target) = match &decided.place {
-        Place::Folder(folder) => {
+        BenchTarget::Folder(folder) => {
             let scratch = fill_scratch(&mut suite, folder, stop, watcher)?;
             let target = Target::Paths(vec![scratch.path()]);
             (Some(scratch), target)
         }
         // Written to by its own node, whatever a link that it was named by leads to by now.
-        Place::Device(path) => (None, Target::Paths(vec![erasable.map_or_else(|| path.clone(), Erasable::node)])),
-        Place::Sim(prices) => (None, Target::Sim(prices.clone())),
+        BenchTarget::Device(path) => (None, Target::Paths(vec![erasable.map_or_else(|| path.clone(), Erasable::node)])),
+        BenchTarget::Sim(prices) => (None, Target::Sim(prices.clone())),
     };
     let mut records: Vec<RunRecord> = Vec::new();
     for repeat in 0..decided.repeats {
@@ -274,9 +280,15 @@ pub fn run(
         let scenario = round.scenario(&target);
         let options =
             RunOptions { clock, stop, direct_fallback: true, replace_engines: true, wall_clock: crate::now_unix_ms };
-        let series = Series { id: records.first().map(|first| first.series.clone()), repeat };
-        let once =
-            Once { scenario: &scenario, identity: &decided.identity, series, options, overhead, caveats: Vec::new() };
+        let series = SeriesPosition { id: records.first().map(|first| first.series.clone()), repeat };
+        let once = RunRequest {
+            scenario: &scenario,
+            identity: &decided.identity,
+            series,
+            options,
+            overhead,
+            caveats: Vec::new(),
+        };
         // The leave is for one very device, and the engine opens by name.
         let unchanged = erasable.map_or(Ok(()), |erasable| erasable.check_unchanged(&Roots::live()));
         let ran = unchanged
@@ -287,21 +299,23 @@ pub fn run(
             // What could not be stored was measured all the same, and is all there is of it here.
             Err(BenchError::Once(OnceError::Store { source, record, kept })) => {
                 records.push((*record).clone());
-                return Ok(Measured { records, error: Some(OnceError::Store { source, record, kept }.into()) });
+                return Ok(BenchResult { records, error: Some(OnceError::Store { source, record, kept }.into()) });
             }
             Err(error) if records.is_empty() => return Err(error),
             // What was measured before is shown all the same.
-            Err(error) => return Ok(Measured { records, error: Some(error) }),
+            Err(error) => {
+                return Ok(BenchResult { records, error: Some(error) });
+            }
         };
         watcher.stored(&ran.record);
-        let Ran { record, error } = &ran;
+        let RunResult { record, error } = &ran;
         let over = was_interrupted(&ran) || error.is_some() || record.phases.len() < scenario.phases.len();
         records.push(ran.record);
         if over {
             break;
         }
     }
-    Ok(Measured { records, error: None })
+    Ok(BenchResult { records, error: None })
 }
 
 fn fill_scratch(
@@ -311,7 +325,7 @@ fn fill_scratch(
     watcher: &mut dyn Watcher,
 ) -> Result<Scratch, BenchError> {
     let mut scratch = Scratch::make(folder)?;
-    let patience = (suite.pace == Pace::Quick).then_some(QUICK_FILL);
+    let patience = (suite.pace == SuiteLength::Quick).then_some(QUICK_FILL);
     let total = suite.size.0;
     scratch.fill(suite.size, SMALLEST, patience, &mut |done| {
         watcher.filling(done, total);
@@ -329,14 +343,14 @@ impl Observer for AsObserver<'_> {
         self.0.phase_begins(index, phase);
     }
 
-    fn laying_out(&mut self, layout: &hakaru_engine::Layout<'_>) -> hakaru_engine::Flow {
+    fn laying_out(&mut self, layout: &hakaru_engine::LayoutProgress<'_>) -> hakaru_engine::Flow {
         self.0.laying_out(layout)
     }
 
     fn progress(
         &mut self,
         phase: &hakaru_model::plan::PhasePlan,
-        progress: &hakaru_engine::Progress,
+        progress: &hakaru_engine::PhaseProgress,
     ) -> hakaru_engine::Flow {
         self.0.progress(phase, progress)
     }

@@ -1,8 +1,8 @@
 //! What `bench` and campaigns share about the places they measure on: how much of one may be used, and what a simulated
 //! card is called.
 
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{Fact, Identity, TargetKind};
-use hakaru_model::price::PriceList;
 use hakaru_model::units::Bytes;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub(crate) fn whole_mib(size: Bytes) -> Bytes {
 }
 
 /// A simulated card, by its label.
-pub(crate) fn simulated(prices: &PriceList, label: &str) -> Identity {
+pub(crate) fn simulated(prices: &DeviceModel, label: &str) -> Identity {
     Identity {
         path: PathBuf::from(&prices.name),
         kind: TargetKind::Other,

@@ -9,9 +9,11 @@
 pub mod bench;
 pub mod campaign;
 mod ground;
-mod once;
 pub mod scratch;
+mod single_run;
 mod spooling;
 pub mod suite;
 
-pub use once::{Kept, Once, OnceError, Ran, Series, inspect_all, new_id, now_unix_ms, run_once, run_point};
+pub use single_run::{
+    Kept, OnceError, RunRequest, RunResult, SeriesPosition, inspect_all, new_id, now_unix_ms, run_once, run_point,
+};

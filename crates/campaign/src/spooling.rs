@@ -5,12 +5,12 @@
 //! was measured is kept between the phases only.
 
 use hakaru_device::Roots;
-use hakaru_engine::{Flow, Layout, LogChunk, Observer, Progress};
+use hakaru_engine::{Flow, LayoutProgress, LogChunk, Observer, PhaseProgress};
 use hakaru_model::facts::{DeviceIdentity, Fact, Identity};
 use hakaru_model::job::Target;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{Interval, PhaseRecord, RunRecord};
-use hakaru_store::{Seat, Spool, Store};
+use hakaru_store::{Spool, Store, WorkerHeader};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -48,8 +48,8 @@ impl Spooling {
     }
 
     /// Puts it between a run and its observer.
-    pub(crate) fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> Between<'a> {
-        Between { spooling: self, observer }
+    pub(crate) fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> SpoolingObserver<'a> {
+        SpoolingObserver { spooling: self, observer }
     }
 
     /// Removes it, once the record is stored or there is nothing to keep.
@@ -66,7 +66,8 @@ impl Spooling {
         self.pending.clear();
         (self.phase_began, self.last) = (Instant::now(), Instant::now());
         if self.live {
-            let seat = |w: &hakaru_model::plan::WorkerPlan| Seat { name: w.name.clone(), job: w.job, clone: w.clone };
+            let seat =
+                |w: &hakaru_model::plan::WorkerPlan| WorkerHeader { name: w.name.clone(), job: w.job, clone: w.clone };
             self.spool.phase_begins(&phase.name, crate::now_unix_ms(), phase.workers.iter().map(seat).collect());
         }
     }
@@ -115,22 +116,22 @@ fn share_nothing(one: &DeviceIdentity, other: &DeviceIdentity) -> bool {
 }
 
 /// An observer that keeps what it sees, and passes everything on.
-pub(crate) struct Between<'a> {
+pub(crate) struct SpoolingObserver<'a> {
     spooling: &'a mut Spooling,
     observer: &'a mut dyn Observer,
 }
 
-impl Observer for Between<'_> {
+impl Observer for SpoolingObserver<'_> {
     fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
         self.spooling.phase_begins(phase);
         self.observer.phase_begins(index, phase);
     }
 
-    fn laying_out(&mut self, layout: &Layout<'_>) -> Flow {
+    fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
         self.observer.laying_out(layout)
     }
 
-    fn progress(&mut self, phase: &PhasePlan, progress: &Progress) -> Flow {
+    fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
         self.observer.progress(phase, progress)
     }
 

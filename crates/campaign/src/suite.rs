@@ -10,7 +10,7 @@ const MIB: u64 = 1 << 20;
 
 /// One measurement of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Workload {
+pub enum SuiteWorkload {
     /// 1 MiB writes, one after another.
     SeqWrite,
     /// 1 MiB reads, one after another.
@@ -27,54 +27,56 @@ pub enum Workload {
     Sustained,
 }
 
-impl Workload {
+impl SuiteWorkload {
     /// All of them, in the order they run: the writes first, so that reads find data.
-    pub const ALL: [Workload; 7] = [
-        Workload::SeqWrite,
-        Workload::SeqRead,
-        Workload::RandWrite,
-        Workload::RandRead,
-        Workload::Mixed,
-        Workload::Durable,
-        Workload::Sustained,
+    pub const ALL: [SuiteWorkload; 7] = [
+        SuiteWorkload::SeqWrite,
+        SuiteWorkload::SeqRead,
+        SuiteWorkload::RandWrite,
+        SuiteWorkload::RandRead,
+        SuiteWorkload::Mixed,
+        SuiteWorkload::Durable,
+        SuiteWorkload::Sustained,
     ];
 
     /// Its name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
-            Workload::SeqWrite => "seq-write",
-            Workload::SeqRead => "seq-read",
-            Workload::RandWrite => "rand-write",
-            Workload::RandRead => "rand-read",
-            Workload::Mixed => "mixed",
-            Workload::Durable => "durable",
-            Workload::Sustained => "sustained",
+            SuiteWorkload::SeqWrite => "seq-write",
+            SuiteWorkload::SeqRead => "seq-read",
+            SuiteWorkload::RandWrite => "rand-write",
+            SuiteWorkload::RandRead => "rand-read",
+            SuiteWorkload::Mixed => "mixed",
+            SuiteWorkload::Durable => "durable",
+            SuiteWorkload::Sustained => "sustained",
         }
     }
 
     /// The workload of that name.
-    pub fn from_name(name: &str) -> Option<Workload> {
-        Workload::ALL.into_iter().find(|w| w.name() == name)
+    pub fn from_name(name: &str) -> Option<SuiteWorkload> {
+        SuiteWorkload::ALL.into_iter().find(|w| w.name() == name)
     }
 
     /// Whether it writes.
     pub fn writes(self) -> bool {
-        !matches!(self, Workload::SeqRead | Workload::RandRead)
+        !matches!(self, SuiteWorkload::SeqRead | SuiteWorkload::RandRead)
     }
 
     fn access(self) -> Access {
         match self {
-            Workload::SeqWrite | Workload::Durable | Workload::Sustained => Access::only(Op::Write, false),
-            Workload::SeqRead => Access::only(Op::Read, false),
-            Workload::RandWrite => Access::only(Op::Write, true),
-            Workload::RandRead => Access::only(Op::Read, true),
-            Workload::Mixed => Access::mixed(50, false),
+            SuiteWorkload::SeqWrite | SuiteWorkload::Durable | SuiteWorkload::Sustained => {
+                Access::only(Op::Write, false)
+            }
+            SuiteWorkload::SeqRead => Access::only(Op::Read, false),
+            SuiteWorkload::RandWrite => Access::only(Op::Write, true),
+            SuiteWorkload::RandRead => Access::only(Op::Read, true),
+            SuiteWorkload::Mixed => Access::mixed(50, false),
         }
     }
 
     fn block(self) -> Bytes {
         match self {
-            Workload::RandWrite | Workload::RandRead | Workload::Durable => Bytes(4096),
+            SuiteWorkload::RandWrite | SuiteWorkload::RandRead | SuiteWorkload::Durable => Bytes(4096),
             _ => Bytes(MIB),
         }
     }
@@ -82,46 +84,46 @@ impl Workload {
 
 /// How long the suite takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum SuiteLength {
     /// Under a minute for three rounds: a first impression.
     Quick,
     /// As published comparisons do it: a minute a workload, two for the sustained write.
     Standard,
 }
 
-impl Pace {
+impl SuiteLength {
     /// Times of one workload: lead-in and measurement.
-    fn times(self, workload: Workload) -> (Nanos, Nanos) {
+    fn times(self, workload: SuiteWorkload) -> (Nanos, Nanos) {
         match (self, workload) {
-            (Pace::Quick, Workload::Sustained) => (Nanos(0), Nanos::from_millis(4_000)),
-            (Pace::Quick, _) => (Nanos::from_millis(150), Nanos::from_millis(1_500)),
-            (Pace::Standard, Workload::Sustained) => (Nanos(0), Nanos::from_secs(120)),
-            (Pace::Standard, Workload::Durable | Workload::Mixed) => (Nanos(0), Nanos::from_secs(30)),
-            (Pace::Standard, _) => (Nanos::from_secs(2), Nanos::from_secs(60)),
+            (SuiteLength::Quick, SuiteWorkload::Sustained) => (Nanos(0), Nanos::from_millis(4_000)),
+            (SuiteLength::Quick, _) => (Nanos::from_millis(150), Nanos::from_millis(1_500)),
+            (SuiteLength::Standard, SuiteWorkload::Sustained) => (Nanos(0), Nanos::from_secs(120)),
+            (SuiteLength::Standard, SuiteWorkload::Durable | SuiteWorkload::Mixed) => (Nanos(0), Nanos::from_secs(30)),
+            (SuiteLength::Standard, _) => (Nanos::from_secs(2), Nanos::from_secs(60)),
         }
     }
 
     /// Rounds unless somebody asks for another number.
     pub fn repeats(self) -> u32 {
         match self {
-            Pace::Quick => 3,
-            Pace::Standard => 1,
+            SuiteLength::Quick => 3,
+            SuiteLength::Standard => 1,
         }
     }
 
     /// Bytes the suite works on unless somebody asks for another size.
     pub fn size(self) -> Bytes {
         match self {
-            Pace::Quick => Bytes(256 * MIB),
-            Pace::Standard => Bytes(1024 * MIB),
+            SuiteLength::Quick => Bytes(256 * MIB),
+            SuiteLength::Standard => Bytes(1024 * MIB),
         }
     }
 
     /// Length of an interval: short runs need short ones, or there is nothing to see over time.
     fn tick(self) -> Nanos {
         match self {
-            Pace::Quick => Nanos::from_millis(100),
-            Pace::Standard => Nanos::from_millis(500),
+            SuiteLength::Quick => Nanos::from_millis(100),
+            SuiteLength::Standard => Nanos::from_millis(500),
         }
     }
 }
@@ -130,9 +132,9 @@ impl Pace {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
     /// How long.
-    pub pace: Pace,
+    pub pace: SuiteLength,
     /// Which workloads, in this order.
-    pub workloads: Vec<Workload>,
+    pub workloads: Vec<SuiteWorkload>,
     /// Bytes to work on.
     pub size: Bytes,
     /// Seed of all offsets.
@@ -149,13 +151,13 @@ impl Suite {
             .iter()
             .map(|&workload| Phase { name: workload.name().to_owned(), jobs: vec![self.job(workload, target)] });
         let name = match self.pace {
-            Pace::Quick => "bench --quick",
-            Pace::Standard => "bench --standard",
+            SuiteLength::Quick => "bench --quick",
+            SuiteLength::Standard => "bench --standard",
         };
         Scenario { name: name.to_owned(), seed: self.seed, phases: phases.collect() }
     }
 
-    fn job(&self, workload: Workload, target: &Target) -> Job {
+    fn job(&self, workload: SuiteWorkload, target: &Target) -> Job {
         let mut job = Job::new(workload.name(), target.clone(), workload.access()).with_block(workload.block());
         let (ramp_time, runtime) = self.pace.times(workload);
         job.ioengine = self.ioengine;
@@ -165,7 +167,7 @@ impl Suite {
         job.timing.runtime = Some(runtime);
         job.timing.time_based = true;
         job.measure.tick = self.pace.tick();
-        if workload == Workload::Durable {
+        if workload == SuiteWorkload::Durable {
             job.durability.fsync_every = 1;
         }
         job
@@ -173,7 +175,7 @@ impl Suite {
 
     /// Time all phases of one round take, besides lay-out.
     pub fn duration(&self) -> Nanos {
-        let time = |&w: &Workload| {
+        let time = |&w: &SuiteWorkload| {
             let (ramp, run) = self.pace.times(w);
             ramp.0 + run.0
         };
@@ -188,19 +190,19 @@ mod tests {
     #[test]
     fn the_quick_suite_stays_under_a_minute() {
         let suite = Suite {
-            pace: Pace::Quick,
-            workloads: Workload::ALL.to_vec(),
-            size: Pace::Quick.size(),
+            pace: SuiteLength::Quick,
+            workloads: SuiteWorkload::ALL.to_vec(),
+            size: SuiteLength::Quick.size(),
             seed: 1,
             ioengine: IoEngine::Psync,
         };
-        let rounds = u64::from(Pace::Quick.repeats()) * suite.duration().0;
+        let rounds = u64::from(SuiteLength::Quick.repeats()) * suite.duration().0;
         assert!(Nanos(rounds) < Nanos::from_secs(45), "{}", Nanos(rounds));
     }
 
     #[test]
     fn names_lead_back_to_their_workload() {
-        assert!(Workload::ALL.into_iter().all(|w| Workload::from_name(w.name()) == Some(w)));
-        assert_eq!(Workload::from_name("seq"), None);
+        assert!(SuiteWorkload::ALL.into_iter().all(|w| SuiteWorkload::from_name(w.name()) == Some(w)));
+        assert_eq!(SuiteWorkload::from_name("seq"), None);
     }
 }

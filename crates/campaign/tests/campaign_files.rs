@@ -1,12 +1,12 @@
 //! Campaign files: what they mean, and what is said where they are wrong.
 
-use hakaru_campaign::campaign::file::{CardOrder, FileError, Repeats};
+use hakaru_campaign::campaign::file::{CardOrder, FileError, RepeatRule};
 use hakaru_campaign::campaign::ready::READY;
-use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
-use hakaru_campaign::campaign::spec::{Campaign, Seat, Through};
+use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
+use hakaru_campaign::campaign::spec::{Campaign, CardLocation, LayerKind};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
 use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
-use hakaru_model::price::PriceList;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::Path;
 
@@ -21,14 +21,14 @@ fn fio(name: &str, text: &str) -> Result<Scenario, String> {
 
 fn read_file(path: &Path) -> Result<String, String> {
     match path.to_str() {
-        Some("card.json") => Ok(serde_json::to_string(&PriceList::plain("plain", Bytes(1 << 30))).unwrap()),
+        Some("card.json") => Ok(serde_json::to_string(&DeviceModel::plain("plain", Bytes(1 << 30))).unwrap()),
         Some("job.fio") => Ok("[x]\nrw=randwrite\n".to_owned()),
         _ => Err(format!("{} cannot be read: no such file", path.display())),
     }
 }
 
 fn parse(text: &str) -> Result<Campaign, FileError> {
-    campaign(text, &Surroundings { read_file: &read_file, fio: &fio })
+    campaign(text, &ResolveContext { read_file: &read_file, fio: &fio })
 }
 
 #[test]
@@ -45,11 +45,11 @@ fn the_six_cards_are_measured_as_they_were() {
     let text = READY.iter().find(|r| r.name == "article-a").unwrap().text;
     let campaign = parse(text).unwrap();
     assert_eq!((campaign.cards.len(), campaign.layers.len(), campaign.workloads.len()), (6, 2, 4));
-    assert_eq!((campaign.count(), campaign.repeats), (480, Repeats::Times(10)));
+    assert_eq!((campaign.count(), campaign.repeats), (480, RepeatRule::Times(10)));
     let kioxia = &campaign.cards[4];
     assert_eq!(kioxia.printed[..2], [Claim::SpeedClass(10), Claim::UhsGrade(1)]);
     assert!(kioxia.printed.contains(&Claim::WriteSpeed(30.0)) && campaign.erases(4));
-    let Through::Fs(vfat) = &campaign.layers[1].through else { panic!() };
+    let LayerKind::Fs(vfat) = &campaign.layers[1].through else { panic!() };
     assert_eq!(vfat.mkfs, ["-F", "32", "-s", "32"]);
     let job = &campaign.workloads[2].scenario.phases[0].jobs[0];
     assert_eq!((job.ioengine, job.timing.runtime), (IoEngine::Sync, Some(Nanos::from_secs(60))));
@@ -61,7 +61,7 @@ fn the_six_cards_are_measured_as_they_were() {
 fn defaults_are_those_of_a_measurement() {
     let text = "name = \"My  Cards!\"\n[[workload]]\nsuite = [\"rand-read\"]\n[[workload]]\nfio = \"job.fio\"";
     let campaign = parse(text).unwrap();
-    assert_eq!((campaign.id.as_str(), campaign.repeats, campaign.cards.len()), ("my-cards", Repeats::Times(3), 1));
+    assert_eq!((campaign.id.as_str(), campaign.repeats, campaign.cards.len()), ("my-cards", RepeatRule::Times(3), 1));
     // Without a layer a card in a reader is measured raw; reads alone erase nothing, a job file that writes does.
     assert_eq!((campaign.layers[0].name.as_str(), campaign.erases(0)), ("raw", true));
     assert_eq!(campaign.workloads[1].name, "job");
@@ -78,7 +78,7 @@ fn folders_and_simulations_bring_their_layers() {
     let layers =
         |card| campaign.layers_of(card).map(|layer| campaign.layers[layer].name.clone()).collect::<Vec<String>>();
     assert_eq!((layers(0), layers(1), layers(2)), (vec!["as-is".into()], vec!["raw".into()], vec!["vfat".into()]));
-    assert!(matches!(&campaign.cards[1].seat, Seat::Sim(prices) if prices.name == "plain"));
+    assert!(matches!(&campaign.cards[1].seat, CardLocation::Sim(prices) if prices.name == "plain"));
     assert!(!campaign.erases(0) && !campaign.erases(1) && campaign.erases(2));
 }
 

@@ -5,17 +5,17 @@ mod recheck;
 
 use hakaru_campaign::campaign::check;
 use hakaru_campaign::campaign::gather::gather;
-use hakaru_campaign::campaign::hands::{Answer, Hands, Seen};
-use hakaru_campaign::campaign::journal::Journal;
-use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
-use hakaru_campaign::campaign::runner::{CampaignError, End, Ended, Run, run};
+use hakaru_campaign::campaign::journal::CampaignProgress;
+use hakaru_campaign::campaign::operator::{CandidateDisk, Operator, OperatorReply};
+use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
+use hakaru_campaign::campaign::runner::{CampaignError, CampaignOutcome, CampaignResult, CampaignRun, run};
 use hakaru_campaign::campaign::spec::{Campaign, Card};
 use hakaru_device::guard::{Candidate, Confirmation};
-use hakaru_engine::{Flow, Layout, Observer};
+use hakaru_engine::{Flow, LayoutProgress, Observer};
 use hakaru_model::campaign::{CampaignSummary, Weakness};
 use hakaru_model::caveat::Caveat;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Verdict;
-use hakaru_model::price::PriceList;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::{PointRow, Store};
@@ -35,10 +35,10 @@ struct Quiet<'a> {
 
 impl Observer for Quiet<'_> {}
 
-impl Hands for Quiet<'_> {
-    fn insert(&mut self, wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
+impl Operator for Quiet<'_> {
+    fn insert(&mut self, wanted: &Card, _why: &str, _seen: &[CandidateDisk]) -> OperatorReply {
         self.asked.push(wanted.label.clone());
-        Answer::Skip
+        OperatorReply::Skip
     }
 
     fn may_erase(&mut self, _card: &Card, _candidate: &Candidate) -> Option<Confirmation> {
@@ -76,11 +76,12 @@ impl Bench {
         self.home.path()
     }
 
-    fn run(&mut self, campaign: &Campaign, stop_after: Option<u32>) -> (Ended, Vec<String>) {
+    fn run(&mut self, campaign: &Campaign, stop_after: Option<u32>) -> (CampaignResult, Vec<String>) {
         let stop = AtomicBool::new(false);
         let mut hands = Quiet { stop_after: stop_after.map(|n| (n, &stop)), ..Quiet::default() };
         let state = self.home.path().join("state");
-        let ended = run(Run { campaign, store: &mut self.store, state: &state, stop: &stop, hands: &mut hands });
+        let ended =
+            run(CampaignRun { campaign, store: &mut self.store, state: &state, stop: &stop, hands: &mut hands });
         (ended.unwrap(), hands.notes)
     }
 
@@ -95,7 +96,7 @@ impl Bench {
 
 /// Three cards whose ranks differ by workload.
 fn prices(path: &Path) -> Result<String, String> {
-    let mut card = PriceList::plain("", Bytes(64 << 30));
+    let mut card = DeviceModel::plain("", Bytes(64 << 30));
     card.jitter_permille = 10;
     match path.to_str().unwrap_or_default() {
         "even.json" => {}
@@ -108,7 +109,7 @@ fn prices(path: &Path) -> Result<String, String> {
 }
 
 fn parse(text: &str) -> Campaign {
-    let around = Surroundings { read_file: &prices, fio: &|_, _| Err("no fio here".to_owned()) };
+    let around = ResolveContext { read_file: &prices, fio: &|_, _| Err("no fio here".to_owned()) };
     campaign(text, &around).unwrap()
 }
 
@@ -135,7 +136,7 @@ fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
     let mut bench = Bench::new();
     let campaign = three_cards("repeats = 5");
     let (ended, _) = bench.run(&campaign, None);
-    assert_eq!((ended.end, ended.stored, ended.done), (End::Complete, 60, 60));
+    assert_eq!((ended.end, ended.stored, ended.done), (CampaignOutcome::Complete, 60, 60));
     let points = bench.points(&campaign);
     assert_eq!((points.len(), cells(&points).len()), (60, 60));
     let summary = bench.summary(&campaign);
@@ -161,14 +162,14 @@ fn what_was_stopped_goes_on_and_repeats_nothing() {
         let mut bench = Bench::new();
         let campaign = three_cards(&format!("repeats = 3\norder = \"{order}\""));
         let (first, _) = bench.run(&campaign, Some(7));
-        assert_eq!((first.end, first.stored), (End::Stopped, 7));
+        assert_eq!((first.end, first.stored), (CampaignOutcome::Stopped, 7));
         let before = bench.points(&campaign);
         let (second, _) = bench.run(&campaign, Some(20));
-        assert_eq!((second.end, second.stored, second.done), (End::Stopped, 20, 27));
+        assert_eq!((second.end, second.stored, second.done), (CampaignOutcome::Stopped, 20, 27));
         let (third, _) = bench.run(&campaign, None);
-        assert_eq!((third.end, third.stored, third.done), (End::Complete, 9, 36));
+        assert_eq!((third.end, third.stored, third.done), (CampaignOutcome::Complete, 9, 36));
         let (again, _) = bench.run(&campaign, None);
-        assert_eq!((again.end, again.stored), (End::Complete, 0));
+        assert_eq!((again.end, again.stored), (CampaignOutcome::Complete, 0));
         let points = bench.points(&campaign);
         assert_eq!((points.len(), cells(&points).len()), (36, 36), "{order}");
         assert!(before.iter().all(|row| points.contains(row)), "what was stored stays");
@@ -193,13 +194,13 @@ fn repeats_end_when_the_mean_is_known() {
     let mut bench = Bench::new();
     let campaign = three_cards("repeats = { until = \"5 %\", at-least = 3, at-most = 50 }");
     let (ended, _) = bench.run(&campaign, Some(10));
-    assert_eq!(ended.end, End::Stopped);
+    assert_eq!(ended.end, CampaignOutcome::Stopped);
     let (ended, _) = bench.run(&campaign, None);
     // One percent of spread is known within five after three runs.
-    assert_eq!((ended.end, ended.done), (End::Complete, 36));
+    assert_eq!((ended.end, ended.done), (CampaignOutcome::Complete, 36));
     let campaign = three_cards("repeats = { until = \"0.001 %\", at-least = 3, at-most = 4 }");
     let (ended, _) = bench.run(&campaign, None);
-    assert_eq!((ended.end, ended.done), (End::Complete, 48));
+    assert_eq!((ended.end, ended.done), (CampaignOutcome::Complete, 48));
 }
 
 #[test]
@@ -208,7 +209,7 @@ fn a_card_that_is_not_there_is_asked_for_and_left_out() {
     let text = "name = \"x\"\nrepeats = 1\n[[card]]\nlabel = \"gone\"\nid = \"0x12345678\"\n[[card]]\n\
                 simulate = \"even.json\"\n[[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
     let (ended, _) = bench.run(&parse(text), None);
-    assert_eq!((ended.end, ended.stored), (End::Incomplete, 1));
+    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Incomplete, 1));
     let (label, why) = &ended.skipped[0];
     assert!(label == "gone" && why.contains("no disk answers to 0x12345678"), "{why}");
 }
@@ -227,7 +228,7 @@ fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
         folder.display()
     );
     let (ended, notes) = bench.run(&parse(&text), None);
-    assert_eq!((ended.end, ended.stored, notes), (End::Complete, 4, Vec::new()));
+    assert_eq!((ended.end, ended.stored, notes), (CampaignOutcome::Complete, 4, Vec::new()));
     let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
     assert_eq!(left, [folder.join("precious")]);
     let summary = bench.summary(&parse(&text));
@@ -243,7 +244,7 @@ fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
                 [[workload]]\nname = \"odd\"\nrw = \"write\"\nbs = \"2 MiB\"\nsize = \"1 MiB\"\n\
                 [[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
     let (ended, notes) = bench.run(&parse(text), None);
-    assert_eq!((ended.end, ended.stored, ended.failures.len()), (End::Incomplete, 1, 1));
+    assert_eq!((ended.end, ended.stored, ended.failures.len()), (CampaignOutcome::Incomplete, 1, 1));
     assert!(ended.failures[0].0.contains("odd") && notes[0].contains("odd"), "{:?}", ended.failures);
 }
 
@@ -270,14 +271,14 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
 struct Impatient;
 
 impl Observer for Impatient {
-    fn laying_out(&mut self, _layout: &Layout<'_>) -> Flow {
+    fn laying_out(&mut self, _layout: &LayoutProgress<'_>) -> Flow {
         Flow::Stop
     }
 }
 
-impl Hands for Impatient {
-    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
-        Answer::Skip
+impl Operator for Impatient {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[CandidateDisk]) -> OperatorReply {
+        OperatorReply::Skip
     }
 
     fn may_erase(&mut self, _card: &Card, _candidate: &Candidate) -> Option<Confirmation> {
@@ -297,10 +298,15 @@ fn a_stop_while_a_file_is_laid_out_is_no_failure() {
     ));
     let (state, stop) = (bench.path().join("state"), AtomicBool::new(false));
     let mut hands = Impatient;
-    let ended =
-        run(Run { campaign: &campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands })
-            .unwrap();
-    assert_eq!((ended.end, ended.failures), (End::Stopped, Vec::new()));
+    let ended = run(CampaignRun {
+        campaign: &campaign,
+        store: &mut bench.store,
+        state: &state,
+        stop: &stop,
+        hands: &mut hands,
+    })
+    .unwrap();
+    assert_eq!((ended.end, ended.failures), (CampaignOutcome::Stopped, Vec::new()));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
 }
 
@@ -313,10 +319,16 @@ fn two_processes_do_not_measure_each_other() {
     let held = std::fs::File::create(state.join("campaign-three-cards.lock")).unwrap();
     rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let (stop, mut hands) = (AtomicBool::new(false), Quiet::default());
-    let busy = run(Run { campaign: &campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands });
+    let busy = run(CampaignRun {
+        campaign: &campaign,
+        store: &mut bench.store,
+        state: &state,
+        stop: &stop,
+        hands: &mut hands,
+    });
     assert!(matches!(busy, Err(CampaignError::Busy { .. })));
     drop(held);
-    assert_eq!(bench.run(&campaign, None).0.end, End::Complete);
+    assert_eq!(bench.run(&campaign, None).0.end, CampaignOutcome::Complete);
 }
 
 #[test]
@@ -339,8 +351,9 @@ fn twins(top: &str) -> Campaign {
 fn in_order(bench: &mut Bench, campaign: &Campaign) -> Vec<RunRecord> {
     let (stop, state) = (AtomicBool::new(false), bench.path().join("state"));
     let mut hands = Quiet::default();
-    let ended = run(Run { campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands }).unwrap();
-    assert_eq!(ended.end, End::Complete);
+    let ended =
+        run(CampaignRun { campaign, store: &mut bench.store, state: &state, stop: &stop, hands: &mut hands }).unwrap();
+    assert_eq!(ended.end, CampaignOutcome::Complete);
     hands.records
 }
 
@@ -371,12 +384,12 @@ fn cards_that_take_turns_are_measured_once_and_resume() {
             let mut bench = Bench::new();
             let campaign = three_cards(&format!("repeats = 3\norder = \"{order}\"\ncard-order = \"{card_order}\""));
             let (first, _) = bench.run(&campaign, Some(7));
-            assert_eq!((first.end, first.stored), (End::Stopped, 7));
+            assert_eq!((first.end, first.stored), (CampaignOutcome::Stopped, 7));
             let (second, _) = bench.run(&campaign, Some(10));
-            assert_eq!((second.end, second.done), (End::Stopped, 17));
+            assert_eq!((second.end, second.done), (CampaignOutcome::Stopped, 17));
             let before = bench.points(&campaign);
             let (third, _) = bench.run(&campaign, None);
-            assert_eq!((third.end, third.stored, third.done), (End::Complete, 19, 36));
+            assert_eq!((third.end, third.stored, third.done), (CampaignOutcome::Complete, 19, 36));
             assert_eq!(bench.run(&campaign, None).0.stored, 0);
             let points = bench.points(&campaign);
             assert_eq!((points.len(), cells(&points).len()), (36, 36), "{order}, {card_order}");

@@ -4,13 +4,13 @@
 //! so many takes.
 
 use hakaru_campaign::campaign::gather::gather;
-use hakaru_campaign::campaign::hands::{Answer, Hands, Seen};
-use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
-use hakaru_campaign::campaign::runner::{Run, run};
+use hakaru_campaign::campaign::operator::{CandidateDisk, Operator, OperatorReply};
+use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
+use hakaru_campaign::campaign::runner::{CampaignRun, run};
 use hakaru_campaign::campaign::spec::{Campaign, Card};
 use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::Observer;
-use hakaru_model::price::PriceList;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::Bytes;
 use hakaru_store::{Filter, Store};
@@ -22,9 +22,9 @@ struct Nobody;
 
 impl Observer for Nobody {}
 
-impl Hands for Nobody {
-    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
-        Answer::Skip
+impl Operator for Nobody {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[CandidateDisk]) -> OperatorReply {
+        OperatorReply::Skip
     }
 
     fn may_erase(&mut self, _card: &Card, _candidate: &Candidate) -> Option<Confirmation> {
@@ -37,7 +37,7 @@ const WORKLOADS: usize = 2;
 
 fn prices(path: &Path) -> Result<String, String> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut card = PriceList::plain(&name, Bytes(8 << 30));
+    let mut card = DeviceModel::plain(&name, Bytes(8 << 30));
     card.jitter_permille = 20;
     serde_json::to_string(&card).map_err(|error| error.to_string())
 }
@@ -47,7 +47,7 @@ fn wanted(repeats: usize) -> Campaign {
     let text = format!(
         "name = \"many\"\nrepeats = {repeats}\n{cards}[[workload]]\nsuite = [\"seq-write\", \"rand-read\"]\npace = \"quick\"\n"
     );
-    let around = Surroundings { read_file: &prices, fio: &|_, _| Err("no fio here".to_owned()) };
+    let around = ResolveContext { read_file: &prices, fio: &|_, _| Err("no fio here".to_owned()) };
     campaign(&text, &around).unwrap()
 }
 
@@ -56,7 +56,7 @@ fn store(home: &Path, repeats: usize) -> Store {
     let mut store = Store::open(home.join(format!("{repeats}.db"))).unwrap();
     let (stop, once) = (AtomicBool::new(false), wanted(1));
     let state = home.join("state");
-    run(Run { campaign: &once, store: &mut store, state: &state, stop: &stop, hands: &mut Nobody }).unwrap();
+    run(CampaignRun { campaign: &once, store: &mut store, state: &state, stop: &stop, hands: &mut Nobody }).unwrap();
     let rows = store.runs(&Filter::default()).unwrap();
     for row in rows {
         let first = store.run(&row.id).unwrap();

@@ -1,12 +1,12 @@
 //! Campaigns and benches on loop devices: what becomes of a card that changes under them, and what is written to it when.
 //! They need root; a test that cannot be made here says that it was skipped.
 
-use hakaru_campaign::bench::{self, BenchError, Watcher, Wish};
-use hakaru_campaign::campaign::hands::{Answer, Hands, Progressed, Seen};
-use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
-use hakaru_campaign::campaign::runner::{End, Ended, Run, run};
+use hakaru_campaign::bench::{self, BenchError, BenchRequest, Watcher};
+use hakaru_campaign::campaign::operator::{CampaignStatus, CandidateDisk, Operator, OperatorReply};
+use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
+use hakaru_campaign::campaign::runner::{CampaignOutcome, CampaignResult, CampaignRun, run};
 use hakaru_campaign::campaign::spec::Card;
-use hakaru_campaign::suite::{Pace, Workload};
+use hakaru_campaign::suite::{SuiteLength, SuiteWorkload};
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate, Confirmation};
 use hakaru_engine::Observer;
@@ -79,16 +79,16 @@ struct Allowing {
 
 impl Observer for Allowing {}
 
-impl Hands for Allowing {
-    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
-        Answer::Skip
+impl Operator for Allowing {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[CandidateDisk]) -> OperatorReply {
+        OperatorReply::Skip
     }
 
     fn may_erase(&mut self, _card: &Card, _candidate: &Candidate) -> Option<Confirmation> {
         Some(Confirmation::Serial(self.id.clone()))
     }
 
-    fn begins(&mut self, _progressed: &Progressed) {
+    fn begins(&mut self, _progressed: &CampaignStatus) {
         if self.exchanges > 0 {
             self.exchanges -= 1;
             exchange(&self.image, &self.node);
@@ -101,16 +101,19 @@ impl Hands for Allowing {
 }
 
 /// Carries a campaign out on the disk, with these tables besides its card.
-fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (Ended, Vec<String>) {
-    let around =
-        Surroundings { read_file: &|path| Err(format!("{} is not there", path.display())), fio: &|_, _| Ok(filler()) };
+fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (CampaignResult, Vec<String>) {
+    let around = ResolveContext {
+        read_file: &|path| Err(format!("{} is not there", path.display())),
+        fio: &|_, _| Ok(filler()),
+    };
     let text = format!("name = \"x\"\n{tables}\n[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n", disk.node.display());
     let campaign = campaign(&text, &around).unwrap();
     let (state, stop) = (disk.home.path().join("state"), AtomicBool::new(false));
     let (image, node, id) = (disk.image(), disk.node.clone(), disk.id());
     let mut hands = Allowing { id, image, node, exchanges, notes: Vec::new() };
     let mut store = disk.store();
-    let ended = run(Run { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    let ended =
+        run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
     (ended.unwrap(), hands.notes)
 }
 
@@ -146,7 +149,7 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
     let before = std::fs::read(disk.image()).unwrap();
     // It is another one each time, until it is given up.
     let (ended, notes) = measure(&disk, 99, &format!("repeats = 2\n{WRITE}"));
-    assert_eq!((ended.end, ended.stored), (End::Incomplete, 0), "{notes:?}");
+    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Incomplete, 0), "{notes:?}");
     let given_up = "given up: it dropped out 3 times with no run stored in between";
     assert_eq!(ended.skipped, [("loop".to_owned(), given_up.to_owned())]);
     assert!(notes.iter().any(|note| note.contains("33 MiB instead of 32 MiB")), "{notes:?}");
@@ -154,7 +157,7 @@ fn another_card_in_its_place_is_not_written_to_and_one_that_comes_back_goes_on()
     assert!(after[..before.len()] == before[..], "the card that took its place was written to");
     // Twice is borne with.
     let (ended, notes) = measure(&disk, 2, &format!("repeats = 2\n{WRITE}"));
-    assert_eq!((ended.end, ended.stored), (End::Complete, 2), "{notes:?}");
+    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Complete, 2), "{notes:?}");
     assert_eq!(notes.iter().filter(|note| note.contains("not there any more")).count(), 2, "{notes:?}");
 }
 
@@ -163,9 +166,9 @@ struct Noting(Vec<String>);
 
 impl Observer for Noting {}
 
-impl Hands for Noting {
-    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
-        Answer::Skip
+impl Operator for Noting {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[CandidateDisk]) -> OperatorReply {
+        OperatorReply::Skip
     }
 
     fn may_erase(&mut self, card: &Card, candidate: &Candidate) -> Option<Confirmation> {
@@ -173,7 +176,7 @@ impl Hands for Noting {
         candidate.ids().first().map(|id| Confirmation::Serial(id.clone()))
     }
 
-    fn begins(&mut self, progressed: &Progressed) {
+    fn begins(&mut self, progressed: &CampaignStatus) {
         self.0.push(format!("measured {}", progressed.names[0]));
     }
 }
@@ -181,16 +184,19 @@ impl Hands for Noting {
 /// Whoever allowed the first card to be erased was wanted again hours later, for the second one.
 #[test]
 fn permission_to_erase_is_asked_for_before_the_first_run() {
-    let (Some(one), Some(two)) = (Disk::new(16), Disk::new(16)) else { return };
-    let around = Surroundings { read_file: &|_| Err("no file".to_owned()), fio: &|_, _| Ok(filler()) };
+    let (Some(one), Some(two)) = (Disk::new(16), Disk::new(16)) else {
+        return;
+    };
+    let around = ResolveContext { read_file: &|_| Err("no file".to_owned()), fio: &|_, _| Ok(filler()) };
     let card =
         |label: &str, disk: &Disk| format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\n", disk.node.display());
     let cards = card("one", &one) + &card("two", &two);
     let campaign = campaign(&format!("name = \"x\"\nrepeats = 2\n{WRITE}{cards}"), &around).unwrap();
     let (state, stop) = (one.home.path().join("state"), AtomicBool::new(false));
     let (mut hands, mut store) = (Noting(Vec::new()), one.store());
-    let ended = run(Run { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
-    assert_eq!(ended.unwrap().end, End::Complete);
+    let ended =
+        run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    assert_eq!(ended.unwrap().end, CampaignOutcome::Complete);
     let expected = ["asked for one", "asked for two", "measured one", "measured one", "measured two", "measured two"];
     assert_eq!(hands.0, expected);
     let left: Vec<_> = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -299,7 +305,7 @@ fn files_of_other_workloads_make_room() {
     let layer = "[[layer]]\nfs = \"ext4\"\n";
     let tables = format!("repeats = 2\norder = \"interleaved\"\n{layer}{}{}", file("one"), file("other"));
     let (ended, notes) = measure(&disk, 0, &tables);
-    assert_eq!((ended.end, ended.stored), (End::Complete, 4), "{notes:?} {ended:?}");
+    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Complete, 4), "{notes:?} {ended:?}");
     assert!(completed(&disk).iter().all(|run| run.phases[0].workers[0].ops.write.bytes > 16 << 20));
 }
 
@@ -318,12 +324,12 @@ impl Watcher for Exchanging {
 #[test]
 fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
     let Some(disk) = Disk::new(32) else { return };
-    let wish = Wish {
+    let wish = BenchRequest {
         path: disk.node.clone(),
-        pace: Some(Pace::Quick),
+        pace: Some(SuiteLength::Quick),
         repeats: Some(3),
         size: Some(Bytes(16 << 20)),
-        only: vec![Workload::SeqWrite],
+        only: vec![SuiteWorkload::SeqWrite],
         seed: 1,
         ioengine: IoEngine::Psync,
         erase: true,
@@ -348,20 +354,20 @@ struct Counting {
 
 impl Observer for Counting {}
 
-impl Hands for Counting {
-    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[Seen]) -> Answer {
-        Answer::Skip
+impl Operator for Counting {
+    fn insert(&mut self, _wanted: &Card, _why: &str, _seen: &[CandidateDisk]) -> OperatorReply {
+        OperatorReply::Skip
     }
 
     fn may_erase(&mut self, _card: &Card, candidate: &Candidate) -> Option<Confirmation> {
         self.ids.iter().find(|id| candidate.ids().contains(id)).cloned().map(Confirmation::Serial)
     }
 
-    fn preparing(&mut self, what: &str, _progress: Option<hakaru_device::Progress>) {
+    fn preparing(&mut self, what: &str, _progress: Option<hakaru_device::ScanProgress>) {
         self.made += u32::from(what == "making ext4");
     }
 
-    fn begins(&mut self, progressed: &Progressed) {
+    fn begins(&mut self, progressed: &CampaignStatus) {
         self.cards.push(progressed.point.card);
     }
 
@@ -372,7 +378,9 @@ impl Hands for Counting {
 
 #[test]
 fn two_disks_stay_mounted_while_they_take_turns() {
-    let (Some(one), Some(other)) = (Disk::new(64), Disk::new(64)) else { return };
+    let (Some(one), Some(other)) = (Disk::new(64), Disk::new(64)) else {
+        return;
+    };
     if !kernel_has("ext4") {
         return;
     }
@@ -383,13 +391,16 @@ fn two_disks_stay_mounted_while_they_take_turns() {
     let text = format!(
         "name = \"x\"\nrepeats = 2\ncard-order = \"abba\"\n{cards}[[layer]]\nfs = \"raw\"\n[[layer]]\nfs = \"ext4\"\n{WRITE}"
     );
-    let around =
-        Surroundings { read_file: &|path| Err(format!("{} is not there", path.display())), fio: &|_, _| Ok(filler()) };
+    let around = ResolveContext {
+        read_file: &|path| Err(format!("{} is not there", path.display())),
+        fio: &|_, _| Ok(filler()),
+    };
     let campaign = campaign(&text, &around).unwrap();
     let (state, stop, mut store) = (one.home.path().join("state"), AtomicBool::new(false), one.store());
     let mut hands = Counting { ids: vec![one.id(), other.id()], ..Counting::default() };
-    let ended = run(Run { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
-    assert_eq!((ended.unwrap().end, &hands.notes), (End::Complete, &Vec::new()));
+    let ended =
+        run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop: &stop, hands: &mut hands });
+    assert_eq!((ended.unwrap().end, &hands.notes), (CampaignOutcome::Complete, &Vec::new()));
     assert_eq!((hands.cards, hands.made), (vec![0, 1, 1, 0, 0, 1, 1, 0], 2));
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains(&state.display().to_string()), "{mounts}");

@@ -5,9 +5,9 @@
 use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::published;
 use hakaru_campaign::campaign::ready::ready;
-use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
 use hakaru_model::campaign::CampaignSummary;
-use hakaru_model::finding::{Limit, Verdict};
+use hakaru_model::finding::{Bottleneck, Verdict};
 use hakaru_model::job::Op;
 use hakaru_report::{campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown};
 use hakaru_store::Store;
@@ -19,7 +19,7 @@ fn summary() -> &'static CampaignSummary {
 }
 
 fn make() -> CampaignSummary {
-    let around = Surroundings { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
+    let around = ResolveContext { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
     let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/published/figures.csv");
     let found = published::table(&std::fs::read_to_string(root).unwrap(), "figures.csv", &campaign).unwrap();
@@ -33,7 +33,7 @@ fn make() -> CampaignSummary {
 /// A table in KB/s of which one line stands in MB/s was shown as it was, without a word.
 #[test]
 fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
-    let around = Surroundings { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
+    let around = ResolveContext { read_file: &|_| Err("nothing".to_owned()), fio: &|_, _| Err("nothing".to_owned()) };
     let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
     let head = "card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev\n";
     let told = |row: &str| published::table(&format!("{head}{row}\n"), "x.csv", &campaign).map(|found| found.notes);
@@ -94,7 +94,7 @@ fn the_first_conclusion_no_card_reaches_what_is_printed() {
     assert!(read.contains("41.3 ± 0.2 MB/s, 1.04 times what gigastone reaches at the end"), "{read}");
     let limits = &summary().limits;
     let of = |op| limits.iter().find(|(layer, limit)| layer == "raw" && limit.op == op).unwrap().1.limit;
-    assert_eq!((of(Op::Read), of(Op::Write)), (Limit::Unclear, Limit::Unclear));
+    assert_eq!((of(Op::Read), of(Op::Write)), (Bottleneck::Unclear, Bottleneck::Unclear));
 }
 
 #[test]

@@ -4,13 +4,13 @@
 //! Seeds are fixed, so that a failure is a change of code and not bad luck. The same is shown for other spreads and
 //! numbers of runs, from normal noise, in `crates/analysis/src/simulated.rs`.
 
-use hakaru_analysis::compare::{Pair, Sample, compare_family};
-use hakaru_analysis::stats::{self, Moments};
-use hakaru_engine::{ClockChoice, RunOptions, Silent};
+use hakaru_analysis::compare::{ComparedSample, SamplePair, compare_family};
+use hakaru_analysis::stats::{self, SampleMoments};
+use hakaru_engine::{ClockChoice, NoObserver, RunOptions};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::{Comparison, Verdict};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Facts, Plan};
-use hakaru_model::price::PriceList;
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::sync::atomic::AtomicBool;
@@ -36,8 +36,8 @@ const PHASES: [(&str, Op, bool, u64); 4] = [
 type Stock = [Vec<f64>; PHASES.len()];
 
 /// A card with the usual prices divided by `speed`.
-fn card(speed: f64) -> PriceList {
-    let mut prices = PriceList::plain("card", Bytes(1 << 30));
+fn card(speed: f64) -> DeviceModel {
+    let mut prices = DeviceModel::plain("card", Bytes(1 << 30));
     let cheaper = |price: Nanos| Nanos((price.0 as f64 / speed) as u64);
     (prices.read_overhead, prices.read_seek) = (cheaper(prices.read_overhead), cheaper(prices.read_seek));
     (prices.write_overhead, prices.write_seek) = (cheaper(prices.write_overhead), cheaper(prices.write_seek));
@@ -72,7 +72,7 @@ fn stock(speed: f64, first_seed: u64) -> Stock {
     for seed in first_seed..first_seed + STOCK {
         scenario.seed = seed;
         let plan = Plan::resolve(&scenario, &Facts::new()).unwrap();
-        let report = hakaru_engine::run(&plan, &options, &mut Silent);
+        let report = hakaru_engine::run(&plan, &options, &mut NoObserver);
         for (values, phase) in stock.iter_mut().zip(&report.phases) {
             let worker = &phase.workers[0];
             let bytes: u64 = worker.ops.iter().map(|(_, op)| op.bytes).sum();
@@ -92,8 +92,10 @@ fn compared(rng: &mut Rng, a: &Stock, b: &Stock) -> Vec<Comparison> {
     let sides: Vec<(Vec<f64>, Vec<f64>)> = a.iter().zip(b).map(|(a, b)| (draw(rng, a), draw(rng, b))).collect();
     let pair = |(a, b): &'_ (Vec<f64>, Vec<f64>)| (a.clone(), b.clone());
     let owned: Vec<_> = sides.iter().map(pair).collect();
-    let pairs: Vec<Pair<'_>> =
-        owned.iter().map(|(a, b)| Pair::new("rate", "B/s", Sample::Values(a), Sample::Values(b))).collect();
+    let pairs: Vec<SamplePair<'_>> = owned
+        .iter()
+        .map(|(a, b)| SamplePair::new("rate", "B/s", ComparedSample::Values(a), ComparedSample::Values(b)))
+        .collect();
     compare_family(&pairs)
 }
 
@@ -102,13 +104,13 @@ fn campaigns_on_simulated_cards_tell_the_truth() {
     let usual = stock(1.0, 1);
     let mut rng = Rng::new(71);
     for ((name, ..), values) in PHASES.iter().zip(&usual) {
-        let all = Moments::of(values).unwrap();
+        let all = SampleMoments::of(values).unwrap();
         let spread = all.deviation / all.mean;
         assert!((0.017..0.024).contains(&spread), "{name}: runs differ by {spread}");
         let campaigns = 4_000;
         let covers = |_: &u32| {
             let (low, high) =
-                stats::mean_interval(&Moments::of(&draw(&mut rng, values)).unwrap(), stats::LEVEL).unwrap();
+                stats::mean_interval(&SampleMoments::of(&draw(&mut rng, values)).unwrap(), stats::LEVEL).unwrap();
             low <= all.mean && all.mean <= high
         };
         let covered = (0..campaigns).filter(covers).count() as f64 / f64::from(campaigns);

@@ -1,12 +1,12 @@
 //! The whole chain on a simulated card: what the report shows is what the price list implies.
 
-use hakaru_campaign::bench::{self, Decided, Watcher, Wish};
-use hakaru_campaign::suite::Pace;
+use hakaru_campaign::bench::{self, BenchPlan, BenchRequest, Watcher};
+use hakaru_campaign::suite::SuiteLength;
 use hakaru_engine::Observer;
 use hakaru_model::caveat::Caveat;
+use hakaru_model::device_model::{DeviceModel, SlcCache};
 use hakaru_model::finding::{PhaseSummary, Summary};
 use hakaru_model::job::{IoEngine, Op};
-use hakaru_model::price::{PriceList, SlcCache};
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 use hakaru_store::Store;
@@ -19,18 +19,18 @@ impl Watcher for Nobody {}
 
 const MIB: f64 = 1048576.0;
 
-fn card() -> PriceList {
-    let mut prices = PriceList::plain("sim card", Bytes(64 << 30));
+fn card() -> DeviceModel {
+    let mut prices = DeviceModel::plain("sim card", Bytes(64 << 30));
     prices.flush = Nanos(3_000_000);
     // Two thirds of the sustained write fit; it is longer than anything before it.
     prices.cache = Some(SlcCache { size: Bytes(5 << 30), write_rate: 60_000_000, drain_rate: 0 });
     prices
 }
 
-fn wish(seed: u64) -> Wish {
-    Wish {
+fn wish(seed: u64) -> BenchRequest {
+    BenchRequest {
         path: ".".into(),
-        pace: Some(Pace::Standard),
+        pace: Some(SuiteLength::Standard),
         repeats: Some(2),
         size: Some(Bytes(1 << 30)),
         only: Vec::new(),
@@ -40,8 +40,8 @@ fn wish(seed: u64) -> Wish {
     }
 }
 
-fn run(prices: PriceList, wish: &Wish, store: Option<&mut Store>) -> Vec<RunRecord> {
-    let decided: Decided = bench::decide_simulated(wish, prices).unwrap();
+fn run(prices: DeviceModel, wish: &BenchRequest, store: Option<&mut Store>) -> Vec<RunRecord> {
+    let decided: BenchPlan = bench::decide_simulated(wish, prices).unwrap();
     bench::run(&decided, None, store, &AtomicBool::new(false), &mut Nobody).unwrap().records
 }
 
@@ -93,7 +93,7 @@ fn every_figure_is_what_the_price_list_implies() {
 #[test]
 fn the_cliff_is_found_where_the_cache_ends() {
     let mut wish = wish(1);
-    wish.only = vec![hakaru_campaign::suite::Workload::Sustained];
+    wish.only = vec![hakaru_campaign::suite::SuiteWorkload::Sustained];
     wish.repeats = Some(1);
     let summary = hakaru_analysis::summarize(&run(card(), &wish, None));
     let sustained = phase(&summary, "sustained", Op::Write).sustained.as_ref().unwrap();

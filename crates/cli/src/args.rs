@@ -20,39 +20,39 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
     pub(crate) db: Option<PathBuf>,
     #[command(subcommand)]
-    command: Command,
+    command: Verb,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum Verb {
     /// Measure a directory or device with the standard suite
-    Bench(cmd::bench::Args),
+    Bench(cmd::bench::BenchArgs),
     /// Measure many cards through many layers, as a file says; resumes where it was
-    Campaign(cmd::campaign::Args),
+    Campaign(cmd::campaign::CampaignArgs),
     /// List stored runs, newest first
-    List(cmd::list::Args),
+    List(cmd::list::ListArgs),
     /// Show one stored run or series
-    Show(cmd::show::Args),
+    Show(cmd::show::ShowArgs),
     /// Write a report of stored runs
-    Report(cmd::report::Args),
+    Report(cmd::report::ReportArgs),
     /// Compare two things: stored ones, or results in files
-    Compare(cmd::compare::Args),
+    Compare(cmd::compare::CompareArgs),
     /// Read results of fio, iozone, hdparm, dd and tables into the store
-    Import(cmd::import::Args),
+    Import(cmd::import::ImportArgs),
     /// Write stored records as lines of JSON
-    Export(cmd::export::Args),
+    Export(cmd::export::ExportArgs),
     /// Published figures and your own, which results are put beside
-    Shelf(cmd::shelf::Args),
+    Shelf(cmd::shelf::ReferencesArgs),
     /// Tell what is wrong with an experiment of fio before it runs, or with a result
-    Lint(cmd::lint::Args),
+    Lint(cmd::lint::LintArgs),
     /// Tell what is known of a device or path, and of this host
-    Info(cmd::info::Args),
+    Info(cmd::info::InfoArgs),
     /// Check that a card or disk holds what it claims, and how fast it is where
-    Verify(cmd::verify::Args),
+    Verify(cmd::verify::VerifyArgs),
     /// Bring a device into a known state: discard, fill, partition, mkfs, mount
-    Prepare(cmd::prepare::Args),
+    Prepare(cmd::prepare::PrepareArgs),
     /// Keep what runs that were cut short had measured, and take back what a preparation left behind
-    Recover(cmd::recover::Args),
+    Recover(cmd::recover::RecoverArgs),
     /// Run a fio command line or job file on our own engine
     #[command(disable_help_flag = true)]
     Fio {
@@ -81,22 +81,22 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
     };
     let db = cli.db.as_deref();
     let result = match cli.command {
-        Command::Bench(args) => cmd::bench::main(&args, db),
-        Command::Campaign(args) => cmd::campaign::main(&args, db),
-        Command::List(args) => cmd::list::main(&args, db),
-        Command::Show(args) => cmd::show::main(&args, db),
-        Command::Report(args) => cmd::report::main(&args, db),
-        Command::Compare(args) => cmd::compare::main(&args, db),
-        Command::Import(args) => cmd::import::main(&args, db),
-        Command::Export(args) => cmd::export::main(&args, db),
-        Command::Shelf(args) => cmd::shelf::main(&args, db),
-        Command::Lint(args) => cmd::lint::main(&args),
-        Command::Info(args) => cmd::info::main(&args),
-        Command::Verify(args) => cmd::verify::main(&args, db),
-        Command::Prepare(args) => cmd::prepare::main(&args),
-        Command::Recover(args) => cmd::recover::main(&args, db),
-        Command::Fio { args } => Ok(cmd::fio::main(&args)),
-        Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
+        Verb::Bench(args) => cmd::bench::main(&args, db),
+        Verb::Campaign(args) => cmd::campaign::main(&args, db),
+        Verb::List(args) => cmd::list::main(&args, db),
+        Verb::Show(args) => cmd::show::main(&args, db),
+        Verb::Report(args) => cmd::report::main(&args, db),
+        Verb::Compare(args) => cmd::compare::main(&args, db),
+        Verb::Import(args) => cmd::import::main(&args, db),
+        Verb::Export(args) => cmd::export::main(&args, db),
+        Verb::Shelf(args) => cmd::shelf::main(&args, db),
+        Verb::Lint(args) => cmd::lint::main(&args),
+        Verb::Info(args) => cmd::info::main(&args),
+        Verb::Verify(args) => cmd::verify::main(&args, db),
+        Verb::Prepare(args) => cmd::prepare::main(&args),
+        Verb::Recover(args) => cmd::recover::main(&args, db),
+        Verb::Fio { args } => Ok(cmd::fio::main(&args)),
+        Verb::Iozone { args } => Ok(cmd::iozone::main(&args)),
     };
     result.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

@@ -42,12 +42,12 @@ pub(crate) fn not_there(tried: impl Into<String>) -> anyhow::Error {
 }
 
 /// What is done with a path that somebody named.
-pub(crate) trait Named<T> {
+pub(crate) trait NamedPath<T> {
     /// Says what was tried; that the path is not there is told from all else that may be wrong with it.
     fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T>;
 }
 
-impl<T> Named<T> for std::io::Result<T> {
+impl<T> NamedPath<T> for std::io::Result<T> {
     fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T> {
         self.map_err(|source| match source.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => NotThere { tried: tried(), source: Some(source) }.into(),

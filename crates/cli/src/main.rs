@@ -6,13 +6,13 @@ mod args;
 mod cmd;
 mod exit;
 mod imports;
-mod live;
 mod output;
 mod place;
 mod rules;
+mod scan_reporter;
 mod select;
+mod status_reporter;
 mod stop;
-mod walking;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! Where things are kept: the database, and reports beside it.
 
-use crate::exit::Named;
+use crate::exit::NamedPath;
 use anyhow::Result;
 use hakaru_model::integrity::Verification;
-use hakaru_store::{CutShort, FindError, Journal, OpenError, Readable, Store};
+use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
 use std::path::{Path, PathBuf};
 
 /// Where the named database is, or the user's own.
@@ -17,7 +17,7 @@ pub(crate) fn database(db: Option<&Path>) -> Result<PathBuf> {
 /// Opens the named database, or the user's own, which is made where there is none.
 pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     let store = Store::open(database(db)?)?;
-    if store.journal() == Journal::Rollback {
+    if store.journal() == JournalMode::Rollback {
         anstream::eprintln!(
             "note: the file system under {} lets no memory be shared (9p and network file systems do not), so the \
              database uses an older journal: just as safe, but commands that run at once wait for each other",
@@ -58,7 +58,7 @@ fn tell_of_cut_short(store: &Store) {
 }
 
 fn was_cut_short(store: &Store, spool: &Path) -> bool {
-    matches!(store.look_into(spool), Ok(CutShort::Run(_)))
+    matches!(store.look_into(spool), Ok(OrphanedRun::Run(_)))
 }
 
 /// The verification of that name, where no run has it; `latest` names one only where there is no run.

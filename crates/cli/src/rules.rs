@@ -12,7 +12,7 @@
 //! why = "two clients at once"
 //! ```
 
-use crate::exit::Named;
+use crate::exit::NamedPath;
 use anyhow::{Context, Result, bail};
 use hakaru_model::advice::UseRule;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use std::path::Path;
 /// A file of rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rules {
+struct RulesFile {
     #[serde(rename = "use")]
     uses: Vec<UseRule>,
 }
@@ -31,14 +31,16 @@ struct Rules {
 /// # Errors
 /// When the file cannot be read or understood, or a rule in it makes no sense.
 pub(crate) fn load(path: Option<&Path>) -> Result<Vec<UseRule>> {
-    let Some(path) = path else { return Ok(hakaru_analysis::default_rules()) };
+    let Some(path) = path else {
+        return Ok(hakaru_analysis::default_rules());
+    };
     let text = std::fs::read_to_string(path).named(|| format!("cannot read the rules in {}", path.display()))?;
     let own = parse(&text).with_context(|| format!("cannot use the rules in {}", path.display()))?;
     Ok(hakaru_analysis::rules_with(&own))
 }
 
 fn parse(text: &str) -> Result<Vec<UseRule>> {
-    let Rules { uses } = toml::from_str(text)?;
+    let RulesFile { uses } = toml::from_str(text)?;
     for rule in &uses {
         for criterion in &rule.criteria {
             let (fits, care) = (criterion.fits, criterion.care);

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// What a term is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SelectorKind {
     Series,
     Card,
     Layer,
@@ -24,14 +24,14 @@ pub(crate) enum Kind {
     Workload,
 }
 
-const KINDS: [(&str, Kind); 7] = [
-    ("series", Kind::Series),
-    ("card", Kind::Card),
-    ("layer", Kind::Layer),
-    ("host", Kind::Host),
-    ("date", Kind::Date),
-    ("campaign", Kind::Campaign),
-    ("workload", Kind::Workload),
+const KINDS: [(&str, SelectorKind); 7] = [
+    ("series", SelectorKind::Series),
+    ("card", SelectorKind::Card),
+    ("layer", SelectorKind::Layer),
+    ("host", SelectorKind::Host),
+    ("date", SelectorKind::Date),
+    ("campaign", SelectorKind::Campaign),
+    ("workload", SelectorKind::Workload),
 ];
 
 /// How much of the id of a series is needed.
@@ -40,7 +40,7 @@ const SHORTEST_ID: usize = 4;
 /// One term of a selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
-    pub(crate) kind: Kind,
+    pub(crate) kind: SelectorKind,
     pub(crate) value: String,
 }
 
@@ -59,12 +59,12 @@ impl Term {
 
     /// Whether a run is meant.
     fn means(&self, record: &RunRecord) -> Result<bool> {
-        if self.kind == Kind::Date {
+        if self.kind == SelectorKind::Date {
             let (from, until) = days(&self.value)?;
             let at = record.started_unix_ms;
             return Ok(from.is_none_or(|from| at >= from) && until.is_none_or(|until| at < until));
         }
-        if self.kind == Kind::Series {
+        if self.kind == SelectorKind::Series {
             let value = self.value.to_ascii_lowercase();
             return Ok(value.len() >= SHORTEST_ID && record.series.starts_with(&value));
         }
@@ -73,19 +73,19 @@ impl Term {
 }
 
 /// What a run may be called in a term of that kind.
-fn values(record: &RunRecord, kind: Kind) -> Vec<String> {
+fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
     let point = record.campaign.as_ref();
     let target = &record.target;
     match kind {
-        Kind::Series => vec![record.series.chars().take(8).collect()],
-        Kind::Card => {
+        SelectorKind::Series => vec![record.series.chars().take(8).collect()],
+        SelectorKind::Card => {
             let device = target.device.known();
             let model = device.and_then(|device| device.model.known().cloned());
             let serial = device.and_then(|device| device.serial.known().cloned());
             let known = [target.label.clone(), point.map(|point| point.card.clone()), model, serial];
             std::iter::once(target.display_name()).chain(known.into_iter().flatten()).collect()
         }
-        Kind::Layer => {
+        SelectorKind::Layer => {
             let through = match (&target.filesystem, target.kind) {
                 (Some(filesystem), _) => Some(filesystem.fs_type.clone()),
                 (None, TargetKind::BlockDevice) => Some("raw".to_owned()),
@@ -93,10 +93,10 @@ fn values(record: &RunRecord, kind: Kind) -> Vec<String> {
             };
             point.map(|point| point.layer.clone()).into_iter().chain(through).collect()
         }
-        Kind::Host => vec![record.environment.hostname.clone()],
-        Kind::Date => vec![hakaru_report::time::day(record.started_unix_ms)],
-        Kind::Campaign => point.map(|point| point.campaign.clone()).into_iter().collect(),
-        Kind::Workload => {
+        SelectorKind::Host => vec![record.environment.hostname.clone()],
+        SelectorKind::Date => vec![hakaru_report::time::day(record.started_unix_ms)],
+        SelectorKind::Campaign => point.map(|point| point.campaign.clone()).into_iter().collect(),
+        SelectorKind::Workload => {
             let phases = record.phases.iter().map(|phase| phase.name.clone());
             let of_point = point.map(|point| point.workload.clone());
             phases.chain(of_point).chain([record.scenario.name.clone()]).collect()
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn terms_have_a_kind_and_paths_have_none() {
         let term = Term::read("card=SanDisk MAX").unwrap();
-        assert_eq!((term.kind, term.value.as_str()), (Kind::Card, "SanDisk MAX"));
+        assert_eq!((term.kind, term.value.as_str()), (SelectorKind::Card, "SanDisk MAX"));
         assert_eq!(Term::read("a=b.json"), None);
         assert_eq!(Term::read("latest"), None);
     }

@@ -89,7 +89,9 @@ fn both_measure_the_same_on_a_held_target() {
     if Command::new("fio").arg("--version").output().is_err() {
         return eprintln!("SKIPPED: fio is not installed");
     }
-    let Some(disk) = root_loop(&home, 128 << 20) else { return };
+    let Some(disk) = root_loop(&home, 128 << 20) else {
+        return;
+    };
     let mount = disk.mkfs_and_mount("ext4");
     let Some(group) = SlowGroup::new(disk.device()) else {
         return eprintln!("SKIPPED: no control group can slow a device down here");

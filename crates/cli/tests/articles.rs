@@ -95,7 +95,9 @@ fn commands_on_files_run_as_printed() {
 #[test]
 fn commands_on_a_device_run_as_printed() {
     let home = Home::new();
-    let Some(disk) = support::root_loop_sparse(&home, 17 << 30) else { return };
+    let Some(disk) = support::root_loop_sparse(&home, 17 << 30) else {
+        return;
+    };
     for (bs, rw) in WORKLOADS {
         let command = RAW.replace("{dev}", disk.device()).replace("{bs}", bs).replace("{rw}", rw);
         check(&home, &command, "--ramp_time=0 --runtime=1 --filesize=64M");
@@ -127,7 +129,9 @@ fn a_link_named_fio_is_fio() {
 #[test]
 fn a_device_in_use_is_not_written_to() {
     let home = Home::new();
-    let Some(disk) = support::root_loop(&home, 32 << 20) else { return };
+    let Some(disk) = support::root_loop(&home, 32 << 20) else {
+        return;
+    };
     let mount = disk.mkfs_and_mount("ext4");
     // Mounted for writing, a file system writes whenever it likes.
     let read_only = Command::new("mount").args(["-o", "remount,ro"]).arg(&mount).status();

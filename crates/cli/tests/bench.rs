@@ -56,7 +56,7 @@ fn one_seed_repeats_the_offsets() {
     // On the simulated card the offsets decide every latency, so equal records mean equal offsets.
     let home = Home::new();
     let card = home.work().join("card.json");
-    let mut prices = hakaru_model::price::PriceList::plain("card", hakaru_model::units::Bytes(1 << 30));
+    let mut prices = hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
     prices.jitter_permille = 50;
     std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
     for seed in ["3", "3", "4"] {
@@ -146,7 +146,9 @@ fn ctrl_c_keeps_what_was_measured_and_a_kill_leaves_no_file() {
 #[test]
 fn bench_refuses_what_fio_fills_a_disk_with() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 24 << 20) else { return };
+    let Some(disk) = root_loop(&home, 24 << 20) else {
+        return;
+    };
     let mount = disk.mkfs_and_mount("ext4");
     let out = hakaru(&home).args(["bench", "--quick", "--size=200MiB"]).arg(&mount).output().unwrap();
     let said = support::text(&out.stderr);
@@ -169,7 +171,9 @@ fn bench_refuses_what_fio_fills_a_disk_with() {
 #[test]
 fn a_device_is_only_read_and_its_errors_are_data() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 64 << 20) else { return };
+    let Some(disk) = root_loop(&home, 64 << 20) else {
+        return;
+    };
     let out =
         hakaru(&home).args(["bench", "--quick", "--repeat=1", "--size=32MiB"]).arg(disk.device()).output().unwrap();
     let said = support::text(&out.stderr);
@@ -199,7 +203,9 @@ fn a_device_is_only_read_and_its_errors_are_data() {
 fn a_file_system_without_direct_io_is_a_caveat() {
     let home = Home::new();
     // Memory file systems took O_DIRECT only from Linux 6.6 on; ramfs never did.
-    let Some(mount) = support::ramfs(&home) else { return };
+    let Some(mount) = support::ramfs(&home) else {
+        return;
+    };
     let out = hakaru(&home).arg("bench").args(SHORT).arg(mount.path()).output().unwrap();
     let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
     assert!(out.status.success(), "{stderr}");
@@ -245,7 +251,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
 fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     let home = Home::new();
     let card = home.work().join("card.json");
-    let prices = hakaru_model::price::PriceList::plain("card", hakaru_model::units::Bytes(1 << 30));
+    let prices = hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
     std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
     let words = ["bench", "--repeat=1", "--simulate"];
     let normal = hakaru(&home).args(words).arg(&card).output().unwrap();

@@ -6,7 +6,7 @@ mod interrupted;
 mod pty;
 mod support;
 
-use hakaru_model::price::PriceList;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::Bytes;
 use pty::Terminal;
@@ -46,7 +46,7 @@ fn write(home: &Home, name: &str, content: &str) -> PathBuf {
 fn simulated_cards(home: &Home, top: &str) {
     let mut cards = String::new();
     for (name, write_rate) in [("one", 20_000_000), ("two", 20_000_000), ("slow", 12_000_000)] {
-        let mut prices = PriceList::plain(name, Bytes(64 << 30));
+        let mut prices = DeviceModel::plain(name, Bytes(64 << 30));
         (prices.write_rate, prices.jitter_permille) = (write_rate, 10);
         write(home, &format!("{name}.json"), &serde_json::to_string(&prices).unwrap());
         cards += &format!("[[card]]\nlabel = \"{name}\"\nsimulate = \"{name}.json\"\nread = 90\n");
@@ -123,7 +123,9 @@ fn simulated_cards_are_planned_measured_and_reported() {
 #[test]
 fn a_named_device_that_is_absent_is_not_replaced() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 32 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 32 << 20) else {
+        return;
+    };
     let image = home.path().join("disk.img");
     std::fs::write(&image, vec![0x5a; 32 << 20]).unwrap();
     let id = image.canonicalize().unwrap().display().to_string();
@@ -141,7 +143,9 @@ fn a_named_device_that_is_absent_is_not_replaced() {
 #[test]
 fn variants_of_a_named_device_need_no_terminal() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 32 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 32 << 20) else {
+        return;
+    };
     let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
     let card = |label: &str, variant: &str| {
         format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\nvariant = \"{variant}\"\n", disk.device())
@@ -161,7 +165,7 @@ fn variants_of_a_named_device_need_no_terminal() {
 fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
     for (option, same) in [("", false), ("randrepeat=1\n", true), ("randseed=7\n", true), ("randrepeat=0\n", false)] {
         let home = Home::new();
-        let prices = PriceList::plain("card", Bytes(1 << 30));
+        let prices = DeviceModel::plain("card", Bytes(1 << 30));
         write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
         let card = "[[card]]\nlabel = \"card\"\nsimulate = \"card.json\"\n";
         let job = format!("[job]\nrw=randread\nbs=4k\nsize=1m\n{option}");
@@ -180,7 +184,7 @@ fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
 fn a_broken_rule_of_a_job_is_shown_as_such() {
     for (rule, name) in [("max_latency=1", "max_latency=1us"), ("rate_iops_min=1g", "rate_iops_min=1073741824")] {
         let home = Home::new();
-        let prices = PriceList::plain("card", Bytes(1 << 30));
+        let prices = DeviceModel::plain("card", Bytes(1 << 30));
         write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
         let job = format!("[j]\nrw=randread\nsize=64m\ntime_based\nruntime=9\n{rule}\n");
         let workload = format!("[[workload]]\nname = \"job\"\nfio-text = \"\"\"\n{job}\"\"\"\n");
@@ -315,7 +319,9 @@ fn loop_campaign(home: &Home, disk: &Loop, top: &str) -> (usize, String) {
 #[test]
 fn a_card_is_erased_only_with_leave_and_given_back() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 128 << 20) else {
+        return;
+    };
     let precious = b"precious";
     let image = home.path().join("disk.img");
     let head = |path: &Path| std::fs::read(path).unwrap()[..8].to_vec();
@@ -355,7 +361,9 @@ fn a_card_is_erased_only_with_leave_and_given_back() {
 #[test]
 fn questions_make_a_file() {
     let home = Home::new();
-    let Some(mut terminal) = Terminal::run(&campaign(&home, &["init"])) else { return };
+    let Some(mut terminal) = Terminal::run(&campaign(&home, &["init"])) else {
+        return;
+    };
     terminal.expect("What to call it [my cards]: ");
     terminal.type_line("six cards");
     terminal.expect("A folder to measure");
@@ -384,7 +392,9 @@ fn questions_make_a_file() {
 #[test]
 fn a_card_is_asked_for_and_its_name_typed() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 64 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 64 << 20) else {
+        return;
+    };
     let workload = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"1 MiB\"\n";
     write(
         &home,
@@ -394,7 +404,9 @@ fn a_card_is_asked_for_and_its_name_typed() {
         ),
     );
     let name = disk.device().trim_start_matches("/dev/").to_owned();
-    let Some(mut terminal) = Terminal::run(&campaign(&home, &["run", "ask.toml"])) else { return };
+    let Some(mut terminal) = Terminal::run(&campaign(&home, &["run", "ask.toml"])) else {
+        return;
+    };
     terminal.expect("Put in kingston, card 1 of 2: its identity is not known yet");
     terminal.expect("q stops here: ");
     terminal.type_line("what?");
@@ -426,7 +438,9 @@ fn a_card_is_asked_for_and_its_name_typed() {
 #[test]
 fn a_card_that_is_discarded_before_each_run_is_judged_as_an_erased_one() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 64 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 64 << 20) else {
+        return;
+    };
     let id = home.path().join("disk.img").canonicalize().unwrap().display().to_string();
     let file = |each: &str| {
         let preparation = format!("[preparation]\ndiscard = \"where-offered\"\neach = \"{each}\"\n");

@@ -150,7 +150,9 @@ fn a_job_file_is_only_read_as_fast_as_fio_does() {
     let file = home.path().join("a.fio");
     std::fs::write(&file, "[global]\nbs=8k\nsize=256k\n[one]\nrw=write\n[two]\nstonewall\nrw=randread\n").unwrap();
     let programs = programs(&home);
-    let [ours, theirs] = &programs[..] else { return };
+    let [ours, theirs] = &programs[..] else {
+        return;
+    };
     let time = |program: &Path| {
         let begun = Instant::now();
         assert!(Command::new(program).arg("--parse-only").arg(&file).output().unwrap().status.success());

@@ -60,7 +60,9 @@ fn check_refused(home: &Home, node: &str, id: &str, reason: &str, cure: &str) {
 #[test]
 fn a_mounted_device_is_refused() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 16 << 20) else { return };
+    let Some(disk) = root_loop(&home, 16 << 20) else {
+        return;
+    };
     let at = home.path().join("mnt");
     std::fs::create_dir(&at).unwrap();
     let at = at.to_str().unwrap().to_owned();
@@ -76,7 +78,9 @@ fn a_mounted_device_is_refused() {
 #[test]
 fn a_disk_with_a_mounted_partition_is_refused() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 32 << 20) else { return };
+    let Some(disk) = root_loop(&home, 32 << 20) else {
+        return;
+    };
     let at = home.path().join("mnt");
     std::fs::create_dir(&at).unwrap();
     let at = at.to_str().unwrap().to_owned();
@@ -108,7 +112,9 @@ fn a_disk_with_a_mounted_partition_is_refused() {
 #[test]
 fn swap_is_refused() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 16 << 20) else { return };
+    let Some(disk) = root_loop(&home, 16 << 20) else {
+        return;
+    };
     if tool("mkswap", &[disk.device()]).and_then(|_| tool("swapon", &[disk.device()])).is_none() {
         return;
     }
@@ -119,7 +125,9 @@ fn swap_is_refused() {
 #[test]
 fn what_another_device_is_made_of_is_refused() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 16 << 20) else { return };
+    let Some(disk) = root_loop(&home, 16 << 20) else {
+        return;
+    };
     if let Some(above) = tool("losetup", &["--find", "--show", disk.device()]) {
         let _undo = Undo("losetup", vec!["--detach".to_owned(), above.clone()]);
         check_refused(&home, disk.device(), &id(&home), "is made of", &format!("losetup -d {above}"));
@@ -153,7 +161,9 @@ fn the_systems_own_disk_is_refused() {
 #[test]
 fn a_wrong_or_missing_id_is_refused() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 16 << 20) else { return };
+    let Some(disk) = root_loop(&home, 16 << 20) else {
+        return;
+    };
     let before = content(&home);
     let wrong = "is not the identity of";
     for (erase, reason, cure) in [
@@ -206,21 +216,29 @@ fn on_terminal(home: &Home, command: &str, typed: &str) -> Option<(Option<i32>, 
 #[test]
 fn only_the_right_name_goes_on() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 16 << 20) else { return };
+    let Some(disk) = root_loop(&home, 16 << 20) else {
+        return;
+    };
     let (before, name) = (content(&home), disk.device().trim_start_matches("/dev/").to_owned());
     let verify = format!("verify {}", disk.device());
     for wrong in ["", "y", "yes", "/dev/sda", &format!("{name}x")] {
-        let Some((code, shown)) = on_terminal(&home, &verify, wrong) else { return };
+        let Some((code, shown)) = on_terminal(&home, &verify, wrong) else {
+            return;
+        };
         assert_eq!(code, Some(3), "{shown}");
         assert!(shown.contains("was typed") && shown.contains(&format!("Type its name, {name}")), "{shown}");
         assert!(before == content(&home), "`{wrong}` went on");
     }
     let prepare = format!("prepare {} --fill=ones", disk.device());
-    let Some((code, shown)) = on_terminal(&home, &prepare, "no") else { return };
+    let Some((code, shown)) = on_terminal(&home, &prepare, "no") else {
+        return;
+    };
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("fill all of it with 0xff"), "{shown}");
     assert!(before == content(&home));
-    let Some((code, shown)) = on_terminal(&home, &prepare, &name) else { return };
+    let Some((code, shown)) = on_terminal(&home, &prepare, &name) else {
+        return;
+    };
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("is ready"), "{shown}");
     assert!(content(&home).iter().all(|byte| *byte == 0xff));
@@ -229,7 +247,9 @@ fn only_the_right_name_goes_on() {
 #[test]
 fn a_device_that_may_be_erased_is_measured_in_full() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 64 << 20) else { return };
+    let Some(disk) = root_loop(&home, 64 << 20) else {
+        return;
+    };
     let erase = format!("--erase={}", id(&home));
     let args = ["bench", "--quick", "--repeat=1", "--only=seq-write,rand-read", "--size=32MiB", &erase];
     let out = hakaru(&home).args(args).arg(disk.device()).output().unwrap();
@@ -259,7 +279,9 @@ fn recover(home: &Home) -> (Option<i32>, String) {
 #[test]
 fn what_was_prepared_is_taken_back_whatever_became_of_the_database() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 32 << 20) else { return };
+    let Some(disk) = root_loop(&home, 32 << 20) else {
+        return;
+    };
     let at = home.path().join("card");
     let out = prepare_command(&home, &disk, &["--mkfs=ext4", &format!("--mount={}", at.display())]);
     assert!(out.status.success() && is_mounted(&at), "{}", text(&out.stderr));
@@ -283,7 +305,9 @@ fn is_mounted(at: &Path) -> bool {
 #[test]
 fn a_device_is_prepared_and_taken_back() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 32 << 20) else { return };
+    let Some(disk) = root_loop(&home, 32 << 20) else {
+        return;
+    };
     let at = home.path().join("card");
     let mount = format!("--mount={}", at.display());
     let steps = ["--discard", "--fill=random", "--mkfs=ext4", "--mkfs-options=-b 1024", "--label=bench", &mount];
@@ -314,7 +338,9 @@ fn a_device_is_prepared_and_taken_back() {
 #[test]
 fn a_dry_run_tells_plan_and_losses_and_does_nothing() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 32 << 20) else { return };
+    let Some(disk) = root_loop(&home, 32 << 20) else {
+        return;
+    };
     if tool("mkfs.ext4", &["-q", "-L", "thesis", disk.device()]).is_none() {
         return;
     }
@@ -333,7 +359,9 @@ fn a_dry_run_tells_plan_and_losses_and_does_nothing() {
 #[test]
 fn what_cannot_be_done_is_said_before_anything_is_lost() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 16 << 20) else { return };
+    let Some(disk) = root_loop(&home, 16 << 20) else {
+        return;
+    };
     let before = content(&home);
     std::fs::write(home.work().join("thesis.odt"), "years of work").unwrap();
     let (full, nowhere) =
@@ -378,7 +406,9 @@ fn end_in_the_middle(home: &Home, args: &[&str], step: &str, signal: rustix::pro
 fn what_was_killed_is_named_or_taken_back() {
     use rustix::process::Signal;
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 768 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 768 << 20) else {
+        return;
+    };
     let erase = format!("--erase={}", id(&home));
     let at = home.path().join("card");
     let mount = format!("--mount={}", at.display());

@@ -2,8 +2,8 @@
 
 mod support;
 
-use hakaru_dialects::import::{Source, import};
-use hakaru_dialects::iozone::{Figures, Unit};
+use hakaru_dialects::import::{SourceText, import};
+use hakaru_dialects::iozone::{FigureUnit, TestFigures};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use support::{Home, hakaru, text};
@@ -100,14 +100,14 @@ fn what_is_stored_and_what_is_printed_say_the_same() {
         assert!(out.status.success() && text(&out.stderr).contains("stored as"), "{}", text(&out.stderr));
         let record = support::records(&home).remove(0);
         let printed = text(&out.stdout);
-        let found = import(&[Source { name: "out", text: &printed }]);
+        let found = import(&[SourceText { name: "out", text: &printed }]);
         let [imported] = &found.runs[..] else { panic!("one run in {printed}") };
         let imported = &imported.run;
         assert_eq!(imported.unread, [], "{printed}");
         assert_eq!(imported.phases.len(), record.phases.len(), "{printed}");
         for (place, (theirs, ours)) in imported.phases.iter().zip(&record.phases).enumerate() {
             assert_eq!(theirs.name, ours.name);
-            let measured = Figures::of(ours, 16, Unit::KiloBytes, Default::default()).children;
+            let measured = TestFigures::of(ours, 16, FigureUnit::KiloBytes, Default::default()).children;
             let worker = &theirs.workers[0];
             let by_count = worker.ops.iter().find(|(_, op)| op.bytes > 0);
             let by_count = by_count.map(|(_, op)| op.bytes as f64 / worker.runtime.as_secs_f64());
@@ -175,7 +175,9 @@ fn what_cannot_be_is_said_before_anything_is_touched() {
 #[test]
 fn a_full_file_system_ends_the_run_with_its_cause() {
     let home = Home::new();
-    let Some(disk) = support::root_loop(&home, 32 << 20) else { return };
+    let Some(disk) = support::root_loop(&home, 32 << 20) else {
+        return;
+    };
     let mount = disk.mkfs_and_mount("ext4");
     let file = mount.join("f");
     fails(&home, &format!("-i 0 -s 1g -f {}", file.display()), "use a smaller -s");

@@ -211,7 +211,7 @@ fn a_damaged_record_is_named_and_hides_no_other() {
 #[test]
 fn a_damaged_record_hides_no_other_of_its_campaign() {
     let home = Home::new();
-    let prices = hakaru_model::price::PriceList::plain("card", hakaru_model::units::Bytes(1 << 30));
+    let prices = hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
     std::fs::write(home.work().join("card.json"), serde_json::to_string(&prices).unwrap()).unwrap();
     let toml = "name = \"c\"\nrepeats = 3\n[[card]]\nsimulate = \"card.json\"\n[[workload]]\nsuite = [\"seq-read\"]\npace = \"quick\"\n";
     std::fs::write(home.work().join("c.toml"), toml).unwrap();

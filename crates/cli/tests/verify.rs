@@ -26,7 +26,9 @@ fn verify(home: &Home, args: &[&str]) -> Output {
 #[test]
 fn a_good_device_is_verified_stored_and_reported() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 24 << 20) else { return };
+    let Some(disk) = root_loop(&home, 24 << 20) else {
+        return;
+    };
     let out = verify(&home, &[disk.device(), &erase(&home)]);
     let (said, errors) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(0), "{errors}");
@@ -77,7 +79,9 @@ fn a_path_that_is_not_there_says_what_to_name() {
 #[test]
 fn samples_are_put_back_when_that_is_asked_for() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 300 << 20) else { return };
+    let Some(disk) = root_loop(&home, 300 << 20) else {
+        return;
+    };
     let before = content(&home);
     let out = verify(&home, &[disk.device(), "--quick", "--keep", "--dry-run"]);
     assert!(text(&out.stdout).contains("put back what is there now"), "{}", text(&out.stdout));
@@ -95,7 +99,9 @@ fn samples_are_put_back_when_that_is_asked_for() {
 #[test]
 fn a_false_capacity_is_found_out() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 32 << 20) else { return };
+    let Some(disk) = root_loop(&home, 32 << 20) else {
+        return;
+    };
     // Twice the same blocks: a card of 32 MiB that claims 64.
     let name = format!("hakaru-false-{}", std::process::id());
     let half = |at: u32| format!("{at} 65536 linear {} 0\n", disk.device());
@@ -230,7 +236,9 @@ fn what_cannot_be_verified_is_said_with_its_cure() {
 #[test]
 fn a_full_or_read_only_file_system_says_so() {
     let home = Home::new();
-    let Some(disk) = root_loop(&home, 40 << 20) else { return };
+    let Some(disk) = root_loop(&home, 40 << 20) else {
+        return;
+    };
     let mount = disk.mkfs_and_mount("ext4");
     let at = mount.to_str().unwrap();
     let out = verify(&home, &[at]);
@@ -280,7 +288,9 @@ fn ended_early_it_keeps_what_was_found_and_leaves_nothing() {
 #[test]
 fn a_device_that_is_ended_early_keeps_what_was_found() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 2 << 30) else { return };
+    let Some(disk) = root_loop_sparse(&home, 2 << 30) else {
+        return;
+    };
     let mut command = hakaru(&home);
     command.args(["verify", disk.device(), &erase(&home)]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();

@@ -150,7 +150,7 @@ pub(crate) fn patiently(is_pulled: impl Fn() -> bool) -> bool {
 
 /// How far a walk over a device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct ScanProgress {
     /// What is being done: `writing`, `reading`, `writing again`, `reading again`, `emptying caches`, `discarding`.
     pub doing: &'static str,
     /// Bytes done of this walk.
@@ -161,7 +161,7 @@ pub struct Progress {
     pub elapsed: Nanos,
 }
 
-impl Progress {
+impl ScanProgress {
     /// Mean speed until now; `None` before any time has passed.
     pub fn rate(&self) -> Option<BytesPerSec> {
         self.done.per(self.elapsed)
@@ -175,7 +175,7 @@ impl Progress {
 }
 
 /// Told of progress after every chunk; `Break` ends the walk there.
-pub type OnProgress<'a> = dyn FnMut(Progress) -> std::ops::ControlFlow<()> + 'a;
+pub type OnProgress<'a> = dyn FnMut(ScanProgress) -> std::ops::ControlFlow<()> + 'a;
 
 #[cfg(test)]
 mod tests {
@@ -183,8 +183,9 @@ mod tests {
 
     #[test]
     fn time_left_follows_from_the_mean_speed() {
-        let progress = Progress { doing: "writing", done: Bytes(25), total: Bytes(100), elapsed: Nanos::from_secs(1) };
+        let progress =
+            ScanProgress { doing: "writing", done: Bytes(25), total: Bytes(100), elapsed: Nanos::from_secs(1) };
         assert_eq!(progress.left(), Some(Nanos::from_secs(3)));
-        assert_eq!(Progress { elapsed: Nanos(0), ..progress }.left(), None);
+        assert_eq!(ScanProgress { elapsed: Nanos(0), ..progress }.left(), None);
     }
 }

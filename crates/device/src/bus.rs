@@ -1,12 +1,12 @@
 //! How a disk is attached, by its place in sysfs, and how fast that can be at most.
 
-use crate::chain::Node;
+use crate::chain::DeviceNode;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{Bus, Fact};
 use std::path::{Path, PathBuf};
 
 /// How a disk is attached.
-pub(crate) fn bus_of(disk: &Node, roots: &Roots) -> Bus {
+pub(crate) fn bus_of(disk: &DeviceNode, roots: &Roots) -> Bus {
     if disk.is_virtual() {
         return Bus::Software;
     }
@@ -47,7 +47,7 @@ pub fn ceiling(bus: &Bus) -> Option<u64> {
 }
 
 /// The driver of the controller or interface that a disk hangs on: the lowest one that is not merely a disk driver.
-pub(crate) fn driver(disk: &Node) -> Fact<String> {
+pub(crate) fn driver(disk: &DeviceNode) -> Fact<String> {
     let links = ancestors(&disk.folder).filter_map(|part| part.join("driver").read_link().ok());
     let mut names = links.map(|link| name_of(&link).to_owned());
     let found = names.find(|name| !matches!(name.as_str(), "sd" | "sr" | "mmcblk"));
@@ -164,7 +164,7 @@ fn usb_ceiling(mbps: u64) -> Option<u64> {
 }
 
 /// `8.0 GT/s PCIe x4`
-fn pci_link(disk: &Node) -> Fact<String> {
+fn pci_link(disk: &DeviceNode) -> Fact<String> {
     let controllers = ancestors(&disk.folder).filter(|part| part.join("current_link_speed").exists());
     let Some(pci) = controllers.last() else {
         return Fact::Unknown("no PCI device above it shows a link speed".to_owned());
@@ -185,7 +185,7 @@ fn pci_ceiling(link: &str) -> Option<u64> {
 }
 
 /// Whether a disk hangs on the kernel's ATA layer.
-pub(crate) fn is_ata(disk: &Node) -> bool {
+pub(crate) fn is_ata(disk: &DeviceNode) -> bool {
     ata_port(&disk.folder).is_some()
 }
 
@@ -195,7 +195,9 @@ fn ata_port(folder: &Path) -> Option<u32> {
 
 /// The SATA link of a disk, by the number of its port.
 fn ata_link(folder: &Path, roots: &Roots) -> Fact<String> {
-    let Some(port) = ata_port(folder) else { return Fact::Unknown("it is not on a SATA port".to_owned()) };
+    let Some(port) = ata_port(folder) else {
+        return Fact::Unknown("it is not on a SATA port".to_owned());
+    };
     roots::text_fact(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd")))
 }
 

@@ -42,10 +42,12 @@ impl RawCard {
         let card_type = roots::text_fact(&card.join("type"));
         let mmc = card_type.known().is_some_and(|kind| kind == "MMC");
         let attribute = |name: &str| roots::text_fact(&card.join(name));
-        let of_sd =
-            |name: &str| if mmc { Fact::Unknown("an MMC has no such register".to_owned()) } else { attribute(name) };
-        let of_mmc =
-            |name: &str| if mmc { attribute(name) } else { Fact::Unknown("an SD card does not tell it".to_owned()) };
+        let of_sd = |name: &str| {
+            if mmc { Fact::Unknown("an MMC has no such register".to_owned()) } else { attribute(name) }
+        };
+        let of_mmc = |name: &str| {
+            if mmc { attribute(name) } else { Fact::Unknown("an SD card does not tell it".to_owned()) }
+        };
         RawCard {
             card_type,
             cid: attribute("cid"),
@@ -347,7 +349,9 @@ fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 /// Text of a register: zero bytes at its end are padding, anything unprintable shows as `?`.
 fn printable(bytes: &[u8]) -> String {
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    let show = |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '?' };
+    let show = |byte: &u8| {
+        if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '?' }
+    };
     bytes[..end].iter().map(show).collect::<String>().trim_end().to_owned()
 }
 

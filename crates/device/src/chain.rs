@@ -11,7 +11,7 @@ const DEEPEST: usize = 64;
 
 /// One block device, found in sysfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Node {
+pub(crate) struct DeviceNode {
     /// Kernel name, such as `mmcblk0p2`.
     pub(crate) kname: String,
     /// Number.
@@ -20,27 +20,27 @@ pub(crate) struct Node {
     pub(crate) folder: PathBuf,
 }
 
-impl Node {
-    fn at(folder: PathBuf) -> Option<Node> {
+impl DeviceNode {
+    fn at(folder: PathBuf) -> Option<DeviceNode> {
         let number = DevNum::parse(&roots::text(&folder.join("dev"))?)?;
         // sysfs writes the slash in names such as `cciss/c0d0` as an exclamation mark.
         let kname = folder.file_name()?.to_str()?.replace('!', "/");
-        Some(Node { kname, number, folder })
+        Some(DeviceNode { kname, number, folder })
     }
 
     /// By its number.
-    pub(crate) fn by_number(number: DevNum, roots: &Roots) -> Option<Node> {
-        Node::at(roots.sysfs_of(number)?)
+    pub(crate) fn by_number(number: DevNum, roots: &Roots) -> Option<DeviceNode> {
+        DeviceNode::at(roots.sysfs_of(number)?)
     }
 
     /// By the kernel's name for it.
-    pub(crate) fn by_name(kname: &str, roots: &Roots) -> Option<Node> {
-        Node::at(roots.sysfs_by_name(kname)?)
+    pub(crate) fn by_name(kname: &str, roots: &Roots) -> Option<DeviceNode> {
+        DeviceNode::at(roots.sysfs_by_name(kname)?)
     }
 
     /// By the path of its device node, or of a link to it.
-    pub(crate) fn by_path(path: &Path, roots: &Roots) -> Option<Node> {
-        Node::by_number(roots.device_number(path)?, roots)
+    pub(crate) fn by_path(path: &Path, roots: &Roots) -> Option<DeviceNode> {
+        DeviceNode::by_number(roots.device_number(path)?, roots)
     }
 
     /// Number of the partition on its disk, when it is one.
@@ -49,33 +49,33 @@ impl Node {
     }
 
     /// The disk of a partition; itself for all else.
-    pub(crate) fn disk(&self) -> Node {
-        let parent = self.partition().and_then(|_| Node::at(self.folder.parent()?.to_owned()));
+    pub(crate) fn disk(&self) -> DeviceNode {
+        let parent = self.partition().and_then(|_| DeviceNode::at(self.folder.parent()?.to_owned()));
         parent.unwrap_or_else(|| self.clone())
     }
 
     /// The partitions on it, in the order of their numbers.
-    pub(crate) fn partitions(&self) -> Vec<Node> {
-        let below = roots::names(&self.folder).into_iter().filter_map(|name| Node::at(self.folder.join(name)));
+    pub(crate) fn partitions(&self) -> Vec<DeviceNode> {
+        let below = roots::names(&self.folder).into_iter().filter_map(|name| DeviceNode::at(self.folder.join(name)));
         let mut found: Vec<_> = below.filter_map(|node| Some((node.partition()?, node))).collect();
         found.sort_by_key(|(number, _)| *number);
         found.into_iter().map(|(_, node)| node).collect()
     }
 
     /// The devices it is made of: members of a mapping or RAID.
-    pub(crate) fn slaves(&self) -> Vec<Node> {
+    pub(crate) fn slaves(&self) -> Vec<DeviceNode> {
         self.linked("slaves")
     }
 
     /// The devices that are made of it.
-    pub(crate) fn holders(&self) -> Vec<Node> {
+    pub(crate) fn holders(&self) -> Vec<DeviceNode> {
         self.linked("holders")
     }
 
-    fn linked(&self, name: &str) -> Vec<Node> {
+    fn linked(&self, name: &str) -> Vec<DeviceNode> {
         let folder = self.folder.join(name);
         let targets = roots::names(&folder).into_iter().filter_map(|name| folder.join(name).canonicalize().ok());
-        targets.filter_map(Node::at).collect()
+        targets.filter_map(DeviceNode::at).collect()
     }
 
     /// The file or device behind a loop device.
@@ -179,13 +179,13 @@ pub(crate) enum Loops {
 }
 
 /// A device and all that it stands on, from the top to the bottom, each once.
-pub(crate) fn down_from(node: &Node, loops: Loops, roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+pub(crate) fn down_from(node: &DeviceNode, loops: Loops, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     let mut found = Vec::new();
     descend(node, loops, roots, mounts, &mut found);
     found
 }
 
-fn descend(node: &Node, loops: Loops, roots: &Roots, mounts: &[Mount], found: &mut Vec<Node>) {
+fn descend(node: &DeviceNode, loops: Loops, roots: &Roots, mounts: &[Mount], found: &mut Vec<DeviceNode>) {
     if found.contains(node) || found.len() >= DEEPEST {
         return;
     }
@@ -196,7 +196,7 @@ fn descend(node: &Node, loops: Loops, roots: &Roots, mounts: &[Mount], found: &m
     }
     match (loops, node.backing_file()) {
         (Loops::Follow, Some(file)) => below.extend(nodes_of_path(&file, roots, mounts)),
-        (Loops::Devices, Some(file)) => below.extend(Node::by_path(&in_dev(&file, roots), roots)),
+        (Loops::Devices, Some(file)) => below.extend(DeviceNode::by_path(&in_dev(&file, roots), roots)),
         _ => {}
     }
     for next in &below {
@@ -205,23 +205,23 @@ fn descend(node: &Node, loops: Loops, roots: &Roots, mounts: &[Mount], found: &m
 }
 
 /// The devices a file lies on, or the device itself when it is one.
-fn nodes_of_path(path: &Path, roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
-    if let Some(node) = Node::by_path(&in_dev(path, roots), roots) {
+fn nodes_of_path(path: &Path, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
+    if let Some(node) = DeviceNode::by_path(&in_dev(path, roots), roots) {
         return vec![node];
     }
     mounts::mount_at(path, roots, mounts).map(|mount| nodes_of_mount(&mount, roots, mounts)).unwrap_or_default()
 }
 
 /// The devices of a mounted file system; none for those in memory or on a network.
-pub(crate) fn nodes_of_mount(mount: &Mount, roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+pub(crate) fn nodes_of_mount(mount: &Mount, roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     nodes_of_mount_within(mount, roots, mounts, 8)
 }
 
-fn nodes_of_mount_within(mount: &Mount, roots: &Roots, mounts: &[Mount], depth: u32) -> Vec<Node> {
+fn nodes_of_mount_within(mount: &Mount, roots: &Roots, mounts: &[Mount], depth: u32) -> Vec<DeviceNode> {
     if mount.number.major != 0 {
-        return Node::by_number(mount.number, roots).into_iter().collect();
+        return DeviceNode::by_number(mount.number, roots).into_iter().collect();
     }
-    let named = Node::by_path(&in_dev(Path::new(&mount.source), roots), roots);
+    let named = DeviceNode::by_path(&in_dev(Path::new(&mount.source), roots), roots);
     if let Some(node) = named {
         return with_btrfs_siblings(node, roots);
     }
@@ -230,7 +230,7 @@ fn nodes_of_mount_within(mount: &Mount, roots: &Roots, mounts: &[Mount], depth: 
     }
     // An overlay lies on the folders it is made of, as far as they can be seen from here.
     let layers = ["upperdir", "lowerdir"].iter().filter_map(|name| mount.option(name)).flat_map(|list| list.split(':'));
-    let mut found: Vec<Node> = Vec::new();
+    let mut found: Vec<DeviceNode> = Vec::new();
     for layer in layers.filter(|layer| layer.starts_with('/')) {
         let below = mounts::mount_of(Path::new(layer), mounts).filter(|below| *below != mount);
         let nodes = below.map(|below| nodes_of_mount_within(below, roots, mounts, depth - 1)).unwrap_or_default();
@@ -240,12 +240,12 @@ fn nodes_of_mount_within(mount: &Mount, roots: &Roots, mounts: &[Mount], depth: 
 }
 
 /// The other devices of a btrfs that has several: its mount names only one.
-fn with_btrfs_siblings(node: Node, roots: &Roots) -> Vec<Node> {
+fn with_btrfs_siblings(node: DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let folder = roots.sys.join("fs/btrfs");
     for filesystem in roots::names(&folder) {
         let devices = folder.join(filesystem).join("devices");
         let links = roots::names(&devices).into_iter().filter_map(|name| devices.join(name).canonicalize().ok());
-        let nodes: Vec<_> = links.filter_map(Node::at).collect();
+        let nodes: Vec<_> = links.filter_map(DeviceNode::at).collect();
         if nodes.contains(&node) {
             return nodes;
         }
@@ -254,17 +254,17 @@ fn with_btrfs_siblings(node: Node, roots: &Roots) -> Vec<Node> {
 }
 
 /// All loop devices that are set up.
-pub(crate) fn loops(roots: &Roots) -> Vec<Node> {
+pub(crate) fn loops(roots: &Roots) -> Vec<DeviceNode> {
     let names = roots::names(&roots.sys.join("class/block")).into_iter().filter(|name| name.starts_with("loop"));
-    let nodes = names.filter_map(|name| Node::at(roots.sysfs_by_name(&name)?));
+    let nodes = names.filter_map(|name| DeviceNode::at(roots.sysfs_by_name(&name)?));
     nodes.filter(|node| node.backing_file().is_some()).collect()
 }
 
 /// All disks that hold something, in the order of their names: no partitions, no empty loop devices or card slots.
-pub(crate) fn disks(roots: &Roots) -> Vec<Node> {
+pub(crate) fn disks(roots: &Roots) -> Vec<DeviceNode> {
     let names = roots::names(&roots.sys.join("class/block")).into_iter();
-    let nodes = names.filter_map(|name| Node::at(roots.sysfs_by_name(&name)?));
-    let holds = |node: &Node| roots::number::<u64>(&node.folder.join("size")).is_some_and(|sectors| sectors > 0);
+    let nodes = names.filter_map(|name| DeviceNode::at(roots.sysfs_by_name(&name)?));
+    let holds = |node: &DeviceNode| roots::number::<u64>(&node.folder.join("size")).is_some_and(|sectors| sectors > 0);
     nodes.filter(|node| node.partition().is_none() && holds(node)).collect()
 }
 
@@ -282,8 +282,8 @@ fn is_system(mount_point: &Path) -> bool {
 }
 
 /// Every device that the running system stands on: its root, /usr and /boot, and all that is below them.
-pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
-    let mut found: Vec<Node> = Vec::new();
+pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
+    let mut found: Vec<DeviceNode> = Vec::new();
     let shown = mounts.iter().filter(|mount| is_system(&mount.mount_point));
     let tops = shown.flat_map(|mount| nodes_of_mount(mount, roots, mounts));
     for top in tops.chain(hidden_system_nodes(roots, mounts)) {
@@ -297,7 +297,7 @@ pub(crate) fn system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
 }
 
 /// The devices of the system directories as the file systems themselves answer: after chroot(2) no table shows them.
-fn hidden_system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
+fn hidden_system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<DeviceNode> {
     if !roots.is_live() {
         return Vec::new();
     }
@@ -309,15 +309,15 @@ fn hidden_system_nodes(roots: &Roots, mounts: &[Mount]) -> Vec<Node> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testtree::{Tree, tree};
+    use crate::testtree::{SysfsTree, tree};
 
-    fn roles(tree: &Tree, name: &str, loops: Loops) -> Vec<String> {
+    fn roles(tree: &SysfsTree, name: &str, loops: Loops) -> Vec<String> {
         let mounts = mounts::mounts(&tree.roots);
-        let node = Node::by_path(&tree.path("/dev").join(name), &tree.roots).unwrap();
-        down_from(&node, loops, &tree.roots, &mounts).iter().map(Node::role).collect()
+        let node = DeviceNode::by_path(&tree.path("/dev").join(name), &tree.roots).unwrap();
+        down_from(&node, loops, &tree.roots, &mounts).iter().map(DeviceNode::role).collect()
     }
 
-    fn system(tree: &Tree) -> Vec<String> {
+    fn system(tree: &SysfsTree) -> Vec<String> {
         system_nodes(&tree.roots, &mounts::mounts(&tree.roots)).into_iter().map(|node| node.kname).collect()
     }
 

@@ -2,14 +2,14 @@
 
 use crate::bus;
 use crate::card::{self, RawCard};
-use crate::chain::Node;
+use crate::chain::DeviceNode;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{CardRegisters, DeviceIdentity, Fact};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
 /// Describes a disk without asking it anything, or a device without hardware below it. `chain` leads from the named node to it.
-pub(crate) fn describe(disk: &Node, mut chain: Vec<String>, roots: &Roots) -> DeviceIdentity {
+pub(crate) fn describe(disk: &DeviceNode, mut chain: Vec<String>, roots: &Roots) -> DeviceIdentity {
     let queue = disk.folder.join("queue");
     let bus = bus::bus_of(disk, roots);
     let size = Bytes(roots::number::<u64>(&disk.folder.join("size")).unwrap_or(0).saturating_mul(512));
@@ -50,24 +50,24 @@ pub(crate) fn describe(disk: &Node, mut chain: Vec<String>, roots: &Roots) -> De
 }
 
 /// Whether the kernel has it read-only.
-pub(crate) fn is_read_only(disk: &Node) -> bool {
+pub(crate) fn is_read_only(disk: &DeviceNode) -> bool {
     roots::number::<u8>(&disk.folder.join("ro")) == Some(1)
 }
 
 /// Number of this appearance of the disk (Linux 5.15 and later).
-pub(crate) fn sequence(disk: &Node) -> Fact<u64> {
+pub(crate) fn sequence(disk: &DeviceNode) -> Fact<u64> {
     roots::number_fact(&disk.folder.join("diskseq"))
 }
 
 /// Names under `/dev/disk/by-id` that lead to this very node.
-pub(crate) fn aliases(node: &Node, roots: &Roots) -> Vec<String> {
+pub(crate) fn aliases(node: &DeviceNode, roots: &Roots) -> Vec<String> {
     let folder = roots.dev.join("disk/by-id");
     let leads_here = |name: &String| roots.device_number(&folder.join(name)) == Some(node.number);
     roots::names(&folder).into_iter().filter(leads_here).collect()
 }
 
 /// The registers of a card: decoded where the kernel shows them, all unknown for a card in a USB reader.
-fn registers(disk: &Node, size: Bytes, roots: &Roots) -> Option<CardRegisters> {
+fn registers(disk: &DeviceNode, size: Bytes, roots: &Roots) -> Option<CardRegisters> {
     let device = disk.folder.join("device");
     if disk.folder.components().any(|part| part.as_os_str() == "mmc_host") {
         return Some(card::decode_card(&RawCard::from_sysfs(&device, roots), size));
@@ -85,7 +85,7 @@ fn looks_like_reader(name: &str) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-fn model(disk: &Node, card: Option<&CardRegisters>) -> Fact<String> {
+fn model(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
     if let Some(CardRegisters { maker: Fact::Known(maker), name: Fact::Known(name), .. }) = card {
         return Fact::Known(format!("{maker} {name}"));
     }
@@ -101,7 +101,7 @@ fn model(disk: &Node, card: Option<&CardRegisters>) -> Fact<String> {
     }
 }
 
-fn serial(disk: &Node, card: Option<&CardRegisters>) -> Fact<String> {
+fn serial(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
     if let Some(CardRegisters { serial: Fact::Known(serial), .. }) = card {
         return Fact::Known(serial.clone());
     }
@@ -118,7 +118,7 @@ fn serial(disk: &Node, card: Option<&CardRegisters>) -> Fact<String> {
     Fact::or_because(found, because)
 }
 
-fn firmware(disk: &Node) -> Fact<String> {
+fn firmware(disk: &DeviceNode) -> Fact<String> {
     match roots::text(&disk.folder.join("device/type")).as_deref() {
         Some("SD") => Fact::Unknown("an SD card tells none besides its revision".to_owned()),
         Some("MMC") => roots::text_fact(&disk.folder.join("device/fwrev")),
@@ -126,7 +126,7 @@ fn firmware(disk: &Node) -> Fact<String> {
     }
 }
 
-fn first_text(disk: &Node, names: &[&str], because: &str) -> Fact<String> {
+fn first_text(disk: &DeviceNode, names: &[&str], because: &str) -> Fact<String> {
     let found = names.iter().find_map(|name| roots::text(&disk.folder.join(name)).filter(|text| !text.is_empty()));
     Fact::or_because(found, because)
 }
@@ -157,7 +157,7 @@ fn scheduler(path: &Path) -> Fact<String> {
 }
 
 /// What the hardware monitor of the disk itself says: NVMe, and SATA with the `drivetemp` driver.
-fn temperature(disk: &Node) -> Fact<i64> {
+fn temperature(disk: &DeviceNode) -> Fact<i64> {
     let device = disk.folder.join("device");
     let monitors = [device.clone(), device.join("hwmon")].into_iter().flat_map(|folder| {
         let names =

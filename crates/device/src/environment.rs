@@ -81,7 +81,9 @@ fn cpu_name(cpuinfo: &str) -> Option<String> {
     let values = |key: &str| {
         let mut found: Vec<String> = Vec::new();
         for line in cpuinfo.lines() {
-            let Some((name, value)) = line.split_once(':') else { continue };
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
             let value = value.trim().to_owned();
             if name.trim() == key && !value.is_empty() && !found.contains(&value) {
                 found.push(value);

@@ -114,7 +114,9 @@ fn nameless(folder: &Path, index: u64) -> io::Result<File> {
 
 /// Whether the disk below a file is gone. Of file systems without a device of their own, or of several, nothing is known.
 pub(crate) fn lies_on_pulled(file: BorrowedFd<'_>) -> bool {
-    let Ok(stat) = rustix::fs::fstat(file) else { return false };
+    let Ok(stat) = rustix::fs::fstat(file) else {
+        return false;
+    };
     let (roots, number) = (Roots::live(), DevNum::from_raw(stat.st_dev as _));
     // Without sysfs nothing can be told either.
     let can_tell = number.major != 0 && roots.sys.join("dev/block").is_dir();

@@ -4,7 +4,7 @@
 //! for the numbers of ATA attributes, which no standard fixes, those that makers agree on.
 
 use crate::bus;
-use crate::chain::Node;
+use crate::chain::DeviceNode;
 use crate::roots::Roots;
 use hakaru_model::facts::{Bus, Fact, Health};
 use hakaru_model::units::Bytes;
@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// Asks a disk of this kind, where that can be done without touching its data.
-pub(crate) fn of(disk: &Node, on: &Bus, roots: &Roots) -> Fact<Health> {
+pub(crate) fn of(disk: &DeviceNode, on: &Bus, roots: &Roots) -> Fact<Health> {
     let node = roots.dev.join(&disk.kname);
     match on {
         Bus::Nvme { .. } if roots.is_live() => {

@@ -1,6 +1,6 @@
 //! Whose card or disk a path leads to, and which file system is in between.
 
-use crate::chain::{self, Loops, Node};
+use crate::chain::{self, DeviceNode, Loops};
 use crate::disk;
 use crate::health;
 use crate::inspect;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub fn identify(path: &Path, roots: &Roots) -> Identity {
     let mut identity = recognise(path, roots);
     if let Fact::Known(device) = &mut identity.device
-        && let Some(disk) = Node::by_name(&device.kname, roots)
+        && let Some(disk) = DeviceNode::by_name(&device.kname, roots)
     {
         device.health = health::of(&disk, &device.bus, roots);
     }
@@ -34,7 +34,7 @@ pub fn recognise(path: &Path, roots: &Roots) -> Identity {
     let mount = mount.as_ref();
     let tops = match mount {
         Some(mount) => chain::nodes_of_mount(mount, roots, &mounts),
-        None => Node::by_path(path, roots).into_iter().collect(),
+        None => DeviceNode::by_path(path, roots).into_iter().collect(),
     };
     Identity {
         path: path.to_owned(),
@@ -57,7 +57,7 @@ pub struct Presence {
 
 /// Tells whether there is a disk with a medium at a node, by two small files of sysfs: for asking many times a second.
 pub fn presence(node: &Path, roots: &Roots) -> Option<Presence> {
-    let disk = Node::by_path(node, roots)?;
+    let disk = DeviceNode::by_path(node, roots)?;
     let size = Bytes(roots::number::<u64>(&disk.folder.join("size"))?.saturating_mul(512));
     let sequence = disk::sequence(&disk.disk()).known().copied();
     (size.0 > 0).then_some(Presence { size, sequence })
@@ -108,15 +108,23 @@ fn filesystem(path: &Path, mount: &Mount, roots: &Roots) -> Filesystem {
 }
 
 /// The one device at the bottom. Where there are several, as under a mirror, the device that joins them is described.
-fn device(path: &Path, tops: &[Node], mount: Option<&Mount>, roots: &Roots, mounts: &[Mount]) -> Fact<DeviceIdentity> {
-    let Some(top) = tops.first() else { return Fact::Unknown(why_no_device(path, mount)) };
+fn device(
+    path: &Path,
+    tops: &[DeviceNode],
+    mount: Option<&Mount>,
+    roots: &Roots,
+    mounts: &[Mount],
+) -> Fact<DeviceIdentity> {
+    let Some(top) = tops.first() else {
+        return Fact::Unknown(why_no_device(path, mount));
+    };
     let below = chain::down_from(top, Loops::Stop, roots, mounts);
-    let is_bottom = |node: &&Node| node.slaves().is_empty() && node.partition().is_none();
-    let bottoms: Vec<&Node> = below.iter().filter(is_bottom).collect();
+    let is_bottom = |node: &&DeviceNode| node.slaves().is_empty() && node.partition().is_none();
+    let bottoms: Vec<&DeviceNode> = below.iter().filter(is_bottom).collect();
     let joined = || below.iter().rev().find(|node| node.slaves().len() > 1).unwrap_or(top);
     let disk = if let [bottom] = bottoms[..] { bottom } else { joined() };
     let all = chain::down_from(top, Loops::Follow, roots, mounts);
-    let mut names: Vec<String> = all.iter().map(Node::role).collect();
+    let mut names: Vec<String> = all.iter().map(DeviceNode::role).collect();
     names.extend(tops.iter().skip(1).map(|other| format!("and {}", other.role())));
     Fact::Known(disk::describe(disk, names, roots))
 }
@@ -132,7 +140,7 @@ fn why_no_device(path: &Path, mount: Option<&Mount>) -> String {
 }
 
 /// Whether the system runs from a disk that these nodes stand on, even by way of a loop device over a file.
-fn shares_system_disk(tops: &[Node], roots: &Roots, mounts: &[Mount]) -> bool {
+fn shares_system_disk(tops: &[DeviceNode], roots: &Roots, mounts: &[Mount]) -> bool {
     let system = chain::system_nodes(roots, mounts);
     let below = tops.iter().flat_map(|top| chain::down_from(top, Loops::Follow, roots, mounts));
     below.into_iter().any(|node| system.contains(&node) || system.contains(&node.disk()))
@@ -141,9 +149,9 @@ fn shares_system_disk(tops: &[Node], roots: &Roots, mounts: &[Mount]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testtree::{Tree, tree};
+    use crate::testtree::{SysfsTree, tree};
 
-    fn identity(tree: &Tree, path: &str) -> Identity {
+    fn identity(tree: &SysfsTree, path: &str) -> Identity {
         let path = if path.starts_with("/dev") { tree.path(path) } else { PathBuf::from(path) };
         identify(&path, &tree.roots)
     }

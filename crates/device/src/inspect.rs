@@ -189,7 +189,9 @@ fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspe
             };
             return Err(InspectError::Denied { path: path.to_owned(), cure });
         }
-        Err(error) => return Err(InspectError::Io { path: path.to_owned(), source: error.into() }),
+        Err(error) => {
+            return Err(InspectError::Io { path: path.to_owned(), source: error.into() });
+        }
     };
     let size = rustix::fs::seek(&device, rustix::fs::SeekFrom::End(0));
     facts.size = Bytes(size.map_err(|error| InspectError::Io { path: path.to_owned(), source: error.into() })?);

@@ -30,7 +30,7 @@ mod testloop;
 mod testtree;
 pub mod verify;
 
-pub use blockdev::{BlockDev, OnProgress, OpenDevice, Progress, SpeedMap, SpeedPoint};
+pub use blockdev::{BlockDev, OnProgress, OpenDevice, ScanProgress, SpeedMap, SpeedPoint};
 pub use bus::ceiling as bus_ceiling;
 pub use card::{RawCard, decode_card};
 pub use environment::environment;

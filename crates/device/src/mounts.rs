@@ -127,7 +127,9 @@ fn hidden(path: &Path, number: DevNum, roots: &Roots) -> Mount {
 /// The type of a file system, by the number that statfs(2) gives and, where several share it, by their directories in
 /// `/sys/fs`. Source of the numbers: `linux/magic.h`.
 fn fs_type(path: &Path, kname: Option<&str>, roots: &Roots) -> String {
-    let Ok(stat) = rustix::fs::statfs(path) else { return "unknown".to_owned() };
+    let Ok(stat) = rustix::fs::statfs(path) else {
+        return "unknown".to_owned();
+    };
     let of_ext4 = || kname.is_some_and(|kname| roots.sys.join("fs/ext4").join(kname).is_dir());
     match stat.f_type as u64 & 0xffff_ffff {
         0xef53 if of_ext4() => "ext4",

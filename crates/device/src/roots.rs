@@ -160,7 +160,9 @@ pub(crate) fn why_unread(path: &Path, error: &std::io::Error) -> String {
 
 /// Names of the entries of a folder, sorted; empty when it cannot be read.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut names: Vec<_> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names

@@ -7,7 +7,7 @@ use std::io;
 
 /// What becomes of writes beyond the real end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beyond {
+pub(crate) enum PastEndWrites {
     /// They land at the beginning again.
     Wraps,
     /// They are dropped, and reads give zeroes.
@@ -17,10 +17,10 @@ pub(crate) enum Beyond {
 }
 
 /// The card. Time passes only by reading and writing: 50 ns a written byte, 25 ns a read one.
-pub(crate) struct Card {
+pub(crate) struct FakeCard {
     pub(crate) content: Vec<u8>,
     pub(crate) claimed: u64,
-    pub(crate) beyond: Beyond,
+    pub(crate) beyond: PastEndWrites,
     /// Offset at which writes fail.
     pub(crate) write_error: Option<u64>,
     /// Offset at which reads fail.
@@ -37,14 +37,14 @@ pub(crate) struct Card {
     time: Nanos,
 }
 
-impl Card {
-    pub(crate) fn honest(size: u64) -> Card {
-        Card::false_capacity(size, size, Beyond::Wraps)
+impl FakeCard {
+    pub(crate) fn honest(size: u64) -> FakeCard {
+        FakeCard::false_capacity(size, size, PastEndWrites::Wraps)
     }
 
-    pub(crate) fn false_capacity(real: u64, claimed: u64, beyond: Beyond) -> Card {
+    pub(crate) fn false_capacity(real: u64, claimed: u64, beyond: PastEndWrites) -> FakeCard {
         let content = vec![0; usize::try_from(real).unwrap()];
-        Card {
+        FakeCard {
             content,
             claimed,
             beyond,
@@ -63,20 +63,20 @@ impl Card {
     fn place(&self, offset: u64) -> Option<usize> {
         let real = self.content.len() as u64;
         match self.beyond {
-            Beyond::Wraps => Some((offset % real) as usize),
-            Beyond::Vanishes | Beyond::Refuses => (offset < real).then_some(offset as usize),
+            PastEndWrites::Wraps => Some((offset % real) as usize),
+            PastEndWrites::Vanishes | PastEndWrites::Refuses => (offset < real).then_some(offset as usize),
         }
     }
 
     fn fails(&self, at: Option<u64>, offset: u64, len: usize) -> io::Result<()> {
         let end = offset + len as u64;
         let hit = at.is_some_and(|at| (offset..end).contains(&at));
-        let hit = hit || self.pulled || self.beyond == Beyond::Refuses && end > self.content.len() as u64;
+        let hit = hit || self.pulled || self.beyond == PastEndWrites::Refuses && end > self.content.len() as u64;
         if hit { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
     }
 }
 
-impl BlockDev for Card {
+impl BlockDev for FakeCard {
     fn size(&self) -> Bytes {
         Bytes(self.claimed)
     }
@@ -155,7 +155,7 @@ pub(crate) struct Cache {
     pub(crate) bytes: u64,
     pub(crate) forgets: Forgets,
     pub(crate) serves: Serves,
-    entries: HashMap<u64, (u64, Content)>,
+    entries: HashMap<u64, (u64, TestBlock)>,
     order: BTreeMap<u64, u64>,
     clock: u64,
 }
@@ -165,7 +165,7 @@ impl Cache {
         Cache { bytes, forgets, serves, entries: HashMap::new(), order: BTreeMap::new(), clock: 0 }
     }
 
-    fn put(&mut self, block: u64, content: Content) {
+    fn put(&mut self, block: u64, content: TestBlock) {
         self.clock += 1;
         if let Some((before, _)) = self.entries.insert(block, (self.clock, content)) {
             self.order.remove(&before);
@@ -177,7 +177,7 @@ impl Cache {
         }
     }
 
-    fn get(&mut self, block: u64) -> Option<Content> {
+    fn get(&mut self, block: u64) -> Option<TestBlock> {
         let content = self.entries.get(&block)?.1.clone();
         if self.forgets == Forgets::LeastUsed {
             self.put(block, content.clone());
@@ -188,7 +188,7 @@ impl Cache {
 
 /// What a block holds: of those that verifying writes, only what they follow from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Content {
+enum TestBlock {
     Stamp { seed: u64, offset: u64 },
     Bytes(Box<[u8]>),
 }
@@ -197,8 +197,8 @@ enum Content {
 pub(crate) struct SparseCard {
     real: u64,
     claimed: u64,
-    beyond: Beyond,
-    content: HashMap<u64, Content>,
+    beyond: PastEndWrites,
+    content: HashMap<u64, TestBlock>,
     cache: Option<Cache>,
     /// Blocks that keep their old content when they are written.
     pub(crate) drops: std::ops::Range<u64>,
@@ -210,7 +210,7 @@ pub(crate) struct SparseCard {
 impl SparseCard {
     pub(crate) const BLOCK: u64 = 4096;
 
-    pub(crate) fn new(real: u64, claimed: u64, beyond: Beyond, cache: Option<Cache>) -> SparseCard {
+    pub(crate) fn new(real: u64, claimed: u64, beyond: PastEndWrites, cache: Option<Cache>) -> SparseCard {
         let cache = cache.filter(|cache| cache.bytes > 0);
         SparseCard { real, claimed, beyond, content: HashMap::new(), cache, drops: 0..0, written: 0, time: Nanos(0) }
     }
@@ -220,7 +220,7 @@ impl SparseCard {
         for block in (0..self.real / Self::BLOCK).step_by(step as usize) {
             let mut bytes = vec![0x5a; Self::BLOCK as usize];
             bytes[..8].copy_from_slice(&block.to_le_bytes());
-            self.content.insert(block, Content::Bytes(bytes.into()));
+            self.content.insert(block, TestBlock::Bytes(bytes.into()));
         }
     }
 
@@ -228,7 +228,8 @@ impl SparseCard {
     pub(crate) fn is_as_filled(&self, step: u64) -> bool {
         let mut fresh = SparseCard::new(self.real, self.claimed, self.beyond, None);
         fresh.fill(step);
-        let zero = |content: &Content| matches!(content, Content::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0));
+        let zero =
+            |content: &TestBlock| matches!(content, TestBlock::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0));
         let kept = fresh.content.iter().all(|(block, content)| self.content.get(block) == Some(content));
         kept && self.content.iter().all(|(block, content)| zero(content) || fresh.content.contains_key(block))
     }
@@ -236,8 +237,8 @@ impl SparseCard {
     fn place(&self, block: u64) -> Option<u64> {
         let real = self.real / Self::BLOCK;
         match self.beyond {
-            Beyond::Wraps => Some(block % real),
-            Beyond::Vanishes | Beyond::Refuses => (block < real).then_some(block),
+            PastEndWrites::Wraps => Some(block % real),
+            PastEndWrites::Vanishes | PastEndWrites::Refuses => (block < real).then_some(block),
         }
     }
 
@@ -265,9 +266,9 @@ impl BlockDev for SparseCard {
             }
             self.written += bytes.len() as u64;
             let content = crate::verify::stamped(bytes)
-                .map_or_else(|| Content::Bytes(bytes.into()), |(seed, offset)| Content::Stamp { seed, offset });
+                .map_or_else(|| TestBlock::Bytes(bytes.into()), |(seed, offset)| TestBlock::Stamp { seed, offset });
             let (place, served) = (self.place(block), self.is_served(block));
-            if place.is_none() && !served && self.beyond == Beyond::Refuses {
+            if place.is_none() && !served && self.beyond == PastEndWrites::Refuses {
                 return Err(io::Error::from_raw_os_error(5));
             }
             if let Some(place) = place {
@@ -287,13 +288,13 @@ impl BlockDev for SparseCard {
             let cached =
                 if self.is_served(block) { self.cache.as_mut().and_then(|cache| cache.get(block)) } else { None };
             let place = self.place(block);
-            if cached.is_none() && place.is_none() && self.beyond == Beyond::Refuses {
+            if cached.is_none() && place.is_none() && self.beyond == PastEndWrites::Refuses {
                 return Err(io::Error::from_raw_os_error(5));
             }
             match cached.or_else(|| self.content.get(&place?).cloned()) {
                 None => bytes.fill(0),
-                Some(Content::Bytes(held)) => bytes.copy_from_slice(&held),
-                Some(Content::Stamp { seed, offset }) => crate::verify::stamp(seed, offset, bytes),
+                Some(TestBlock::Bytes(held)) => bytes.copy_from_slice(&held),
+                Some(TestBlock::Stamp { seed, offset }) => crate::verify::stamp(seed, offset, bytes),
             }
         }
         Ok(())

@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An unpacked tree; it is removed when dropped.
-pub(crate) struct Tree {
+pub(crate) struct SysfsTree {
     folder: tempfile::TempDir,
     pub(crate) roots: Roots,
 }
 
 /// Unpacks a tree by its name.
-pub(crate) fn tree(name: &str) -> Tree {
+pub(crate) fn tree(name: &str) -> SysfsTree {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs").join(format!("{name}.tree"));
     let text = std::fs::read_to_string(&source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
     let folder = tempfile::tempdir().unwrap();
-    let tree = Tree { roots: Roots::beneath(folder.path()), folder };
+    let tree = SysfsTree { roots: Roots::beneath(folder.path()), folder };
     let mut short: BTreeMap<String, String> = BTreeMap::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -46,13 +46,15 @@ pub(crate) fn tree(name: &str) -> Tree {
 }
 
 fn expand(text: &str, short: &BTreeMap<String, String>) -> String {
-    let Some(rest) = text.strip_prefix('$') else { return text.to_owned() };
+    let Some(rest) = text.strip_prefix('$') else {
+        return text.to_owned();
+    };
     let (name, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let long = short.get(name).unwrap_or_else(|| panic!("`${name}` has no meaning"));
     format!("{long}{rest}")
 }
 
-impl Tree {
+impl SysfsTree {
     /// A path of the tree as tests name it, where it really is.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path.trim_start_matches('/'))
@@ -73,7 +75,9 @@ impl Tree {
 
     /// Makes the links and nodes that the kernel makes for every block device.
     fn link_devices(&self, folder: &Path) {
-        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            return;
+        };
         for entry in entries.map(Result::unwrap).filter(|entry| entry.file_type().unwrap().is_dir()) {
             let below = entry.path();
             if let Ok(number) = std::fs::read_to_string(below.join("dev")) {

@@ -4,7 +4,7 @@
 //! Without a `fio` on the PATH each test says so and passes. Nothing is measured: `--parse-only`, or a few bytes on
 //! the `null` engine.
 
-use hakaru_dialects::fio::{Action, Invocation, ParseContext, options, parse};
+use hakaru_dialects::fio::{FioAction, Invocation, ParseContext, options, parse};
 use hakaru_model::job::{Job, SizeSpec};
 use hakaru_model::units::Bytes;
 use std::ffi::OsString;
@@ -51,18 +51,24 @@ fn jobs(invocation: &Invocation) -> Vec<Job> {
 
 #[test]
 fn each_option_and_engine_of_fio_is_known() {
-    let Some((_, text)) = real(&["--cmdhelp=all"], &[]) else { return };
+    let Some((_, text)) = real(&["--cmdhelp=all"], &[]) else {
+        return;
+    };
     let names: Vec<&str> = text.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim()).collect();
     assert!(names.len() > 200, "{} options", names.len());
     let unknown: Vec<&&str> = names.iter().filter(|name| options::find(name).is_none()).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
-    let Some((_, text)) = real(&["--enghelp"], &[]) else { return };
+    let Some((_, text)) = real(&["--enghelp"], &[]) else {
+        return;
+    };
     for engine in text.lines().skip(1).map(str::trim).filter(|name| !name.is_empty()) {
         assert!(options::ENGINES.iter().any(|known| known.names.contains(&engine)), "engine {engine}");
         if !["io_uring", "libaio", "pvsync2", "mmap", "sg", "rados"].contains(&engine) {
             continue;
         }
-        let Some((_, text)) = real(&[&format!("--enghelp={engine}")], &[]) else { return };
+        let Some((_, text)) = real(&[&format!("--enghelp={engine}")], &[]) else {
+            return;
+        };
         for (name, _) in text.lines().filter_map(|line| line.split_once(':')) {
             assert!(options::find(name.trim()).is_some(), "option {name} of {engine}");
         }
@@ -145,7 +151,9 @@ fn the_same_command_lines_are_understood() {
     for command in commands {
         let words: Vec<&str> =
             ["--parse-only", "--name=x", "--size=64k"].into_iter().chain(command.split_whitespace()).collect();
-        let Some((understood, said)) = real(&words, &[]) else { return };
+        let Some((understood, said)) = real(&words, &[]) else {
+            return;
+        };
         let parsed = ours(&words, &[]);
         if understood != parsed.is_ok() {
             differing.push(format!("{command}\n  fio: {understood} {said}\n  ours: {:?}", parsed.err()));
@@ -172,7 +180,9 @@ fn sizes_and_times_are_the_same_numbers() {
         |options: &[&str]| jobs(&ours(&[&["--name=x"], options].concat(), &[]).expect("ours reads it")).remove(0);
     let sizes = ["4k", "4K", "4kB", "4ki", "4KiB", "1m", "1MiB", "0x1000", "4096b", "1t", "1pib", "1g", "+4k", "010"];
     for before in [&[][..], &["--kb_base=1000"]] {
-        let Some(wanted) = real_values("size", &sizes, before) else { return };
+        let Some(wanted) = real_values("size", &sizes, before) else {
+            return;
+        };
         assert_eq!(wanted.len(), sizes.len());
         for (size, wanted) in sizes.iter().zip(wanted) {
             let typed = format!("--size={size}");
@@ -181,8 +191,12 @@ fn sizes_and_times_are_the_same_numbers() {
         }
     }
     let times = ["10", "10s", "10m", "2h", "1d", "10ms", "500us", "10usec", "10msec", "10S", "010"];
-    let Some(seconds) = real_values("runtime", &times, &[]) else { return };
-    let Some(micros) = real_values("thinktime", &times, &[]) else { return };
+    let Some(seconds) = real_values("runtime", &times, &[]) else {
+        return;
+    };
+    let Some(micros) = real_values("thinktime", &times, &[]) else {
+        return;
+    };
     assert_eq!((seconds.len(), micros.len()), (times.len(), times.len()));
     for (index, time) in times.iter().enumerate() {
         let job = parsed(&[&format!("--runtime={time}"), &format!("--thinktime={time}")]);
@@ -244,9 +258,11 @@ fn jobs_have_the_same_names_groups_and_typed_options() {
     for (command, files) in calls {
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let words: Vec<&str> = ["--output-format=json"].into_iter().chain(command.split_whitespace()).collect();
-        let Some((_, said)) = real(&words, &files) else { return };
+        let Some((_, said)) = real(&words, &files) else {
+            return;
+        };
         let parsed = ours(&words, &files).unwrap_or_else(|e| panic!("{command}: {e}"));
-        assert_eq!(parsed.action, Action::Run);
+        assert_eq!(parsed.action, FioAction::Run);
         let globals = object(&said[..said.find("\"jobs\"").expect("a result")], "global options").map(pairs);
         assert_eq!(parsed.global_options, globals.unwrap_or_default(), "{command}");
         let told: Vec<&str> = said.split("\"jobname\" : ").skip(1).collect();
@@ -266,7 +282,9 @@ fn jobs_have_the_same_names_groups_and_typed_options() {
 fn fio_shows_job_files_as_commands_that_mean_the_same() {
     let text = "[global]\nioengine=null\nsize=8k\nbs=4k\n[seq]\nrw=write\nstonewall\n[rand]\nrw=randrw\nrwmixread=70\nnumjobs=2\niodepth=4\n";
     let files = [("a.fio", text)];
-    let Some((_, shown)) = real(&["--showcmd", "a.fio"], &files) else { return };
+    let Some((_, shown)) = real(&["--showcmd", "a.fio"], &files) else {
+        return;
+    };
     let words: Vec<&str> = shown.split_whitespace().skip(1).collect();
     let (from_fio, from_file) = (ours(&words, &[]).unwrap(), ours(&["a.fio"], &files).unwrap());
     let without_options = |invocation: &Invocation| {

@@ -8,7 +8,7 @@ mod support;
 
 use hakaru_dialects::fio::JobExtras;
 use hakaru_dialects::fio::output::{
-    Progress, RunView, StartView, WorkerState, banner, laying_out, normal, status_line,
+    RunView, StartView, StatusLine, WorkerState, banner, laying_out, normal, status_line,
 };
 use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::folded_middle;
@@ -276,7 +276,9 @@ fn steps(body: &[&str]) -> Vec<(u64, u64, f64)> {
 
 fn disk(line: &str) -> DiskStats {
     let pair = |name: &str| -> (u64, u64) {
-        let Some(text) = between(line, &format!("{name}="), ",") else { return (0, 0) };
+        let Some(text) = between(line, &format!("{name}="), ",") else {
+            return (0, 0);
+        };
         let (a, b) = text.split_once('/').unwrap();
         (a.parse().unwrap(), b.parse().unwrap())
     };
@@ -318,7 +320,7 @@ fn status(line: &str, job: &Job) -> String {
         };
         PerOp { read: one("r="), write: one("w="), trim: 0 }
     };
-    status_line(&Progress {
+    status_line(&StatusLine {
         running: field(&line.replace(' ', "="), "Jobs:") as u32,
         open_files: number(between(line, "(f=", ")").unwrap()) as u32,
         states: vec![WorkerState::running(&job.access); job.numjobs as usize],
@@ -326,7 +328,7 @@ fn status(line: &str, job: &Job) -> String {
         bytes_per_s: rates(fields[2]),
         iops: rates(fields[3]),
         eta_s: Some(0),
-        ..Progress::default()
+        ..StatusLine::default()
     })
 }
 
@@ -396,7 +398,9 @@ const OLD: [&str; 2] = ["fio-3.12", "fio-3.13"];
 fn without_rounding(text: &str) -> String {
     let line = |line: &str| match (line.split_once("per="), line.split_once("io=")) {
         (Some((before, after)), _) => format!("{before}{}", after.split_once(',').unwrap().1),
-        (_, Some((before, after))) if line.contains("run=") => format!("{before}{}", after.split_once(',').unwrap().1),
+        (_, Some((before, after))) if line.contains("run=") => {
+            format!("{before}{}", after.split_once(',').unwrap().1)
+        }
         _ => line.to_owned(),
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")

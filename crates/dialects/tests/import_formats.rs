@@ -3,7 +3,7 @@
 //! The jobs run on fio's null engine or on small temporary files. Where no fio is installed there is nothing to compare
 //! with, and the test says so.
 
-use hakaru_dialects::import::{Format, ImportedRun, Source, import};
+use hakaru_dialects::import::{ImportedRun, SourceFormat, SourceText, import};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Latency, Samples};
 use hakaru_model::reported::Percentile;
@@ -64,21 +64,21 @@ struct Steps {
 }
 
 /// Text switches its unit with the values, so that its steps are known from them.
-fn steps(format: Format, exact: &Samples) -> Steps {
+fn steps(format: SourceFormat, exact: &Samples) -> Steps {
     let deviation = exact.deviation().unwrap_or(0.0);
     let unit: f64 = match (format, exact.min, exact.max) {
-        (Format::FioTerse, ..) => 1e3,
+        (SourceFormat::FioTerse, ..) => 1e3,
         (_, min, max) if min > 2_000_000 && max > 99_999_999 && deviation > 1e6 => 1e6,
         (_, min, max) if min > 2_000 && max > 99_999 && deviation > 1e3 => 1e3,
         _ => 1.0,
     };
     Steps {
         extreme: unit.max(exact.max as f64 * 1e-4),
-        mean: if format == Format::FioTerse { 1.0 } else { unit / 100.0 },
+        mean: if format == SourceFormat::FioTerse { 1.0 } else { unit / 100.0 },
     }
 }
 
-fn compare_latency(what: &str, format: Format, exact: &Latency, other: &Latency) {
+fn compare_latency(what: &str, format: SourceFormat, exact: &Latency, other: &Latency) {
     let (exact, other) = (&exact.stat, &other.stat);
     if other.count == 0 {
         return;
@@ -112,7 +112,7 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
     let reports = exact.reported.workers.iter().zip(&other.reported.workers);
     for ((a, b), (more_a, more_b)) in a.iter().zip(&b).zip(reports) {
         assert_eq!((&a.name, a.runtime), (&b.name, b.runtime), "{what}");
-        if other.format == Format::FioText {
+        if other.format == SourceFormat::FioText {
             assert_eq!(more_a.members, more_b.members, "{what}");
             assert_eq!(a.cpu, b.cpu, "{what}");
             compare_latency(&format!("{what} sync"), other.format, &a.sync, &b.sync);
@@ -126,7 +126,7 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
             let (x, y) = (&a.ops[op], &b.ops[op]);
             match other.format {
                 // Terse lines tell whole KiB, and no counts.
-                Format::FioTerse => {
+                SourceFormat::FioTerse => {
                     assert!(near(x.bytes as f64, y.bytes as f64, 1024.0), "{what}: {} {}", x.bytes, y.bytes)
                 }
                 _ => assert_eq!((x.ios, x.short), (y.ios, y.short), "{what}"),
@@ -137,7 +137,7 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
             compare_latency(&format!("{what} clat"), other.format, &x.clat, &y.clat);
             compare_latency(&format!("{what} lat"), other.format, &x.lat, &y.lat);
             compare_latency(&format!("{what} slat"), other.format, &x.slat, &y.slat);
-            if other.format == Format::FioText {
+            if other.format == SourceFormat::FioText {
                 compare_percentiles(&what, &more_a.ops[op].clat, &more_b.ops[op].clat);
                 compare_percentiles(&what, &more_a.ops[op].lat, &more_b.ops[op].lat);
                 assert_eq!(
@@ -205,16 +205,16 @@ fn every_form_of_drawn_runs_has_the_same_figures() {
             eprintln!("SKIPPED: fio is not installed");
             return;
         };
-        let found = import(&[Source { name: "out", text: &output }]);
+        let found = import(&[SourceText { name: "out", text: &output }]);
         assert_eq!(found.unread, [], "{arguments}");
-        let of = |format: Format| {
+        let of = |format: SourceFormat| {
             let run = found.runs.iter().map(|found| &found.run).find(|run| run.format == format);
             run.unwrap_or_else(|| panic!("{arguments}: no {}", format.name()))
         };
         let workers = |run: &ImportedRun| run.phases.iter().flat_map(|phase| phase.workers.clone()).collect::<Vec<_>>();
-        let exact = workers(of(Format::FioJson));
+        let exact = workers(of(SourceFormat::FioJson));
         let contradicts = |run: &ImportedRun| run.caveats.iter().any(|c| c.to_string().contains("does not fit"));
-        for format in [Format::FioText, Format::FioTerse] {
+        for format in [SourceFormat::FioText, SourceFormat::FioTerse] {
             let other = of(format);
             assert_eq!(other.unread, [], "{arguments}: {}", format.name());
             let read = workers(other);
@@ -229,7 +229,7 @@ fn every_form_of_drawn_runs_has_the_same_figures() {
                         "{arguments}, {}: {x:?} {y:?}",
                         format.name()
                     );
-                    if format == Format::FioText {
+                    if format == SourceFormat::FioText {
                         assert_eq!(x.ios, y.ios, "{arguments}");
                     }
                 }
@@ -250,17 +250,17 @@ fn every_form_of_a_run_is_the_same_record() {
             eprintln!("SKIPPED: fio is not installed");
             return;
         };
-        let found = import(&[Source { name: "out", text: &output }]);
+        let found = import(&[SourceText { name: "out", text: &output }]);
         assert_eq!(found.unread, [], "{arguments}");
-        let of = |format: Format| {
+        let of = |format: SourceFormat| {
             let mut runs = found.runs.iter().map(|found| &found.run).filter(|run| run.format == format);
             let run = runs.next().unwrap_or_else(|| panic!("{arguments}: no {}", format.name()));
             assert!(runs.next().is_none(), "{arguments}: {} twice", format.name());
             assert_eq!(run.unread, [], "{arguments}: {}", format.name());
             run
         };
-        let json = of(Format::FioJson);
-        for form in [Format::FioText, Format::FioTerse] {
+        let json = of(SourceFormat::FioJson);
+        for form in [SourceFormat::FioText, SourceFormat::FioTerse] {
             compare(&format!("{arguments}, {}", form.name()), json, of(form));
         }
         let asked = |run: &ImportedRun| {
@@ -269,6 +269,6 @@ fn every_form_of_a_run_is_the_same_record() {
                 |job: &hakaru_model::job::Job| (job.name.clone(), job.access.random, job.queue.iodepth, job.numjobs);
             jobs.map(job).collect::<Vec<_>>()
         };
-        assert_eq!(asked(json), asked(of(Format::FioText)), "{arguments}");
+        assert_eq!(asked(json), asked(of(SourceFormat::FioText)), "{arguments}");
     }
 }

@@ -1,6 +1,6 @@
 //! Damaged, foreign and endless texts: nothing panics, nothing is invented, and what was left out is told.
 
-use hakaru_dialects::import::{Found, Source, csv, fio, import};
+use hakaru_dialects::import::{ImportResult, SourceText, csv, fio, import};
 use proptest::prelude::*;
 use std::time::Instant;
 
@@ -25,8 +25,8 @@ const OTHERS: &str = "\
 3;fio-3.33;n;0;0;3928;3928000;982000;1;0;0;0.000000;0.000000;0;6;0.031950;0.274399;1.000000%=0\n\
 {\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [ { \"jobname\" : \"n\", \"read\" : { \"io_bytes\" : 4096, \"bw_bytes\" : 9, \"runtime\" : 5 } } ]\n}\n";
 
-fn read(text: &str) -> Found {
-    let found = import(&[Source { name: "x.txt", text }, Source { name: "y_bw.1.log", text }]);
+fn read(text: &str) -> ImportResult {
+    let found = import(&[SourceText { name: "x.txt", text }, SourceText { name: "y_bw.1.log", text }]);
     for one in &found.runs {
         // What was read can be printed and stored.
         let _ = fio::print(&one.run.reported, &one.run.program);
@@ -77,7 +77,7 @@ fn a_megabyte_of_noise_holds_no_result() {
 #[test]
 fn many_logs_take_little_time() {
     let texts: Vec<(String, &str)> = (0..600).map(|i| (format!("log-{i}.txt"), LOGS[i % LOGS.len()])).collect();
-    let sources: Vec<Source<'_>> = texts.iter().map(|(name, text)| Source { name, text }).collect();
+    let sources: Vec<SourceText<'_>> = texts.iter().map(|(name, text)| SourceText { name, text }).collect();
     let begun = Instant::now();
     let found = import(&sources);
     assert_eq!(found.runs.len(), 700);

@@ -1,7 +1,7 @@
 //! Results as people post them: issues, mails, wikis, logs of other programs, in several languages, cut wherever it pleased
 //! them. What is read of each, what is not, and why. Each file says where it was found; all are shortened.
 
-use hakaru_dialects::import::{Found, ImportedRun, Source, import};
+use hakaru_dialects::import::{ImportResult, ImportedRun, SourceText, import};
 use hakaru_model::job::Op;
 use hakaru_model::record::PhaseRecord;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ fn did(run: &ImportedRun, index: usize, phase: &PhaseRecord) -> String {
     told.join("; ")
 }
 
-fn told(found: &Found) -> String {
+fn told(found: &ImportResult) -> String {
     let mut text = String::new();
     for one in &found.runs {
         let ImportedRun { format, program, lines, figures, path, outcome, unread, caveats, .. } = &one.run;
@@ -62,7 +62,7 @@ fn what_people_paste_is_read() {
     let mut all = String::new();
     for path in paths {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let found = import(&[Source { name, text: &std::fs::read_to_string(&path).unwrap() }]);
+        let found = import(&[SourceText { name, text: &std::fs::read_to_string(&path).unwrap() }]);
         assert!(!found.runs.is_empty(), "nothing was read of {name}");
         let _ = writeln!(all, "=== {name}\n{}", told(&found));
     }

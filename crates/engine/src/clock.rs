@@ -92,7 +92,9 @@ impl ClockChoice {
 
     /// How far the counter has run away from the kernel's clock since `start`, in millionths.
     pub fn drift_ppm(&self, start: &ClockMark) -> Option<f64> {
-        let ClockChoice::Counter(rate) = self else { return None };
+        let ClockChoice::Counter(rate) = self else {
+            return None;
+        };
         let end = ClockMark::take();
         let kernel = end.kernel.checked_sub(start.kernel)?;
         let counter = rate.nanos(end.counter.checked_sub(start.counter)?);

@@ -1,6 +1,6 @@
 //! What writes carry: random bytes, patterns, and mixes of both that compress by a given share.
 
-use hakaru_model::job::{Buffers, Fill};
+use hakaru_model::job::{BufferContent, Buffers};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::rng::Rng;
 
@@ -18,7 +18,7 @@ const UNLIKE_AT_LEAST: usize = 36 << 10;
 /// Bytes of random data that a worker needs beyond its blocks, for each I/O in flight.
 pub(crate) fn spare(plan: &WorkerPlan) -> usize {
     let marked = plan.buffers.scramble && !plan.buffers.refill && plan.verify.is_none();
-    if !plan.writes || !marked || plan.buffers.fill != Fill::Random || plan.max_block as usize >= UNLIKE {
+    if !plan.writes || !marked || plan.buffers.fill != BufferContent::Random || plan.max_block as usize >= UNLIKE {
         return 0;
     }
     (UNLIKE_IN_ALL / plan.queue.iodepth.max(1) as usize).clamp(UNLIKE_AT_LEAST, UNLIKE)
@@ -88,10 +88,10 @@ impl Content {
 /// Fills a buffer for writing.
 pub(crate) fn fill(buffer: &mut [u8], buffers: &Buffers, rng: &mut Rng) {
     match &buffers.fill {
-        Fill::Zero => buffer.fill(0),
-        Fill::Random => fill_random(buffer, rng),
-        Fill::Pattern(pattern) => repeat(buffer, pattern),
-        Fill::Compressible(percent) => {
+        BufferContent::Zero => buffer.fill(0),
+        BufferContent::Random => fill_random(buffer, rng),
+        BufferContent::Pattern(pattern) => repeat(buffer, pattern),
+        BufferContent::Compressible(percent) => {
             let chunk = match buffers.compress_chunk {
                 None => CHUNK,
                 Some(bytes) if bytes.0 == 0 => buffer.len(),
@@ -137,23 +137,23 @@ mod tests {
         buffer
     }
 
-    fn of(fill: Fill) -> Buffers {
+    fn of(fill: BufferContent) -> Buffers {
         Buffers { fill, ..Buffers::default() }
     }
 
     #[test]
     fn buffers_hold_what_was_asked() {
-        assert_eq!(&filled(10_000, of(Fill::Pattern(b"abc".to_vec())))[9_996..], b"abca");
+        assert_eq!(&filled(10_000, of(BufferContent::Pattern(b"abc".to_vec())))[9_996..], b"abca");
         let zeros = |buffer: Vec<u8>| buffer.iter().filter(|&&b| b == 0).count();
-        assert!((4_900..5_200).contains(&zeros(filled(10_000, of(Fill::Compressible(50))))));
-        assert!(zeros(filled(10_000, of(Fill::Random))) < 100);
-        assert_eq!(zeros(filled(100, of(Fill::Zero))), 100);
+        assert!((4_900..5_200).contains(&zeros(filled(10_000, of(BufferContent::Compressible(50))))));
+        assert!(zeros(filled(10_000, of(BufferContent::Random))) < 100);
+        assert_eq!(zeros(filled(100, of(BufferContent::Zero))), 100);
     }
 
     /// Distinct blocks of 2000.
     fn distinct(percent: u32, working_set: u64) -> usize {
-        let repeats = hakaru_model::job::Repeats { percent, ..Default::default() };
-        let mut content = Content::with(Buffers { repeats, ..of(Fill::Random) }, 7, working_set);
+        let repeats = hakaru_model::job::DedupeRule { percent, ..Default::default() };
+        let mut content = Content::with(Buffers { repeats, ..of(BufferContent::Random) }, 7, working_set);
         let mut seen = std::collections::HashSet::new();
         for _ in 0..2000 {
             let mut block = vec![0; 512];
@@ -176,10 +176,10 @@ mod tests {
 
     #[test]
     fn workers_repeat_the_set_they_share() {
-        let repeats = hakaru_model::job::Repeats { percent: 50, shared: true, sharers: 2, ..Default::default() };
+        let repeats = hakaru_model::job::DedupeRule { percent: 50, shared: true, sharers: 2, ..Default::default() };
         let mut seen = std::collections::HashMap::new();
         for worker in 0..2 {
-            let mut content = Content::with(Buffers { repeats, ..of(Fill::Random) }, worker, 50);
+            let mut content = Content::with(Buffers { repeats, ..of(BufferContent::Random) }, worker, 50);
             for _ in 0..2000 {
                 let mut block = vec![0; 512];
                 content.fill(&mut block);
@@ -199,7 +199,7 @@ mod tests {
                 let buffers = Buffers {
                     compress_chunk: chunk.map(Bytes),
                     fixed_part: fixed.as_bytes().to_vec(),
-                    ..of(Fill::Compressible(percent))
+                    ..of(BufferContent::Compressible(percent))
                 };
                 let buffer = filled(1 << 20, buffers);
                 let packed = miniz_oxide::deflate::compress_to_vec(&buffer, 6).len();

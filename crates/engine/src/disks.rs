@@ -83,12 +83,12 @@ fn difference(name: String, before: &Counts, now: &Counts, elapsed: Duration) ->
 #[derive(Debug)]
 pub(crate) struct DiskWindow {
     names: Vec<String>,
-    first: Mutex<Option<Reading>>,
-    last: Mutex<Option<Reading>>,
+    first: Mutex<Option<DiskReading>>,
+    last: Mutex<Option<DiskReading>>,
 }
 
 #[derive(Debug)]
-struct Reading {
+struct DiskReading {
     counts: Vec<Option<Counts>>,
     /// Bytes this process had read, and sent to be written.
     own: Option<(u64, u64)>,
@@ -116,9 +116,9 @@ impl DiskWindow {
         }
     }
 
-    fn read(&self) -> Reading {
+    fn read(&self) -> DiskReading {
         let counts = self.names.iter().map(|name| read(name)).collect();
-        Reading { counts, own: own_io(), at: Instant::now() }
+        DiskReading { counts, own: own_io(), at: Instant::now() }
     }
 
     /// What the disks did between the two. `None` where nothing was read.

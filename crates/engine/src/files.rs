@@ -23,12 +23,12 @@ const BLOCK: usize = 4096;
 /// Removes the files of a phase that are not to stay, whatever ends the phase. Those that were there before only once its
 /// work has begun: what was refused leaves everything as it was.
 #[derive(Debug)]
-pub(crate) struct Sweeper<'a> {
+pub(crate) struct CleanupGuard<'a> {
     pub(crate) files: &'a [FilePlan],
     pub(crate) begun: bool,
 }
 
-impl Drop for Sweeper<'_> {
+impl Drop for CleanupGuard<'_> {
     fn drop(&mut self) {
         let ours = |kind| kind == TargetKind::Absent || self.begun && kind == TargetKind::File;
         for file in self.files.iter().filter(|file| file.unlink && ours(file.kind)) {
@@ -137,20 +137,22 @@ fn write_through(
 
 /// Opens the files of a worker again, after removing them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reopener<'a> {
+pub(crate) struct FileRecreator<'a> {
     pub(crate) plan: &'a WorkerPlan,
     pub(crate) files: &'a [FilePlan],
     pub(crate) direct_fallback: bool,
 }
 
-impl Reopener<'_> {
+impl FileRecreator<'_> {
     /// Removes the file of a region and opens what is made in its place. `None` for what is no file.
     ///
     /// # Errors
     /// What the file system answers; ENOENT for a worker that only reads.
     pub(crate) fn renew(&self, region: u32) -> Result<Option<OwnedFd>, Errno> {
         let place = self.plan.stream.regions.get(region as usize);
-        let Some(file) = place.and_then(|place| self.files.get(place.file as usize)) else { return Ok(None) };
+        let Some(file) = place.and_then(|place| self.files.get(place.file as usize)) else {
+            return Ok(None);
+        };
         if !matches!(file.kind, TargetKind::File | TargetKind::Absent) {
             return Ok(None);
         }
@@ -178,7 +180,9 @@ pub(crate) fn open_all(
 ) -> Result<Vec<OwnedFd>, RunError> {
     let mut opened = Vec::new();
     for region in &plan.stream.regions {
-        let Some(file) = files.get(region.file as usize) else { continue };
+        let Some(file) = files.get(region.file as usize) else {
+            continue;
+        };
         let fd = open_one(plan, file, direct_fallback, caveats)?;
         if plan.invalidate {
             drop_cache(&fd, file, caveats);
@@ -234,7 +238,9 @@ fn open_one(
             }
             open(flags - OFlags::DIRECT)
         }
-        Err(Errno::INVAL) if plan.direct => return Err(RunError::NoDirect { path: file.path.clone() }),
+        Err(Errno::INVAL) if plan.direct => {
+            return Err(RunError::NoDirect { path: file.path.clone() });
+        }
         answer => answer,
     }
     .map_err(|errno| RunError::Open { path: file.path.clone(), purpose, errno })
@@ -286,7 +292,9 @@ fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {
 
 /// Brings a range into the page cache. What cannot be read now will be an error of the job itself.
 fn read_through(fd: &OwnedFd, offset: u64, len: u64) {
-    let Ok(mut buffer) = AlignedBuffer::new(PIECE) else { return };
+    let Ok(mut buffer) = AlignedBuffer::new(PIECE) else {
+        return;
+    };
     let mut at = offset;
     while at < offset + len {
         match rustix::io::pread(fd, buffer.as_mut_slice(), at) {

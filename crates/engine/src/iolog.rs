@@ -4,7 +4,7 @@
 //! of them are under way it waits, so that a slow disk for the log slows the job down rather than filling memory.
 //! Names of files and the form of lines are not its business.
 
-use crate::tally::{Sums, Tally};
+use crate::worker_stats::{WindowSums, WorkerStats};
 use hakaru_model::histogram::FOLDED_BUCKETS;
 use hakaru_model::job::rules::Logs;
 use hakaru_model::job::{Op, PerOp};
@@ -88,7 +88,7 @@ pub(crate) struct IoLog {
     next_window: u64,
     next_histogram: u64,
     window_begun: Nanos,
-    base: PerOp<Sums>,
+    base: PerOp<WindowSums>,
     /// Counts of histograms when the stretch began.
     counted: PerOp<Vec<u64>>,
 }
@@ -103,7 +103,7 @@ pub(crate) struct Periods {
 impl IoLog {
     /// `None` for a job that keeps no log.
     pub(crate) fn new(logs: &Logs, plan: &WorkerPlan, queued: bool) -> Option<Box<IoLog>> {
-        let none = PerOp::all(Sums::default());
+        let none = PerOp::all(WindowSums::default());
         logs.any().then(|| {
             Box::new(IoLog {
                 logs: *logs,
@@ -148,7 +148,7 @@ impl IoLog {
     }
 
     /// Ends whatever has come to its end, and at the end of the job all there is. Whether there is anything to tell.
-    pub(crate) fn look(&mut self, now: u64, at: Nanos, periods: Periods, last: bool, tally: &mut Tally) -> bool {
+    pub(crate) fn look(&mut self, now: u64, at: Nanos, periods: Periods, last: bool, tally: &mut WorkerStats) -> bool {
         if let Some(length) = periods.window
             && (last || now >= self.next_window)
         {
@@ -165,7 +165,7 @@ impl IoLog {
         !self.chunk.is_empty() && (last || periods.window.is_some() || periods.histogram.is_some())
     }
 
-    fn close_window(&mut self, at: Nanos, whole: bool, tally: &mut Tally) {
+    fn close_window(&mut self, at: Nanos, whole: bool, tally: &mut WorkerStats) {
         let length = at.0.saturating_sub(self.window_begun.0).max(1);
         self.window_begun = at;
         for op in Op::ALL {
@@ -192,10 +192,12 @@ impl IoLog {
         }
     }
 
-    fn close_histograms(&mut self, at: Nanos, tally: &Tally) {
+    fn close_histograms(&mut self, at: Nanos, tally: &WorkerStats) {
         let joined = 1 << self.logs.coarseness.min(FOLDED_BUCKETS.ilog2());
         for op in Op::ALL {
-            let Some(histogram) = tally.clat_histogram(op) else { continue };
+            let Some(histogram) = tally.clat_histogram(op) else {
+                continue;
+            };
             let folded = histogram.fold();
             let now: Vec<u64> = folded.chunks(joined).map(|chunk| chunk.iter().sum()).collect();
             let before = &self.counted[op];

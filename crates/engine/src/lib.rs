@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod backend;
-mod beside;
 mod clock;
 mod content;
 mod disks;
@@ -23,9 +22,10 @@ mod shared;
 pub mod sim;
 mod start;
 mod steady;
-mod tally;
 mod verify;
 mod worker;
+mod worker_setup;
+mod worker_stats;
 mod zones;
 
 pub use clock::{ClockChoice, ClockMark, ClockReads, CounterRate, test_clocks};
@@ -34,5 +34,5 @@ pub use hakaru_sys::buffer::map_large_blocks;
 pub use idle::{IdleProfiler, Idleness};
 pub use iolog::{LogChunk, LogHistogram, LogSample};
 pub use overhead::measure_overhead;
-pub use run::{EngineReport, Flow, Layout, Observer, Progress, RunOptions, Silent, Stage, run};
+pub use run::{EngineReport, Flow, LayoutProgress, NoObserver, Observer, PhaseProgress, RunOptions, WorkerStage, run};
 pub use verify::{checksum_names, checksum_speed};

@@ -1,7 +1,7 @@
 //! Our own cost: the same worker loop on the `null` engine, timed as a measurement begins.
 
 use crate::clock::ClockChoice;
-use crate::run::{RunOptions, Silent, run};
+use crate::run::{NoObserver, RunOptions, run};
 use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::record::Overhead;
@@ -29,7 +29,7 @@ pub fn measure_overhead(clock: &ClockChoice) -> Option<Overhead> {
     let stop = AtomicBool::new(false);
     let options = RunOptions { clock, stop: &stop, direct_fallback: false, replace_engines: false, wall_clock: || 0 };
     let quickest = (0..TRIES).filter_map(|_| {
-        let report = run(&plan, &options, &mut Silent);
+        let report = run(&plan, &options, &mut NoObserver);
         let worker = report.phases.first()?.workers.first()?;
         (worker.ops.read.ios > 0).then(|| worker.runtime.0 * 1000 / worker.ops.read.ios)
     });

@@ -1,8 +1,8 @@
 //! Pacing: `rate`, `rate_iops`, `thinktime`. Says which operation is due, when it may go, and when to pause.
 
-use hakaru_model::job::{Access, Op, PerOp, Rate};
+use hakaru_model::job::{Access, Op, PerOp, RateLimits};
 use hakaru_model::rng::Rng;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 
 /// When an I/O may go, and from when its latency counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) struct Due {
 
 /// A pause between I/Os, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pause {
+pub(crate) struct ThinkPause {
     /// How long, in all.
     pub(crate) whole: u64,
     /// How much of it the processor is kept busy.
@@ -27,7 +27,7 @@ pub(crate) struct Pause {
 /// Keeps a worker to its rates, each operation to its own.
 #[derive(Debug)]
 pub(crate) struct Pacer {
-    rate: Rate,
+    rate: RateLimits,
     rng: Rng,
     does: PerOp<bool>,
     /// When the next I/O of each operation is due.
@@ -41,7 +41,7 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     /// `None` for a job that runs as fast as it can.
-    pub(crate) fn new(rate: &Rate, access: &Access, seed: u64) -> Option<Pacer> {
+    pub(crate) fn new(rate: &RateLimits, access: &Access, seed: u64) -> Option<Pacer> {
         let limited = Op::ALL.into_iter().any(|op| rate.bytes_per_s[op].is_some() || rate.iops[op].is_some());
         let does = |op| access.does(op);
         (limited || rate.thinktime.0 > 0).then(|| Pacer {
@@ -75,7 +75,7 @@ impl Pacer {
     }
 
     /// When this request may go; counts it as gone.
-    pub(crate) fn due(&mut self, request: &Request, ticks: impl Fn(u64) -> u64) -> Due {
+    pub(crate) fn due(&mut self, request: &IoRequest, ticks: impl Fn(u64) -> u64) -> Due {
         self.ios = self.ios.saturating_add(1);
         let at = self.next[request.op];
         self.next[request.op] += self.gap(request.op, request.len, &ticks);
@@ -84,15 +84,16 @@ impl Pacer {
     }
 
     /// The pause that is due before the next I/O.
-    pub(crate) fn pause(&self, now: u64, ticks: impl Fn(u64) -> u64) -> Option<Pause> {
-        let Rate { thinktime, thinktime_blocks, thinktime_spin, thinktime_iotime, thinktime_on_issue, .. } = &self.rate;
+    pub(crate) fn pause(&self, now: u64, ticks: impl Fn(u64) -> u64) -> Option<ThinkPause> {
+        let RateLimits { thinktime, thinktime_blocks, thinktime_spin, thinktime_iotime, thinktime_on_issue, .. } =
+            &self.rate;
         if thinktime.0 == 0 || self.ios == 0 {
             return None;
         }
         let counted = *thinktime_blocks > 0 && self.ios >= *thinktime_blocks;
         let timed = thinktime_iotime.0 > 0 && now.saturating_sub(self.since) >= ticks(thinktime_iotime.0);
         let (whole, spin) = (thinktime.0, thinktime_spin.0.min(thinktime.0));
-        (counted || timed).then_some(Pause { whole, spin, alone: !thinktime_on_issue })
+        (counted || timed).then_some(ThinkPause { whole, spin, alone: !thinktime_on_issue })
     }
 
     /// A pause is over.
@@ -109,7 +110,9 @@ impl Pacer {
     fn gap(&mut self, op: Op, len: u32, ticks: &impl Fn(u64) -> u64) -> u64 {
         let by_bytes = self.rate.bytes_per_s[op].filter(|&r| r > 0).map(|r| u64::from(len) * 1_000_000_000 / r);
         let by_ios = self.rate.iops[op].filter(|&r| r > 0).map(|r| 1_000_000_000 / r);
-        let Some(mean) = by_bytes.max(by_ios) else { return 0 };
+        let Some(mean) = by_bytes.max(by_ios) else {
+            return 0;
+        };
         if self.rate.poisson {
             // Gaps of a Poisson process are exponentially distributed.
             return ticks((-(1.0 - self.rng.unit()).ln() * mean as f64) as u64);
@@ -123,12 +126,12 @@ mod tests {
     use super::*;
     use hakaru_model::units::Nanos;
 
-    fn request(op: Op) -> Request {
-        Request { op, region: 0, offset: 0, len: 4096 }
+    fn request(op: Op) -> IoRequest {
+        IoRequest { op, region: 0, offset: 0, len: 4096 }
     }
 
-    fn pacer(change: impl FnOnce(&mut Rate)) -> Pacer {
-        let mut rate = Rate::default();
+    fn pacer(change: impl FnOnce(&mut RateLimits)) -> Pacer {
+        let mut rate = RateLimits::default();
         change(&mut rate);
         let mut pacer = Pacer::new(&rate, &Access::mixed(50, true), 1).unwrap();
         pacer.begin(0);
@@ -175,7 +178,7 @@ mod tests {
             r.thinktime_blocks = 2;
             r.thinktime_iotime = Nanos(1000);
         });
-        let pause = Some(Pause { whole: 500, spin: 500, alone: true });
+        let pause = Some(ThinkPause { whole: 500, spin: 500, alone: true });
         p.due(&request(Op::Read), |ns| ns);
         assert_eq!(p.pause(10, |ns| ns), None);
         assert_eq!(p.pause(1000, |ns| ns), pause, "its time is over");

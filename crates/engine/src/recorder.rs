@@ -4,7 +4,7 @@
 
 use crate::error::RunError;
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -65,8 +65,8 @@ impl Recorder {
     }
 
     /// An I/O that is issued.
-    pub(crate) fn io(&mut self, at_us: u64, request: &Request) {
-        let Request { op, region, offset, len } = *request;
+    pub(crate) fn io(&mut self, at_us: u64, request: &IoRequest) {
+        let IoRequest { op, region, offset, len } = *request;
         let action = match op {
             Op::Read => "read",
             Op::Write => "write",

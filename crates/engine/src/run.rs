@@ -5,20 +5,20 @@ mod observer;
 mod shown;
 mod watch;
 
-pub use observer::{Flow, Layout, Observer, Progress, Silent, Stage};
+pub use observer::{Flow, LayoutProgress, NoObserver, Observer, PhaseProgress, WorkerStage};
 
 use crate::clock::{ClockChoice, ClockMark};
 use crate::disks::DiskWatch;
 use crate::error::RunError;
-use crate::files::{self, Sweeper};
+use crate::files::{self, CleanupGuard};
 use crate::host::PauseWatch;
 use crate::iolog::LogChunk;
-use crate::shared::{Message, Shared};
+use crate::shared::{Message, PhaseShared};
+use crate::sim::backend::SimScheduler;
 use crate::sim::card::SimCard;
-use crate::sim::seat::World;
-use crate::start::{Starter, run_worker};
+use crate::start::{WorkerParts, run_worker};
 use crate::steady::SteadyWatch;
-use crate::worker::Surroundings;
+use crate::worker::WorkerContext;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
 use hakaru_model::measured::{HostPauses, LaidOut, PauseKind};
@@ -31,7 +31,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use watch::Watch;
+use watch::PhaseWatch;
 
 /// How often the observer hears of progress.
 const LOOK: Duration = Duration::from_millis(100);
@@ -80,7 +80,7 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
     let keeps_content = plan.phases.iter().flat_map(|phase| &phase.workers).any(|worker| worker.verify.is_some());
     let (worlds, caveats) = (BTreeMap::new(), plan.caveats.clone());
     let mut conductor =
-        Conductor { options, worlds, keeps_content, caveats, phases: Vec::new(), laid_out: 0, over: false };
+        PhaseRunner { options, worlds, keeps_content, caveats, phases: Vec::new(), laid_out: 0, over: false };
     if let ClockChoice::Kernel { because: Some(because) } = options.clock {
         conductor.note(Caveat::ClockFallback { used: options.clock.name().to_owned(), because: because.clone() });
     }
@@ -106,7 +106,7 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
     if let Some(ppm) = options.clock.drift_ppm(&mark).filter(|ppm| ppm.abs() > DRIFT_PPM) {
         conductor.note(Caveat::ClockDrift { clock: options.clock.name().to_owned(), ppm: ppm as i64 });
     }
-    let Conductor { caveats, phases, laid_out, .. } = conductor;
+    let PhaseRunner { caveats, phases, laid_out, .. } = conductor;
     let outcome = outcome(plan, &phases, options.stop.load(Relaxed), error.as_ref());
     EngineReport { phases, caveats, laid_out: Bytes(laid_out), outcome, error }
 }
@@ -143,10 +143,10 @@ fn outcome(plan: &Plan, phases: &[PhaseRecord], stopped: bool, error: Option<&Ru
     }
 }
 
-struct Conductor<'a> {
+struct PhaseRunner<'a> {
     options: &'a RunOptions<'a>,
     /// Simulated cards by name: a card keeps its state from phase to phase.
-    worlds: BTreeMap<String, Arc<World>>,
+    worlds: BTreeMap<String, Arc<SimScheduler>>,
     /// Whether these keep what is written to them, because somebody checks it.
     keeps_content: bool,
     caveats: Vec<Caveat>,
@@ -157,7 +157,7 @@ struct Conductor<'a> {
     over: bool,
 }
 
-impl Conductor<'_> {
+impl PhaseRunner<'_> {
     fn note(&mut self, caveat: Caveat) {
         if !self.caveats.contains(&caveat) {
             self.caveats.push(caveat);
@@ -165,7 +165,7 @@ impl Conductor<'_> {
     }
 
     fn phase(&mut self, index: usize, phase: &PhasePlan, observer: &mut dyn Observer) -> Result<(), RunError> {
-        let mut sweeper = Sweeper { files: &phase.files, begun: false };
+        let mut sweeper = CleanupGuard { files: &phase.files, begun: false };
         let laid_out = self.lay_out(phase, observer)?;
         let fitted = fill::fitted(phase);
         let phase = fitted.as_ref().unwrap_or(phase);
@@ -173,7 +173,7 @@ impl Conductor<'_> {
         let disks = DiskWatch::begin(&phase.files);
         let started_unix_ms = (self.options.wall_clock)();
         let head = PhaseHead { index, started_unix_ms };
-        let shared = Shared::new(&phase.workers, &phase.files);
+        let shared = PhaseShared::new(&phase.workers, &phase.files);
         let (workers, host_pauses, error) = self.work(phase, head, &shared, world.clone(), &disks, observer);
         let (disks, traffic) = (disks.so_far(), shared.disks.traffic());
         sweeper.begun = !workers.is_empty();
@@ -228,7 +228,9 @@ impl Conductor<'_> {
         let found = record.host_pauses.as_ref().unwrap_or(&none);
         for kind in [PauseKind::Stopped, PauseKind::Suspended] {
             let lengths = || found.pauses.iter().filter(|pause| pause.kind == kind).map(|pause| pause.length);
-            let Some(longest) = lengths().max() else { continue };
+            let Some(longest) = lengths().max() else {
+                continue;
+            };
             let (times, total) = (lengths().count() as u32, found.total(kind));
             self.note(Caveat::Paused { phase: phase(), kind, times, total, longest });
         }
@@ -252,12 +254,12 @@ impl Conductor<'_> {
         let (disks, begun, before, mut worked) = (DiskWatch::begin(&phase.files), Instant::now(), self.laid_out, false);
         for (index, file) in phase.files.iter().enumerate().filter(|(_, f)| f.lay_out != LayOut::Ready) {
             let (mut last, mut before) = (Instant::now(), None);
-            let mut go_on = observer.laying_out(&Layout { file, done: 0 }) == Flow::Continue;
+            let mut go_on = observer.laying_out(&LayoutProgress { file, done: 0 }) == Flow::Continue;
             let result = files::lay_out(file, index as u64, &mut |done| {
                 self.laid_out += done - before.replace(done).unwrap_or(done);
                 if last.elapsed() >= LOOK || done == file.size.0 {
                     last = Instant::now();
-                    go_on &= observer.laying_out(&Layout { file, done }) == Flow::Continue;
+                    go_on &= observer.laying_out(&LayoutProgress { file, done }) == Flow::Continue;
                 }
                 go_on && !self.options.stop.load(Relaxed)
             });
@@ -275,12 +277,13 @@ impl Conductor<'_> {
     }
 
     /// The simulated card of a phase, and the moment it begins.
-    fn world_for(&mut self, phase: &PhasePlan) -> Option<(Arc<World>, u64)> {
+    fn world_for(&mut self, phase: &PhasePlan) -> Option<(Arc<SimScheduler>, u64)> {
         let worker = phase.workers.iter().find(|w| w.ioengine == IoEngine::Sim)?;
         let prices = worker.sim.as_deref()?;
         let world = self.worlds.entry(prices.name.clone());
-        let world = world
-            .or_insert_with(|| Arc::new(World::new(SimCard::new(prices.clone(), worker.seed), self.keeps_content)));
+        let world = world.or_insert_with(|| {
+            Arc::new(SimScheduler::new(SimCard::new(prices.clone(), worker.seed), self.keeps_content))
+        });
         let world = Arc::clone(world);
         let start = world.open(phase.workers.len());
         Some((world, start))
@@ -291,14 +294,14 @@ impl Conductor<'_> {
         &mut self,
         phase: &PhasePlan,
         head: PhaseHead,
-        shared: &Shared,
-        world: Option<(Arc<World>, u64)>,
+        shared: &PhaseShared,
+        world: Option<(Arc<SimScheduler>, u64)>,
         disks: &DiskWatch,
         observer: &mut dyn Observer,
     ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
         let names: Vec<Vec<String>> = phase.workers.iter().map(|w| region_names(phase, w)).collect();
         let _shown = shown::shown(phase);
-        let starter = Starter {
+        let starter = WorkerParts {
             files: &phase.files,
             clock: self.options.clock,
             world,
@@ -315,7 +318,8 @@ impl Conductor<'_> {
                 let (starter, files, found) = (&starter, &names[index], &found);
                 let (give_back, chunks) = std::sync::mpsc::channel();
                 returns.push(give_back);
-                let seat = Seat { phase, index, plan, files, shared, chunks, wall_clock: self.options.wall_clock };
+                let seat =
+                    WorkerSpawn { phase, index, plan, files, shared, chunks, wall_clock: self.options.wall_clock };
                 let thread = std::thread::Builder::new().name(plan.name.clone()).stack_size(512 << 10);
                 let spawned = thread.spawn_scoped(scope, move || seat.run(starter, &messages, found));
                 match spawned {
@@ -331,7 +335,8 @@ impl Conductor<'_> {
             let steady = SteadyWatch::new(phase);
             let (begun, over) = (Instant::now(), &mut self.over);
             let pauses = PauseWatch::begin();
-            let watch = Watch { phase, head, shared, disks, receiver, returns, options, begun, steady, over, pauses };
+            let watch =
+                PhaseWatch { phase, head, shared, disks, receiver, returns, options, begun, steady, over, pauses };
             let answer = watch.until_done(failure, observer);
             // A panic was told by its guard already; one that nobody asks for would go on to the conductor.
             threads.into_iter().for_each(|thread| drop(thread.join()));
@@ -345,24 +350,24 @@ impl Conductor<'_> {
 }
 
 /// What a worker is given when its thread begins.
-struct Seat<'a> {
+struct WorkerSpawn<'a> {
     phase: &'a PhasePlan,
     index: usize,
     plan: &'a WorkerPlan,
     files: &'a [String],
-    shared: &'a Shared,
+    shared: &'a PhaseShared,
     chunks: Receiver<Box<LogChunk>>,
     wall_clock: fn() -> i64,
 }
 
-impl Seat<'_> {
+impl WorkerSpawn<'_> {
     /// Works, and tells how it ended, also when that is by a panic.
-    fn run(self, starter: &Starter<'_>, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
-        let Seat { phase, index, plan, files, shared, chunks, wall_clock } = self;
+    fn run(self, starter: &WorkerParts<'_>, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
+        let WorkerSpawn { phase, index, plan, files, shared, chunks, wall_clock } = self;
         let mut caveats = Vec::new();
         let waits_for = waits_for(phase, plan);
         let (check, record, reopener, zones, own_files) = (None, None, None, None, false);
-        let around = Surroundings {
+        let around = WorkerContext {
             index,
             plan,
             files,
@@ -378,7 +383,7 @@ impl Seat<'_> {
             own_files,
         };
         let guard = PanicGuard { job: &plan.name, messages };
-        let _leaver = Leaver { shared, index };
+        let _leaver = ExitGuard { shared, index };
         let answer = match run_worker(around, starter, &mut caveats) {
             Ok(Some(record)) => Some(Message::Finished { worker: index, record: Box::new(record) }),
             Ok(None) => None,
@@ -394,7 +399,9 @@ impl Seat<'_> {
 
 /// The workers that have to be done before this one begins.
 fn waits_for(phase: &PhasePlan, plan: &WorkerPlan) -> Vec<usize> {
-    let Some(name) = &plan.rules.wait_for else { return Vec::new() };
+    let Some(name) = &plan.rules.wait_for else {
+        return Vec::new();
+    };
     let named = phase.workers.iter().enumerate().filter(|(_, w)| w.name == *name && w.job != plan.job);
     named.map(|(index, _)| index).collect()
 }
@@ -407,12 +414,12 @@ struct PhaseHead {
 }
 
 /// Tells the others when a worker is gone, however it went.
-struct Leaver<'a> {
-    shared: &'a Shared,
+struct ExitGuard<'a> {
+    shared: &'a PhaseShared,
     index: usize,
 }
 
-impl Drop for Leaver<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         self.shared.leave(self.index);
     }

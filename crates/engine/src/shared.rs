@@ -2,8 +2,8 @@
 
 use crate::disks::DiskWindow;
 use crate::iolog::LogChunk;
-use crate::worker::Flows;
-use crate::zones::Boards;
+use crate::worker::FlowCounters;
+use crate::zones::ZoneTables;
 use hakaru_model::job::rules::FileLock;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::record::{Interval, WorkerRecord};
@@ -13,7 +13,7 @@ use std::sync::{Condvar, Mutex, RwLock};
 /// Progress of one worker, published a few times a second. On cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Published {
+pub(crate) struct WorkerProgress {
     pub(crate) ios: [AtomicU64; 3],
     pub(crate) bytes: [AtomicU64; 3],
     /// Set when it waits for nothing any more.
@@ -29,31 +29,31 @@ pub(crate) struct Published {
 
 /// What all workers of a phase see.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct PhaseShared {
     pub(crate) stop: AtomicBool,
-    pub(crate) progress: Vec<Published>,
-    pub(crate) gate: Gate,
+    pub(crate) progress: Vec<WorkerProgress>,
+    pub(crate) gate: StartGate,
     /// Reporting group of each worker.
     groups: Vec<u32>,
-    pub(crate) flows: Flows,
-    pub(crate) done: DoneBoard,
+    pub(crate) flows: FlowCounters,
+    pub(crate) done: CompletionTracker,
     /// Zones of the files that are kept to.
-    pub(crate) boards: Boards,
+    pub(crate) boards: ZoneTables,
     /// Locks of the files of the phase, where a worker asks for them.
     pub(crate) locks: Box<[RwLock<()>]>,
     /// Counters of the disks over the measured part.
     pub(crate) disks: DiskWindow,
 }
 
-impl Shared {
-    pub(crate) fn new(workers: &[WorkerPlan], files: &[FilePlan]) -> Shared {
-        let progress = workers.iter().map(|_| Published::default()).collect();
-        let done = DoneBoard { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
-        let (stop, gate) = (AtomicBool::new(false), Gate::default());
+impl PhaseShared {
+    pub(crate) fn new(workers: &[WorkerPlan], files: &[FilePlan]) -> PhaseShared {
+        let progress = workers.iter().map(|_| WorkerProgress::default()).collect();
+        let done = CompletionTracker { done: Mutex::new(vec![false; workers.len()]), changed: Condvar::new() };
+        let (stop, gate) = (AtomicBool::new(false), StartGate::default());
         let groups = workers.iter().map(|worker| worker.group).collect();
-        let (flows, boards, locks) = (Flows::new(workers), Boards::of(workers), locks(workers));
+        let (flows, boards, locks) = (FlowCounters::new(workers), ZoneTables::of(workers), locks(workers));
         let disks = DiskWindow::new(files, workers);
-        Shared { stop, progress, gate, groups, flows, done, boards, locks, disks }
+        PhaseShared { stop, progress, gate, groups, flows, done, boards, locks, disks }
     }
 
     /// Ends workers: those of one group, or all.
@@ -81,12 +81,12 @@ fn locks(workers: &[WorkerPlan]) -> Box<[RwLock<()>]> {
 
 /// Which workers are done, for those that wait for them.
 #[derive(Debug)]
-pub(crate) struct DoneBoard {
+pub(crate) struct CompletionTracker {
     done: Mutex<Vec<bool>>,
     changed: Condvar,
 }
 
-impl DoneBoard {
+impl CompletionTracker {
     fn note(&self, worker: usize) {
         let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(done) = done.get_mut(worker) {
@@ -124,12 +124,12 @@ pub(crate) enum Message {
 
 /// Where workers wait until all are ready.
 #[derive(Debug, Default)]
-pub(crate) struct Gate {
+pub(crate) struct StartGate {
     open: Mutex<Option<bool>>,
     changed: Condvar,
 }
 
-impl Gate {
+impl StartGate {
     /// Lets everybody go (`true`) or go home (`false`).
     pub(crate) fn decide(&self, go: bool) {
         *self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(go);

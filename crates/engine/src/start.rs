@@ -4,7 +4,7 @@ mod locked;
 mod offload;
 
 use crate::backend::Backend;
-use crate::backend::falloc::{Reserve, SpaceBackend};
+use crate::backend::falloc::{FallocateCall, SpaceBackend};
 use crate::backend::fileops::{CreateFile, CreateFolder, NameBackend, NameCall, RemoveFile, RemoveFolder};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored, Vectored2, VectoredSome};
 use crate::backend::ftruncate::Truncate;
@@ -16,15 +16,15 @@ use crate::backend::splice::SpliceBackend;
 use crate::backend::stdio::StdioBackend;
 use crate::backend::uring::RingBackend;
 use crate::backend::vsync::VsyncBackend;
-use crate::beside;
 use crate::clock::{Clock, ClockChoice, CounterClock, KernelClock};
 use crate::error::RunError;
-use crate::files::{self, Reopener};
+use crate::files::{self, FileRecreator};
 use crate::recorder::Recorder;
 use crate::shared::Message;
-use crate::sim::seat::{Seat, World};
+use crate::sim::backend::{SimBackend, SimScheduler};
 use crate::verify::Checker;
-use crate::worker::{Surroundings, Worker};
+use crate::worker::{Worker, WorkerContext};
+use crate::worker_setup;
 use crate::zones;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
@@ -46,18 +46,18 @@ use std::sync::Arc;
 
 /// What starting a worker needs besides its surroundings.
 #[derive(Debug)]
-pub(crate) struct Starter<'a> {
+pub(crate) struct WorkerParts<'a> {
     pub(crate) files: &'a [FilePlan],
     pub(crate) clock: &'a ClockChoice,
-    pub(crate) world: Option<(Arc<World>, u64)>,
+    pub(crate) world: Option<(Arc<SimScheduler>, u64)>,
     pub(crate) direct_fallback: bool,
     pub(crate) replace_engines: bool,
 }
 
 /// Runs one worker from opening its files to its record. `None` when the run was called off before it began.
 pub(crate) fn run_worker<'a>(
-    mut around: Surroundings<'a>,
-    starter: &Starter<'a>,
+    mut around: WorkerContext<'a>,
+    starter: &WorkerParts<'a>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
@@ -65,18 +65,18 @@ pub(crate) fn run_worker<'a>(
         // Where the kernel cannot, they are shared with the others, which costs some 20 ns a call.
         around.own_files = hakaru_sys::thread::keep_own_files().is_ok();
     }
-    beside::settle_in(plan)?;
+    worker_setup::settle_in(plan)?;
     around.check = Checker::new(plan, around.files)?;
     let record = |path: &PathBuf| Recorder::new(path, plan.clone, around.files);
     around.record = plan.record.as_ref().map(record).transpose()?;
     if let (IoEngine::Sim, Some((world, start))) = (plan.ioengine, &starter.world) {
-        let (seat, clock) = Seat::new(Arc::clone(world), around.index, *start, slots(plan)?);
+        let (seat, clock) = SimBackend::new(Arc::clone(world), around.index, *start, slots(plan)?);
         return Ok(go(around, seat, clock));
     }
     if plan.ioengine.works_on_names() {
         return run_engine(around, starter, caveats);
     }
-    around.reopener = Some(Reopener { plan, files: starter.files, direct_fallback: starter.direct_fallback });
+    around.reopener = Some(FileRecreator { plan, files: starter.files, direct_fallback: starter.direct_fallback });
     if let Zones::Device { .. } = plan.stream.zones {
         around.zones = Some(seat(&around, starter)?);
     }
@@ -98,12 +98,12 @@ fn keeps_own_files(plan: &WorkerPlan) -> bool {
 }
 
 /// The place of a worker at the zones of its files.
-fn seat(around: &Surroundings<'_>, starter: &Starter<'_>) -> Result<(zones::Seat, StreamPlan), RunError> {
+fn seat(around: &WorkerContext<'_>, starter: &WorkerParts<'_>) -> Result<(zones::ZoneCursor, StreamPlan), RunError> {
     let plan = around.plan;
     let files = || plan.stream.regions.iter().filter_map(|r| Some((r, starter.files.get(r.file as usize)?)));
     let board = |(region, file)| around.shared.boards.board(region, file, plan);
     let boards = files().map(board).collect::<Result<Vec<_>, _>>()?;
-    zones::Seat::new(around.index, plan, boards).map_err(|region| RunError::Zones {
+    zones::ZoneCursor::new(around.index, plan, boards).map_err(|region| RunError::Zones {
         path: files().nth(region).map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
         because: "what the job uses of it holds no whole zone; use a larger size, or another offset".to_owned(),
     })
@@ -130,7 +130,7 @@ fn no_memory(plan: &WorkerPlan, errno: Errno) -> RunError {
 }
 
 /// Makes the directories that an engine working on names expects.
-fn make_directories(plan: &WorkerPlan, starter: &Starter<'_>) -> Result<(), RunError> {
+fn make_directories(plan: &WorkerPlan, starter: &WorkerParts<'_>) -> Result<(), RunError> {
     let needs_itself = matches!(plan.ioengine, IoEngine::Dirstat | IoEngine::Dirdelete);
     let files = plan.stream.regions.iter().filter_map(|r| starter.files.get(r.file as usize));
     for path in files.map(|file| file.path.as_path()) {
@@ -148,8 +148,8 @@ fn make_directories(plan: &WorkerPlan, starter: &Starter<'_>) -> Result<(), RunE
 
 /// Runs a worker whose I/Os are calls on names: no file is opened.
 fn named(
-    around: Surroundings<'_>,
-    starter: &Starter<'_>,
+    around: WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
     call: impl NameCall,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
@@ -164,8 +164,8 @@ fn named(
 }
 
 fn run_mmap(
-    around: Surroundings<'_>,
-    starter: &Starter<'_>,
+    around: WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
@@ -187,8 +187,8 @@ fn run_mmap(
 }
 
 fn run_libaio(
-    around: Surroundings<'_>,
-    starter: &Starter<'_>,
+    around: WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
@@ -209,8 +209,8 @@ fn run_libaio(
 
 /// Runs a worker by its engine. The only match on the engine: one that is not placed here does not compile.
 fn run_engine(
-    around: Surroundings<'_>,
-    starter: &Starter<'_>,
+    around: WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let (plan, clock) = (around.plan, starter.clock);
@@ -255,7 +255,7 @@ fn run_engine(
             let backend = PosixaioBackend::new(opened()?, buffers);
             timed(around, backend.map_err(|errno| no_memory(plan, errno))?, clock)
         }
-        IoEngine::Falloc => timed(around, SpaceBackend::new(opened()?, slots()?, Reserve), clock),
+        IoEngine::Falloc => timed(around, SpaceBackend::new(opened()?, slots()?, FallocateCall), clock),
         IoEngine::Ftruncate => timed(around, SpaceBackend::new(opened()?, slots()?, Truncate), clock),
         IoEngine::Filecreate => return named(around, starter, CreateFile),
         IoEngine::Filestat | IoEngine::Dirstat => return named(around, starter, plan.engine.stat),
@@ -271,8 +271,8 @@ fn run_engine(
 
 /// The engine that every other one falls back to.
 fn run_psync(
-    around: Surroundings<'_>,
-    starter: &Starter<'_>,
+    around: WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
     opened: Vec<OwnedFd>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let slots = slots(around.plan)?;
@@ -335,7 +335,9 @@ fn ring(plan: &WorkerPlan, slots: Slots, opened: Vec<OwnedFd>) -> Result<Result<
     let answer = first.and_then(|files| Ring::new(slots, files, asked));
     match answer {
         Ok(ring) => return Ok(Ok(RingBackend::new(ring, depth))),
-        Err(errno) if plan.engine.fixedbufs || plan.engine.registerfiles || !lean => return Ok(Err(why_not(errno))),
+        Err(errno) if plan.engine.fixedbufs || plan.engine.registerfiles || !lean => {
+            return Ok(Err(why_not(errno)));
+        }
         Err(_) => {}
     }
     // Registered buffers count against the limit of locked memory: without them it may go.
@@ -354,7 +356,7 @@ fn why_not(errno: Errno) -> String {
 }
 
 fn replaced(
-    starter: &Starter<'_>,
+    starter: &WorkerParts<'_>,
     asked: IoEngine,
     used: IoEngine,
     because: String,
@@ -373,7 +375,7 @@ fn note(caveats: &mut Vec<Caveat>, caveat: Caveat) {
     }
 }
 
-fn timed<B: Backend>(around: Surroundings<'_>, backend: B, clock: &ClockChoice) -> Option<WorkerRecord> {
+fn timed<B: Backend>(around: WorkerContext<'_>, backend: B, clock: &ClockChoice) -> Option<WorkerRecord> {
     match clock {
         ClockChoice::Counter(rate) => go(around, backend, CounterClock(*rate)),
         ClockChoice::Kernel { .. } => go(around, backend, KernelClock),
@@ -381,7 +383,7 @@ fn timed<B: Backend>(around: Surroundings<'_>, backend: B, clock: &ClockChoice) 
 }
 
 /// Says that it is ready, waits for the others, and works.
-fn go<B: Backend, C: Clock>(around: Surroundings<'_>, backend: B, clock: C) -> Option<WorkerRecord> {
+fn go<B: Backend, C: Clock>(around: WorkerContext<'_>, backend: B, clock: C) -> Option<WorkerRecord> {
     let (shared, messages) = (around.shared, around.messages);
     let worker = Worker::new(around, backend, clock);
     // A conductor that does not listen has called the run off, and the gate says so.

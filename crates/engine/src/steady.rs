@@ -4,18 +4,18 @@
 //! complete when every worker that still runs has come past its end.
 
 use hakaru_model::job::Op;
-use hakaru_model::job::rules::{SteadyLimit, SteadyState};
+use hakaru_model::job::rules::{SteadyLimit, SteadyStateRule};
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{Interval, SteadyRecord};
 use std::collections::BTreeMap;
 
 /// All groups of a phase that are watched.
 #[derive(Debug, Default)]
-pub(crate) struct SteadyWatch(Vec<Group>);
+pub(crate) struct SteadyWatch(Vec<SteadyGroup>);
 
 #[derive(Debug)]
-struct Group {
-    rule: SteadyState,
+struct SteadyGroup {
+    rule: SteadyStateRule,
     /// Each worker with the end of its last interval; `None` once it is done.
     members: Vec<(usize, Option<u64>)>,
     /// I/Os and bytes by number of the sample, as long as it is not complete.
@@ -27,13 +27,15 @@ struct Group {
 
 impl SteadyWatch {
     pub(crate) fn new(phase: &PhasePlan) -> SteadyWatch {
-        let mut groups: Vec<(Option<u32>, Group)> = Vec::new();
+        let mut groups: Vec<(Option<u32>, SteadyGroup)> = Vec::new();
         for (index, worker) in phase.workers.iter().enumerate() {
-            let Some(rule) = worker.rules.steady else { continue };
+            let Some(rule) = worker.rules.steady else {
+                continue;
+            };
             let key = rule.together.then_some(worker.group);
             match groups.iter_mut().find(|(other, _)| key.is_some() && *other == key) {
                 Some((_, group)) => group.members.push((index, Some(0))),
-                None => groups.push((key, Group::new(rule, index))),
+                None => groups.push((key, SteadyGroup::new(rule, index))),
             }
         }
         SteadyWatch(groups.into_iter().map(|(_, group)| group).collect())
@@ -41,7 +43,9 @@ impl SteadyWatch {
 
     /// Takes an interval. The workers to end, because their speed has become steady.
     pub(crate) fn take(&mut self, worker: usize, interval: &Interval) -> Vec<usize> {
-        let Some(group) = self.0.iter_mut().find(|group| group.has(worker)) else { return Vec::new() };
+        let Some(group) = self.0.iter_mut().find(|group| group.has(worker)) else {
+            return Vec::new();
+        };
         group.take(worker, interval);
         group.judge()
     }
@@ -56,10 +60,10 @@ impl SteadyWatch {
     }
 }
 
-impl Group {
-    fn new(rule: SteadyState, first: usize) -> Group {
+impl SteadyGroup {
+    fn new(rule: SteadyStateRule, first: usize) -> SteadyGroup {
         let (open, found) = (BTreeMap::new(), SteadyRecord::default());
-        Group { rule, members: vec![(first, Some(0))], open, next: rule.ramp.0 / rule.interval.0.max(1), found }
+        SteadyGroup { rule, members: vec![(first, Some(0))], open, next: rule.ramp.0 / rule.interval.0.max(1), found }
     }
 
     fn has(&self, worker: usize) -> bool {
@@ -109,7 +113,9 @@ impl Group {
         let samples = if self.rule.iops { &found.iops } else { &found.bytes_per_s };
         let Judgement { mean, distance, slope } = judge(samples);
         let value = if self.rule.slope { slope } else { distance };
-        let percent = |value: f64| if mean > 0.0 { value * 100.0 / mean } else { 0.0 };
+        let percent = |value: f64| {
+            if mean > 0.0 { value * 100.0 / mean } else { 0.0 }
+        };
         let (value, limit) = match self.rule.limit {
             SteadyLimit::Percent(limit) => (percent(value), limit),
             SteadyLimit::Absolute(limit) => (value, limit),
@@ -149,8 +155,8 @@ mod tests {
     use super::*;
     use hakaru_model::units::Nanos;
 
-    fn rule() -> SteadyState {
-        SteadyState {
+    fn rule() -> SteadyStateRule {
+        SteadyStateRule {
             iops: true,
             slope: false,
             limit: SteadyLimit::Percent(10.0),
@@ -178,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_job_is_steady_when_a_window_is() {
-        let mut group = Group::new(rule(), 0);
+        let mut group = SteadyGroup::new(rule(), 0);
         let mut ended_at = None;
         for half in 1..=20u64 {
             // The first three seconds grow.
@@ -194,7 +200,7 @@ mod tests {
 
     #[test]
     fn members_of_a_group_count_together() {
-        let mut group = Group::new(rule(), 0);
+        let mut group = SteadyGroup::new(rule(), 0);
         group.members.push((1, Some(0)));
         for half in 1..=8 {
             group.take(0, &interval(half * 500, 100 + half));

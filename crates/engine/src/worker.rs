@@ -8,38 +8,38 @@ mod checked;
 mod closing;
 mod flush;
 mod limits;
+mod next_io;
 mod queue;
 mod ranges;
-mod renew;
+mod recreate;
 mod replay;
 mod ruled;
 mod steps;
-mod turn;
 mod writes;
 mod zoned;
 
-pub(crate) use self::turn::Flows;
+pub(crate) use self::next_io::FlowCounters;
 
-use self::limits::{Limits, command_failed};
+use self::limits::{WorkerLimits, command_failed};
+use self::next_io::FlowMember;
 use self::queue::InFlight;
 use self::ranges::Ranges;
-use self::renew::Renewal;
-use self::turn::FlowSeat;
+use self::recreate::FileRecreation;
 use self::writes::MARKED;
 use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::content::Content;
-use crate::files::Reopener;
+use crate::files::FileRecreator;
 use crate::iolog::{IoLog, LogChunk};
 use crate::pace::{Due, Pacer};
 use crate::recorder::Recorder;
-use crate::shared::{Message, Shared};
-use crate::tally::{Finished, Tally};
+use crate::shared::{Message, PhaseShared};
 use crate::verify::Checker;
-use hakaru_model::job::{Fill, Op, PerOp};
+use crate::worker_stats::{CompletedIo, WorkerStats};
+use hakaru_model::job::{BufferContent, Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{DepthRecord, ErrorRecord, FailureKind, IoError, StopReason, WorkerRecord};
-use hakaru_model::stream::{Request, RequestStream, StreamPlan};
+use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 use hakaru_sys::thread::Usage;
@@ -58,8 +58,8 @@ const QUICK_GLANCE: u64 = 1_000_000;
 
 /// One I/O that is on its way.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
-    request: Request,
+struct InflightIo {
+    request: IoRequest,
     created: u64,
     issued: u64,
 }
@@ -69,12 +69,12 @@ const WORTH_A_STAMP: u32 = 16 << 10;
 
 /// What a worker needs from outside.
 #[derive(Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct WorkerContext<'a> {
     pub(crate) index: usize,
     pub(crate) plan: &'a WorkerPlan,
     /// Names of the files of its regions, for errors.
     pub(crate) files: &'a [String],
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a PhaseShared,
     pub(crate) messages: &'a SyncSender<Message>,
     /// What it checks by, if it does.
     pub(crate) check: Option<Box<Checker>>,
@@ -87,26 +87,26 @@ pub(crate) struct Surroundings<'a> {
     /// Where it writes its requests to.
     pub(crate) record: Option<Recorder>,
     /// How it opens its files anew.
-    pub(crate) reopener: Option<Reopener<'a>>,
+    pub(crate) reopener: Option<FileRecreator<'a>>,
     /// Its place at the zones it keeps to, and its requests with whole zones.
-    pub(crate) zones: Option<(crate::zones::Seat, StreamPlan)>,
+    pub(crate) zones: Option<(crate::zones::ZoneCursor, StreamPlan)>,
     /// Whether its thread has a table of open files of its own.
     pub(crate) own_files: bool,
 }
 
 /// A worker at work.
 pub(crate) struct Worker<'a, B, C> {
-    around: Surroundings<'a>,
+    around: WorkerContext<'a>,
     plan: &'a WorkerPlan,
     backend: B,
     clock: C,
     stream: RequestStream,
     pacer: Option<Pacer>,
     /// A paced request that is not due yet.
-    held: Option<(Request, Due)>,
+    held: Option<(IoRequest, Due)>,
     /// Whether what was written is flushed already, as far as the job asks for that at its end.
     flushed: bool,
-    tally: Tally,
+    tally: WorkerStats,
     depth: DepthRecord,
     check: Option<Box<Checker>>,
     errors: ErrorRecord,
@@ -126,8 +126,8 @@ pub(crate) struct Worker<'a, B, C> {
     writes_since_fsync: u32,
     writes_since_fdatasync: u32,
     ranges: Option<Box<Ranges>>,
-    renewal: Option<Box<Renewal<'a>>>,
-    zones: Option<Box<crate::zones::Seat>>,
+    renewal: Option<Box<FileRecreation<'a>>>,
+    zones: Option<Box<crate::zones::ZoneCursor>>,
     begun: u64,
     measuring_since: u64,
     in_ramp: bool,
@@ -142,8 +142,8 @@ pub(crate) struct Worker<'a, B, C> {
     next_tick: u64,
     end: u64,
     log: Option<Box<IoLog>>,
-    limits: Option<Box<Limits>>,
-    flow: Option<FlowSeat>,
+    limits: Option<Box<WorkerLimits>>,
+    flow: Option<FlowMember>,
     /// Whether something is asked before each I/O.
     careful: bool,
     /// Whether each I/O is looked at when it is done.
@@ -156,7 +156,7 @@ pub(crate) struct Worker<'a, B, C> {
 
 impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Fills the buffers and makes everything ready, so that nothing has to be made later.
-    pub(crate) fn new(mut around: Surroundings<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
+    pub(crate) fn new(mut around: WorkerContext<'a>, backend: B, clock: C) -> Worker<'a, B, C> {
         let plan = around.plan;
         let (used, syncs) = records(plan);
         let expected = plan.runtime.map_or(1024, |time| time.0 / plan.measure.tick.0 + 2);
@@ -174,7 +174,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             pacer: Pacer::new(&plan.rate, &plan.stream.access, plan.seed).map(|p| p.open_loop(plan.rules.offload)),
             held: None,
             flushed: false,
-            tally: Tally::new(&plan.measure, used, syncs, expected as usize),
+            tally: WorkerStats::new(&plan.measure, used, syncs, expected as usize),
             depth: DepthRecord { iodepth: plan.queue.iodepth, ..DepthRecord::default() },
             errors: ErrorRecord::default(),
             gave_up: false,
@@ -182,7 +182,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             stamp: plan.seed,
             scramble: !fills
                 && plan.buffers.scramble
-                && matches!(plan.buffers.fill, Fill::Random | Fill::Compressible(_)),
+                && matches!(plan.buffers.fill, BufferContent::Random | BufferContent::Compressible(_)),
             refill: fills || plan.buffers.refill,
             marks_all: false,
             content: Content::new(plan),
@@ -191,7 +191,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             writes_since_fsync: 0,
             writes_since_fdatasync: 0,
             ranges: Ranges::new(plan),
-            renewal: Renewal::new(plan, around.reopener.take()),
+            renewal: FileRecreation::new(plan, around.reopener.take()),
             begun: 0,
             measuring_since: 0,
             in_ramp: plan.ramp_time.0 > 0,
@@ -206,11 +206,11 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
             next_event: 0,
             next_tick: 0,
             end: u64::MAX,
-            flow: FlowSeat::of(&around, plan),
+            flow: FlowMember::of(&around, plan),
             log: IoLog::new(&plan.rules.logs, plan, B::QUEUED),
             ruled: false,
             careful: false,
-            limits: Limits::new(plan),
+            limits: WorkerLimits::new(plan),
             next_look: 0,
             landed: 0,
             around,
@@ -242,7 +242,7 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         self.end_others(stop);
         let (job, after) = (self.plan.name.as_str(), self.plan.rules.commands.after.as_deref());
         let mut record = self.close(last, stop);
-        if let Some(Err(errno)) = after.map(|command| crate::beside::run_command(job, "postrun", command)) {
+        if let Some(Err(errno)) = after.map(|command| crate::worker_setup::run_command(job, "postrun", command)) {
             record.errors.push(command_failed("postrun", errno));
         }
         record
@@ -315,14 +315,16 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
         let mut last = self.clock.now();
         loop {
             let next = if PLAIN { self.stream.as_plain().and_then(Iterator::next) } else { self.stream.next() };
-            let Some(request) = next else { return StopReason::Done };
+            let Some(request) = next else {
+                return StopReason::Done;
+            };
             let (mut created, mut issued) = (last, last);
             if !idle_between {
                 (created, issued) = self.make_ready(&request, last);
             }
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            let flight = Flight { request, created, issued };
+            let flight = InflightIo { request, created, issued };
             if let Break(stop) = self.finish(&flight, result, done) {
                 return stop;
             }
@@ -346,15 +348,15 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     /// Counts one I/O, or its error. Breaks when the job may not go on after it.
     // A call here would cost as much as the counting itself.
     #[inline(always)]
-    fn finish(&mut self, flight: &Flight, result: Result<u32, Errno>, done: u64) -> ControlFlow<StopReason> {
-        let Flight { request, created, issued } = *flight;
+    fn finish(&mut self, flight: &InflightIo, result: Result<u32, Errno>, done: u64) -> ControlFlow<StopReason> {
+        let InflightIo { request, created, issued } = *flight;
         match result {
             Ok(moved) if moved > 0 => {
                 let slat = B::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
                 let clat = self.clock.nanos(done.saturating_sub(issued));
                 // Where nothing lies between creation and submission, one is the other.
                 let lat = if created == issued { clat } else { self.clock.nanos(done.saturating_sub(created)) };
-                self.tally.count(Finished { op: request.op, wanted: request.len, moved, slat, clat, lat });
+                self.tally.count(CompletedIo { op: request.op, wanted: request.len, moved, slat, clat, lat });
                 Continue(())
             }
             Ok(_) => self.refuse(&request, Errno::IO, done),
@@ -363,8 +365,8 @@ impl<'a, B: Backend, C: Clock> Worker<'a, B, C> {
     }
 
     #[cold]
-    fn refuse(&mut self, request: &Request, errno: Errno, done: u64) -> ControlFlow<StopReason> {
-        let Request { op, region, offset, len } = *request;
+    fn refuse(&mut self, request: &IoRequest, errno: Errno, done: u64) -> ControlFlow<StopReason> {
+        let IoRequest { op, region, offset, len } = *request;
         let errno = self.unless_pulled(region, errno);
         let error = self.error(op.name(), FailureKind::Io, region, offset, len, errno, done);
         let error = IoError { op: Some(op), ..error };

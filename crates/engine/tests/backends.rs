@@ -4,7 +4,9 @@ mod common;
 
 use common::{MIB, facts, go, go_on, on_file, only, scenario, write_seq};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::{Access, BlockSize, EngineOptions, Fill, IoEngine, Job, Op, PerOp, SizeSpec, StatCall, Target};
+use hakaru_model::job::{
+    Access, BlockSize, BufferContent, EngineOptions, IoEngine, Job, Op, PerOp, SizeSpec, StatCall, Target,
+};
 use hakaru_model::plan::Plan;
 use hakaru_model::record::{StopReason, WorkerRecord};
 use hakaru_model::units::Bytes;
@@ -37,7 +39,7 @@ fn every_block_is_moved_once() {
                 let mut job = on_file(&path, engine, Access::only(op, random), 4096, 2 * MIB);
                 job.queue.iodepth = 8;
                 job.queue.batch_submit = batch;
-                job.buffers.fill = Fill::Pattern(b"hakaru".to_vec());
+                job.buffers.fill = BufferContent::Pattern(b"hakaru".to_vec());
                 job.buffers.scramble = false;
                 job.durability.end_fsync = true;
                 let worker = run(job);
@@ -128,7 +130,7 @@ fn files_are_made_asked_for_and_removed_one_an_io() {
     let job = |engine| in_folder(dir.path(), engine, 20, 4096);
     let made = run(job(IoEngine::Filecreate));
     assert_eq!((made.ops.read.ios, made.ops.read.bytes, made.ops.read.clat.stat.count), (20, 80 << 10, 20));
-    assert!((0..20).all(|i| std::fs::metadata(dir.path().join(format!("j.0.{i}"))).unwrap().len() == 0));
+    assert!((0..20).all(|i| { std::fs::metadata(dir.path().join(format!("j.0.{i}"))).unwrap().len() == 0 }));
     for stat in [StatCall::Stat, StatCall::Lstat, StatCall::Statx] {
         let asked = run(Job { engine: EngineOptions { stat, ..EngineOptions::default() }, ..job(IoEngine::Filestat) });
         assert_eq!(asked.ops.read.ios, 20);

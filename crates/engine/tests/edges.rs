@@ -3,14 +3,14 @@
 mod common;
 
 use common::{MIB, facts, go, on_card, on_file, only, plan, scenario, write_seq};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::rules::{Verify, VerifyMethod};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Op, PerOp, SizeSpec, Target};
 use hakaru_model::plan::{Plan, PlanError};
-use hakaru_model::price::PriceList;
 use hakaru_model::record::StopReason;
-use hakaru_model::stream::Request;
-use hakaru_model::trace::{Trace, TraceAction, TraceStep};
+use hakaru_model::replay::{Trace, TraceAction, TraceStep};
+use hakaru_model::stream::IoRequest;
 use hakaru_model::units::{Bytes, Nanos};
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ fn a_trace_is_replayed_however_few_ios_an_engine_holds() {
     let path = dir.path().join("f");
     std::fs::write(&path, vec![1; 64 << 10]).unwrap();
     let step = |n: u64| {
-        let request = Request { op: Op::Read, region: 0, offset: n * 4096, len: 4096 };
+        let request = IoRequest { op: Op::Read, region: 0, offset: n * 4096, len: 4096 };
         TraceStep { at: Nanos(0), action: TraceAction::Io(request) }
     };
     let files = vec![path.clone()];
@@ -121,7 +121,7 @@ fn a_job_whose_first_command_fails_does_nothing() {
 /// The flush after the last write belongs to the writes, also where they are read back afterwards.
 #[test]
 fn the_last_flush_is_in_the_time_of_writes_that_are_checked() {
-    let mut prices = PriceList::plain("card", Bytes(1 << 30));
+    let mut prices = DeviceModel::plain("card", Bytes(1 << 30));
     prices.flush = Nanos::from_secs(5);
     let mut job = on_card(prices, write_seq(), 1 << 20, 8 * MIB);
     job.durability.end_fsync = true;

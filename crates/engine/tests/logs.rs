@@ -4,8 +4,8 @@ mod common;
 
 use common::{MIB, on_card, plan, scenario};
 use hakaru_engine::{ClockChoice, LogChunk, Observer, RunOptions, run};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::{Access, Job, Op};
-use hakaru_model::price::PriceList;
 use hakaru_model::units::Nanos;
 use std::sync::atomic::AtomicBool;
 
@@ -32,7 +32,7 @@ fn told(job: Job) -> Vec<(usize, LogChunk)> {
 }
 
 fn job(access: Access) -> Job {
-    let mut job = on_card(PriceList::plain("card", hakaru_model::units::Bytes(256 * MIB)), access, 4096, 4 * MIB);
+    let mut job = on_card(DeviceModel::plain("card", hakaru_model::units::Bytes(256 * MIB)), access, 4096, 4 * MIB);
     job.rules.logs.samples = true;
     job
 }

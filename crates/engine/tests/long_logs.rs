@@ -4,8 +4,8 @@ mod common;
 
 use common::{MIB, on_card, plan};
 use hakaru_engine::{ClockChoice, LogChunk, Observer, RunOptions, run};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::{Access, Op, Phase, Scenario};
-use hakaru_model::price::PriceList;
 use hakaru_model::units::{Bytes, Nanos};
 use std::sync::atomic::AtomicBool;
 
@@ -42,7 +42,7 @@ fn resident_kib() -> Option<u64> {
 #[test]
 fn memory_does_not_grow_with_the_length_of_a_run() {
     let (whole_s, early_s) = times();
-    let mut job = on_card(PriceList::plain("card", Bytes(1 << 30)), Access::only(Op::Read, true), 4096, 64 * MIB);
+    let mut job = on_card(DeviceModel::plain("card", Bytes(1 << 30)), Access::only(Op::Read, true), 4096, 64 * MIB);
     job.numjobs = JOBS;
     job.timing.runtime = Some(Nanos::from_secs(whole_s));
     job.timing.time_based = true;

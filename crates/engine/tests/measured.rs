@@ -3,9 +3,9 @@
 mod common;
 
 use common::{MIB, go, on_card, on_file, only, scenario, write_seq};
-use hakaru_model::job::rules::Rules;
+use hakaru_model::device_model::DeviceModel;
+use hakaru_model::job::rules::JobRules;
 use hakaru_model::job::{Access, IoEngine, Op};
-use hakaru_model::price::PriceList;
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,9 @@ fn on_loop(node: &Path, engine: IoEngine, op: Op, ramp_ms: u64) -> hakaru_model:
 /// The ramp was estimated by the time it took: 0.89 bytes of the device per byte of the application.
 #[test]
 fn counters_of_the_disk_cover_the_measured_part_exactly() {
-    let Some(disk) = Loop::new(8 * MIB) else { return };
+    let Some(disk) = Loop::new(8 * MIB) else {
+        return;
+    };
     for op in [Op::Write, Op::Read] {
         let report = go(&scenario(vec![on_loop(&disk.node, IoEngine::Psync, op, 200)]));
         let (phase, worker) = (&report.phases[0], only(&report));
@@ -76,7 +78,9 @@ fn counters_of_the_disk_cover_the_measured_part_exactly() {
 
 #[test]
 fn a_queue_with_a_ramp_is_counted_to_what_is_in_flight() {
-    let Some(disk) = Loop::new(8 * MIB) else { return };
+    let Some(disk) = Loop::new(8 * MIB) else {
+        return;
+    };
     let mut job = on_loop(&disk.node, IoEngine::Libaio, Op::Write, 200);
     job.queue.iodepth = 8;
     let report = go(&scenario(vec![job]));
@@ -89,7 +93,9 @@ fn a_queue_with_a_ramp_is_counted_to_what_is_in_flight() {
 
 #[test]
 fn workers_that_ramp_on_their_own_count_whole_phases() {
-    let Some(disk) = Loop::new(8 * MIB) else { return };
+    let Some(disk) = Loop::new(8 * MIB) else {
+        return;
+    };
     let mut job = on_loop(&disk.node, IoEngine::Psync, Op::Write, 100);
     job.numjobs = 3;
     let report = go(&scenario(vec![job]));
@@ -115,12 +121,12 @@ fn laying_out_has_a_figure_of_its_own() {
 /// half of that, though each takes 2 ms once it is submitted.
 #[test]
 fn an_open_loop_counts_latency_from_the_intended_start() {
-    let mut card = PriceList::plain("card", Bytes(1 << 30));
+    let mut card = DeviceModel::plain("card", Bytes(1 << 30));
     card.write_overhead = Nanos::from_millis(2);
     (card.write_seek, card.flush) = (Nanos(0), Nanos(0));
     card.write_rate = u64::MAX;
     let n = 4000;
-    let run = |change: &dyn Fn(&mut hakaru_model::job::Rate, &mut Rules)| {
+    let run = |change: &dyn Fn(&mut hakaru_model::job::RateLimits, &mut JobRules)| {
         let mut job = on_card(card.clone(), write_seq(), 4096, n * 4096);
         job.rate.iops.write = Some(1000);
         change(&mut job.rate, &mut job.rules);
@@ -143,7 +149,7 @@ fn an_open_loop_counts_latency_from_the_intended_start() {
 /// Reads that had no rate counted their latency from the start of the run.
 #[test]
 fn what_has_no_rate_of_its_own_is_intended_for_no_moment() {
-    let card = PriceList::plain("card", Bytes(1 << 30));
+    let card = DeviceModel::plain("card", Bytes(1 << 30));
     let mut job = on_card(card, Access::mixed(50, true), 4096, 4 * MIB);
     job.rate.iops.write = Some(100);
     job.rate.poisson = true;
@@ -195,7 +201,9 @@ fn a_ring_that_submits_apart_has_its_reads_of_the_page_cache_in_slat() {
             |l: &hakaru_model::record::Latency| l.histogram.as_ref().unwrap().value_at(Quantile::MEDIAN).unwrap();
         (!replaced).then(|| (median(&read.slat), median(&read.clat)))
     };
-    let (Some(apart), Some(together)) = (medians(true), medians(false)) else { return };
+    let (Some(apart), Some(together)) = (medians(true), medians(false)) else {
+        return;
+    };
     // Copying 64 KiB happens in the submitting call.
     assert!(apart.0 > apart.1, "slat and clat of a call apart: {apart:?}");
     assert!(together.0 < together.1, "slat and clat where one call does both: {together:?}");

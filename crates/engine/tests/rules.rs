@@ -4,14 +4,14 @@ mod common;
 
 use common::{MIB, go, go_on, on_card, on_file, only, plan, scenario};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::rules::{ExitScope, FlowShare, LatencyTarget, SteadyLimit, SteadyState};
+use hakaru_model::device_model::DeviceModel;
+use hakaru_model::job::rules::{ExitScope, FlowShare, LatencyTarget, SteadyLimit, SteadyStateRule};
 use hakaru_model::job::{Access, IoEngine, Job, Op, PerOp, Phase, Scenario, SizeSpec};
-use hakaru_model::price::PriceList;
 use hakaru_model::record::{FailureKind, Outcome, StopReason, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 
-fn card() -> PriceList {
-    PriceList::plain("card", Bytes(1 << 30))
+fn card() -> DeviceModel {
+    DeviceModel::plain("card", Bytes(1 << 30))
 }
 
 /// A job that runs for so many seconds.
@@ -192,7 +192,7 @@ fn the_deepest_queue_within_a_latency_is_found() {
 #[test]
 fn a_steady_job_ends_and_says_so() {
     let mut job = timed(Access::only(Op::Read, true), 1_000);
-    job.rules.steady = Some(SteadyState {
+    job.rules.steady = Some(SteadyStateRule {
         iops: true,
         slope: true,
         limit: SteadyLimit::Percent(1.0),

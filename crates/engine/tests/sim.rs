@@ -3,8 +3,8 @@
 mod common;
 
 use common::{MIB, go, on_card, only, scenario, write_seq};
+use hakaru_model::device_model::{DeviceModel, Fault, FaultKind, SlcCache};
 use hakaru_model::job::{Access, Op, Phase};
-use hakaru_model::price::{Fault, FaultKind, PriceList, SlcCache};
 use hakaru_model::record::{Outcome, StopReason};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
@@ -12,8 +12,8 @@ fn close(got: f64, want: f64, share: f64) {
     assert!((got / want - 1.0).abs() <= share, "got {got}, the price list says {want}");
 }
 
-fn card() -> PriceList {
-    PriceList::plain("card", Bytes(1 << 30))
+fn card() -> DeviceModel {
+    DeviceModel::plain("card", Bytes(1 << 30))
 }
 
 #[test]
@@ -228,7 +228,11 @@ fn a_rate_holds_and_open_loop_latency_counts_from_the_intended_time() {
 fn a_job_without_end_is_stopped_from_outside() {
     struct StopAtOnce;
     impl hakaru_engine::Observer for StopAtOnce {
-        fn progress(&mut self, _: &hakaru_model::plan::PhasePlan, _: &hakaru_engine::Progress) -> hakaru_engine::Flow {
+        fn progress(
+            &mut self,
+            _: &hakaru_model::plan::PhasePlan,
+            _: &hakaru_engine::PhaseProgress,
+        ) -> hakaru_engine::Flow {
             hakaru_engine::Flow::Stop
         }
     }

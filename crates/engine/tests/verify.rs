@@ -4,10 +4,10 @@ mod common;
 
 use common::{MIB, go, on_card, on_file, only, scenario, write_seq};
 use hakaru_engine::EngineReport;
+use hakaru_model::device_model::{DeviceModel, Fault, FaultKind};
 use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod};
 use hakaru_model::job::{Access, BlockSize, Distribution, IoEngine, Job, Op, PerOp, SizeSpec, Target};
-use hakaru_model::mismatch::Difference;
-use hakaru_model::price::{Fault, FaultKind, PriceList};
+use hakaru_model::mismatch::BlockDifference;
 use hakaru_model::record::{StopReason, WorkerRecord};
 use hakaru_model::units::Bytes;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn each_method_passes_what_is_whole_and_finds_a_flipped_bit() {
         assert_eq!((error.action.as_str(), error.errno, error.offset), ("verify", 84, Bytes(36_864)));
         let data = matches!(
             error.mismatches[0].difference,
-            Difference::Checksum { .. } | Difference::Pattern { at: 3136, .. }
+            BlockDifference::Checksum { .. } | BlockDifference::Pattern { at: 3136, .. }
         );
         assert!(data, "{method:?}: {:?}", error.mismatches);
     }
@@ -126,16 +126,16 @@ fn what_is_not_where_it_was_written_is_found() {
     };
     let moved = found(&|content| content.copy_within(3 * 4096..4 * 4096, 7 * 4096));
     assert_eq!((moved.offset, moved.len), (Bytes(7 * 4096), Bytes(4096)));
-    assert_eq!(moved.difference, Difference::Offset { found: 3 * 4096, wanted: 7 * 4096 });
-    assert!(matches!(found(&|content| content[4096] = 0).difference, Difference::Magic { .. }));
-    assert!(matches!(found(&|content| content[4096 + 24] ^= 1).difference, Difference::Header { .. }));
+    assert_eq!(moved.difference, BlockDifference::Offset { found: 3 * 4096, wanted: 7 * 4096 });
+    assert!(matches!(found(&|content| content[4096] = 0).difference, BlockDifference::Magic { .. }));
+    assert!(matches!(found(&|content| content[4096 + 24] ^= 1).difference, BlockDifference::Header { .. }));
     let other = go(&scenario(vec![reads(&path, by(VerifyMethod::Md5))]));
     let mismatch = &worker(&other).errors.first[0].mismatches[0];
-    assert_eq!(mismatch.difference, Difference::Method { found: "crc32c".into(), wanted: "md5".into() });
+    assert_eq!(mismatch.difference, BlockDifference::Method { found: "crc32c".into(), wanted: "md5".into() });
     std::fs::write(&path, &whole).unwrap();
     let large = go(&scenario(vec![reads(&path, by(VerifyMethod::Crc32c)).with_block(Bytes(8192))]));
     let mismatch = &worker(&large).errors.first[0].mismatches[0];
-    assert_eq!(mismatch.difference, Difference::Length { found: 4096, wanted: 8192 });
+    assert_eq!(mismatch.difference, BlockDifference::Length { found: 4096, wanted: 8192 });
 }
 
 #[test]
@@ -260,9 +260,9 @@ fn a_job_that_reads_checks_each_block_once() {
 /// The card says that it has written what it dropped. The test of the whole product in one: only reading back finds it.
 #[test]
 fn a_card_that_drops_writes_is_found_out() {
-    let mut prices = PriceList::plain("liar", Bytes(64 * MIB));
+    let mut prices = DeviceModel::plain("liar", Bytes(64 * MIB));
     prices.faults = vec![Fault { offset: Bytes(5 * 65_536), len: Bytes(512), kind: FaultKind::DropsWrites }];
-    let card = |prices: &PriceList, method| {
+    let card = |prices: &DeviceModel, method| {
         let mut job = on_card(prices.clone(), Access::only(Op::Write, true), 65_536, 4 * MIB);
         job.queue.iodepth = 4;
         job.rules.verify = Some(by(method));
@@ -273,17 +273,17 @@ fn a_card_that_drops_writes_is_found_out() {
     let ran = only(&report);
     assert_eq!((ran.ops.write.ios, ran.ops.read.ios, ran.errors.total), (64, 64, 1));
     assert_eq!(ran.errors.first[0].offset, Bytes(5 * 65_536));
-    assert!(matches!(ran.errors.first[0].mismatches[0].difference, Difference::Magic { found: 0, .. }));
+    assert!(matches!(ran.errors.first[0].mismatches[0].difference, BlockDifference::Magic { found: 0, .. }));
     let unread = card(&prices, VerifyMethod::Null);
     assert_eq!(only(&unread).errors.total, 0);
     // A card that claims more than it has begins again at its start.
-    let mut fake = PriceList::plain("fake", Bytes(3 * MIB));
+    let mut fake = DeviceModel::plain("fake", Bytes(3 * MIB));
     fake.claimed_capacity = Some(Bytes(4 * MIB));
     let report = card(&fake, VerifyMethod::Crc32c);
     let ran = only(&report);
     assert_eq!(ran.errors.total, 16, "one MiB of four was written over");
     let wrong = |error: &hakaru_model::record::IoError| match error.mismatches[0].difference {
-        Difference::Offset { found, wanted } => found.abs_diff(wanted) == 3 * MIB,
+        BlockDifference::Offset { found, wanted } => found.abs_diff(wanted) == 3 * MIB,
         _ => false,
     };
     assert!(ran.errors.first.iter().all(wrong), "{:?}", ran.errors.first);
@@ -291,7 +291,7 @@ fn a_card_that_drops_writes_is_found_out() {
 
 #[test]
 fn a_mismatch_ends_the_job_unless_it_may_go_on() {
-    let mut prices = PriceList::plain("liar", Bytes(64 * MIB));
+    let mut prices = DeviceModel::plain("liar", Bytes(64 * MIB));
     prices.faults = vec![Fault { offset: Bytes(0), len: Bytes(4 * MIB), kind: FaultKind::DropsWrites }];
     for (goes_on, threads) in [(false, 0), (true, 0), (false, 2), (true, 2)] {
         let mut job = on_card(prices.clone(), write_seq(), 65_536, 4 * MIB);

@@ -2,8 +2,8 @@
 //!
 //! Rules are data, so that a user can replace them; how a figure is found and judged is the business of analysis.
 
-use crate::finding::{BusLimit, ClaimCheck, Figure, Measured};
-use crate::shelf::Standing;
+use crate::finding::{BusLimit, ClaimCheck, Figure, MeasuredFigure};
+use crate::references::ReferenceStanding;
 use serde::{Deserialize, Serialize};
 
 /// One use of storage, and what it asks for.
@@ -79,7 +79,7 @@ pub struct Decision {
     /// What was asked for.
     pub criterion: Criterion,
     /// What was measured.
-    pub measured: Measured,
+    pub measured: MeasuredFigure,
     /// What follows from this figure alone.
     pub fitness: Fitness,
     /// Whether both ends of the confidence interval say the same; `false` too when there is no interval.
@@ -90,7 +90,7 @@ pub struct Decision {
 
 /// What was concluded from one summary, to be shown beside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Findings {
+pub struct RunFindings {
     /// What it is good for, use by use.
     pub advice: Vec<Advice>,
     /// What was promised beside what was measured.
@@ -99,10 +99,10 @@ pub struct Findings {
     pub limits: Vec<BusLimit>,
     /// Where it stands among published figures.
     #[serde(default)]
-    pub standings: Vec<Standing>,
+    pub standings: Vec<ReferenceStanding>,
 }
 
-impl Findings {
+impl RunFindings {
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         let nothing_said = self.claims.is_empty() && self.limits.is_empty() && self.standings.is_empty();

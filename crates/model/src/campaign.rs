@@ -23,7 +23,7 @@ pub struct CampaignPoint {
     pub definition: String,
     /// What was done to the storage before, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub prepared: Vec<Prepared>,
+    pub prepared: Vec<PreparedStep>,
     /// Bytes that laying out its files wrote before anything was measured.
     #[serde(default, skip_serializing_if = "nothing")]
     pub laid_out: Bytes,
@@ -31,28 +31,28 @@ pub struct CampaignPoint {
 
 /// One thing that was done to the storage before it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prepared {
+pub struct PreparedStep {
     /// What, in words: `filled with 0xff`, `mkfs.vfat -F 32 -s 32`.
     pub what: String,
     /// How long it took.
     pub elapsed: Nanos,
     /// How fast each part of the device was, where all of it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub speed: Vec<Stretch>,
+    pub speed: Vec<DeviceSegment>,
     /// Bytes it wrote, where [`Prepared::speed`] does not tell; like that kept once, with the first run after it.
     #[serde(default, skip_serializing_if = "nothing")]
     pub written: Bytes,
 }
 
-impl Prepared {
+impl PreparedStep {
     /// All bytes it wrote, as far as it tells.
     pub fn bytes_written(&self) -> Bytes {
         Bytes(self.speed.iter().fold(self.written.0, |sum, stretch| sum.saturating_add(stretch.len.0)))
     }
 
     /// The same without what is kept once: for the runs after the first.
-    pub fn told_before(self) -> Prepared {
-        Prepared { speed: Vec::new(), written: Bytes(0), ..self }
+    pub fn told_before(self) -> PreparedStep {
+        PreparedStep { speed: Vec::new(), written: Bytes(0), ..self }
     }
 }
 
@@ -62,7 +62,7 @@ fn nothing(bytes: &Bytes) -> bool {
 
 /// A part of a device, and how long it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct DeviceSegment {
     /// Where it begins.
     pub offset: Bytes,
     /// How long it is.
@@ -71,7 +71,7 @@ pub struct Stretch {
     pub elapsed: Nanos,
 }
 
-impl Stretch {
+impl DeviceSegment {
     /// Bytes per second; `None` when no time passed.
     pub fn rate(&self) -> Option<BytesPerSec> {
         self.len.per(self.elapsed)
@@ -253,7 +253,7 @@ pub struct LayerSummary {
     /// All its workloads together.
     pub summary: Summary,
     /// What was done before: as of the first run.
-    pub prepared: Vec<Prepared>,
+    pub prepared: Vec<PreparedStep>,
     /// What it is good for.
     pub advice: Vec<Advice>,
 }
@@ -270,14 +270,14 @@ pub struct Ranking {
     /// Unit of the rate: `B/s` of large blocks, `1/s` of small ones.
     pub unit: String,
     /// Best first.
-    pub places: Vec<Place>,
+    pub places: Vec<RankedCard>,
     /// Each with each, judged with all layers and phases of the campaign as one family.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<CardPair>,
 }
 
 /// One card in a ranking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct RankedCard {
     /// Its place in [`CampaignSummary::cards`].
     pub card: u32,
     /// Its place by the mean, from 1.
@@ -293,7 +293,7 @@ pub struct Place {
 
 /// Two cards, by their places in [`CampaignSummary::cards`], and how they differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct CardPair {
     /// The first.
     pub a: u32,
     /// The second.

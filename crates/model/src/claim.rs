@@ -58,12 +58,12 @@ pub struct ClaimPart {
     /// The least it may be, in the figure's unit.
     pub required: f64,
     /// What was measured; `None` when no phase measured it.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredFigure>,
 }
 
 /// One measured figure, in the unit of its [`Figure`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredFigure {
     /// Phase it comes from.
     pub phase: String,
     /// The figure.
@@ -198,13 +198,13 @@ pub struct BusLimit {
     /// Deviation between the cards, as a share of their mean.
     pub spread: Option<f64>,
     /// What follows.
-    pub limit: Limit,
+    pub limit: Bottleneck,
 }
 
 /// Who sets the pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limit {
+pub enum Bottleneck {
     /// The bus of the host: a faster card would not help here.
     Host,
     /// The card: a faster one would.

@@ -322,7 +322,9 @@ impl Identity {
         if let Some(label) = &self.label {
             return label.clone();
         }
-        let Fact::Known(device) = &self.device else { return self.path.display().to_string() };
+        let Fact::Known(device) = &self.device else {
+            return self.path.display().to_string();
+        };
         match (&device.model, &device.serial) {
             (Fact::Known(model), Fact::Known(serial)) => format!("{model} ({serial})"),
             (Fact::Known(model), _) => model.clone(),

@@ -1,7 +1,7 @@
 //! What follows from records: derived, never stored as truth, always computable again.
 
 use crate::caveat::Caveat;
-pub use crate::claim::{BusLimit, Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Limit, Measured};
+pub use crate::claim::{Bottleneck, BusLimit, Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, MeasuredFigure};
 use crate::facts::{Environment, Identity};
 pub use crate::figure::Figure;
 use crate::job::Op;
@@ -349,15 +349,15 @@ pub struct Repeated {
     /// 95 % interval of the mean by resampling the runs, which supposes no shape of their spread.
     pub bootstrap_ci95: Option<(f64, f64)>,
     /// The first window of runs in steady state, each run taken for a round; `None` when there is none.
-    pub steady: Option<SteadyState>,
+    pub steady: Option<SteadyWindow>,
     /// All windows in steady state that do not overlap, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub steady_windows: Vec<SteadyState>,
+    pub steady_windows: Vec<SteadyWindow>,
 }
 
 /// Steady state by the SNIA solid state storage performance test specification.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SteadyState {
+pub struct SteadyWindow {
     /// Index of the first round of the measurement window.
     pub first_round: u32,
     /// Rounds in the window.

@@ -34,7 +34,7 @@ pub struct Verification {
     /// Whether it came to its end. If not, only a part was read back, and the verdict is about that part.
     pub completed: bool,
     /// What was found.
-    pub verdict: Verdict,
+    pub verdict: IntegrityVerdict,
 }
 
 /// Which part of something was verified.
@@ -131,7 +131,7 @@ impl Capacity {
 
 /// What verifying found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct IntegrityVerdict {
     /// Size as it claims it.
     pub claimed: Bytes,
     /// Size as it was found.
@@ -149,7 +149,7 @@ pub struct Verdict {
     pub read_speed: SpeedMap,
 }
 
-impl Verdict {
+impl IntegrityVerdict {
     /// Whether something was looked at, and all of it came back as written.
     pub fn is_good(&self) -> bool {
         self.good.0 > 0 && !self.has_defects()
@@ -261,7 +261,7 @@ mod tests {
     fn a_verdict_has_a_stable_form() {
         let span =
             Span { offset: Bytes(512), len: Bytes(1024), state: BlockState::Overwritten { distance: Bytes(4096) } };
-        let verdict = Verdict {
+        let verdict = IntegrityVerdict {
             claimed: Bytes(8192),
             capacity: Capacity::Wraps { real: Bytes(4096) },
             good: Bytes(7168),
@@ -273,7 +273,7 @@ mod tests {
         let text = serde_json::to_string(&verdict).unwrap();
         let expected = r#"{"claimed":8192,"capacity":"wraps","real":4096,"good":7168,"bad":[{"offset":512,"len":1024,"state":"overwritten","distance":4096}],"bad_bytes":1024,"write_speed":{"points":[]},"read_speed":{"points":[]}}"#;
         assert_eq!(text, expected);
-        assert_eq!(serde_json::from_str::<Verdict>(&text).unwrap(), verdict);
+        assert_eq!(serde_json::from_str::<IntegrityVerdict>(&text).unwrap(), verdict);
         assert!(!verdict.is_good() && verdict.checked() == Bytes(8192));
     }
 }

@@ -8,12 +8,12 @@ mod engine;
 mod op;
 pub mod rules;
 
-pub use self::access::{Access, BlockSize, Distribution, Stretch, Zone};
+pub use self::access::{AbsoluteZone, Access, BlockSize, Distribution, RelativeZone};
 pub use self::engine::{EngineOptions, IoEngine, StatCall};
 pub use self::op::{Op, PerOp};
 
-use self::rules::{RangeSync, Rules};
-use crate::price::PriceList;
+use self::rules::{JobRules, RangeSync};
+use crate::device_model::DeviceModel;
 use crate::units::{Bytes, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ pub enum Target {
     /// No file at all (the `null` engine).
     Nothing,
     /// A simulated card.
-    Sim(Box<PriceList>),
+    Sim(Box<DeviceModel>),
 }
 
 /// Which part of the files, and how much of it.
@@ -183,7 +183,7 @@ pub struct Durability {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buffers {
     /// How buffers are filled at first.
-    pub fill: Fill,
+    pub fill: BufferContent,
     /// Fills anew before each write; otherwise a few words are changed so that no two writes are the same.
     pub refill: bool,
     /// Changes a few words of the buffer before each write.
@@ -196,13 +196,13 @@ pub struct Buffers {
     pub fixed_part: Vec<u8>,
     /// How many writes carry what another carried before.
     #[serde(default)]
-    pub repeats: Repeats,
+    pub repeats: DedupeRule,
 }
 
 /// Writes that carry the content of an earlier one, so that a device that looks for that finds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Repeats {
+pub struct DedupeRule {
     /// Hundredths of the writes that do (`dedupe_percentage`).
     pub percent: u32,
     /// Hundredths of the file whose first content is repeated (`dedupe_working_set_percentage`); `None` repeats what
@@ -217,7 +217,7 @@ pub struct Repeats {
 /// The content of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fill {
+pub enum BufferContent {
     /// Random bytes that do not compress.
     Random,
     /// Zeroes.
@@ -231,19 +231,19 @@ pub enum Fill {
 impl Default for Buffers {
     fn default() -> Self {
         Buffers {
-            fill: Fill::Random,
+            fill: BufferContent::Random,
             refill: false,
             scramble: true,
             compress_chunk: None,
             fixed_part: Vec::new(),
-            repeats: Repeats::default(),
+            repeats: DedupeRule::default(),
         }
     }
 }
 
 /// How fast I/O may be issued at most, for each operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rate {
+pub struct RateLimits {
     /// Bytes per second.
     pub bytes_per_s: PerOp<Option<u64>>,
     /// I/Os per second.
@@ -268,7 +268,7 @@ pub struct Rate {
     pub ignore_thinktime: bool,
 }
 
-impl Rate {
+impl RateLimits {
     /// Whether an operation has a rate to keep to.
     pub fn is_limited(&self, op: Op) -> bool {
         self.bytes_per_s[op].or(self.iops[op]).is_some_and(|rate| rate > 0)
@@ -413,7 +413,7 @@ pub struct Job {
     /// What is written.
     pub buffers: Buffers,
     /// How fast at most.
-    pub rate: Rate,
+    pub rate: RateLimits,
     /// After an error.
     pub errors: ErrorPolicy,
     /// What is recorded.
@@ -424,7 +424,7 @@ pub struct Job {
     pub seed: Option<u64>,
     /// What it is told beyond its workload; nothing by default.
     #[serde(default)]
-    pub rules: Rules,
+    pub rules: JobRules,
     /// Its options as they were typed, for dialects that print them back.
     pub options: Vec<(String, String)>,
 }
@@ -455,12 +455,12 @@ impl Job {
             queue: Queue::default(),
             durability: Durability::default(),
             buffers: Buffers::default(),
-            rate: Rate::default(),
+            rate: RateLimits::default(),
             errors: ErrorPolicy::default(),
             measure: Measure::default(),
             cpus_allowed: Vec::new(),
             seed: None,
-            rules: Rules::default(),
+            rules: JobRules::default(),
             options: Vec::new(),
         }
     }

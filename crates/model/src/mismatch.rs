@@ -15,7 +15,7 @@ pub struct Mismatch {
     pub len: Bytes,
     /// How it differs.
     #[serde(flatten)]
-    pub difference: Difference,
+    pub difference: BlockDifference,
     /// Where both contents were saved, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<Saved>,
@@ -33,7 +33,7 @@ pub struct Saved {
 /// How a piece differs from what was written: the first thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "difference")]
-pub enum Difference {
+pub enum BlockDifference {
     /// It does not begin as a header does: nothing of what was written is there.
     Magic {
         /// What stands there.

@@ -15,15 +15,16 @@ pub use self::verify::VerifyPlan;
 use self::resolve::Resolver;
 
 use crate::caveat::Caveat;
+use crate::device_model::DeviceModel;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{ExitRules, IgnoredErrors, Rules};
+use crate::job::rules::{ExitRules, IgnoredErrors, JobRules};
 use crate::job::{
-    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, IoEngine, Job, Measure, Queue, Rate, Scenario, Target,
+    Buffers, Durability, EngineOptions, ErrorPolicy, Fallocate, IoEngine, Job, Measure, Queue, RateLimits, Scenario,
+    Target,
 };
-use crate::price::PriceList;
+use crate::replay::Trace;
 use crate::rng::Rng;
 use crate::stream::StreamPlan;
-use crate::trace::Trace;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -109,7 +110,7 @@ pub struct WorkerPlan {
     /// Switches of that engine.
     pub engine: EngineOptions,
     /// The simulated card, for `sim`.
-    pub sim: Option<Box<PriceList>>,
+    pub sim: Option<Box<DeviceModel>>,
     /// Opens with O_DIRECT.
     pub direct: bool,
     /// Opens for writing.
@@ -137,7 +138,7 @@ pub struct WorkerPlan {
     /// What is written.
     pub buffers: Buffers,
     /// How fast at most.
-    pub rate: Rate,
+    pub rate: RateLimits,
     /// After an error.
     pub errors: ErrorPolicy,
     /// Errors that do not end it.
@@ -166,7 +167,7 @@ pub struct WorkerPlan {
     pub seed: u64,
     /// What it is told beyond its workload.
     #[serde(default)]
-    pub rules: Rules,
+    pub rules: JobRules,
 }
 
 /// Why a scenario does not fit its target.
@@ -239,7 +240,7 @@ impl PlanError {
 
 /// A job that cannot run, beside others that can.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedJob {
     /// Index of its phase.
     pub phase: usize,
     /// Its index within the phase.
@@ -297,11 +298,11 @@ impl Plan {
     ///
     /// # Errors
     /// A [`PlanError`] that concerns more than its job.
-    pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<(Plan, Vec<LeftOut>), PlanError> {
+    pub fn resolve_what_fits(scenario: &Scenario, facts: &Facts) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
         Plan::fit(scenario, facts, true)
     }
 
-    fn fit(scenario: &Scenario, facts: &Facts, leaves_out: bool) -> Result<(Plan, Vec<LeftOut>), PlanError> {
+    fn fit(scenario: &Scenario, facts: &Facts, leaves_out: bool) -> Result<(Plan, Vec<SkippedJob>), PlanError> {
         let Scenario { name, seed, phases } = scenario;
         if phases.iter().all(|phase| phase.jobs.is_empty()) {
             return Err(PlanError::NoJobs { scenario: name.clone() });

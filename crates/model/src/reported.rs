@@ -97,7 +97,7 @@ impl fmt::Display for Decimal {
 /// A figure as it was printed: `max`, `1532.3`, `k`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(String, Decimal, String)", into = "(String, Decimal, String)")]
-pub struct Figure {
+pub struct ReportedFigure {
     /// Its name.
     pub name: String,
     /// The number.
@@ -106,20 +106,20 @@ pub struct Figure {
     pub unit: String,
 }
 
-impl From<(String, Decimal, String)> for Figure {
-    fn from((name, value, unit): (String, Decimal, String)) -> Figure {
-        Figure { name, value, unit }
+impl From<(String, Decimal, String)> for ReportedFigure {
+    fn from((name, value, unit): (String, Decimal, String)) -> ReportedFigure {
+        ReportedFigure { name, value, unit }
     }
 }
 
-impl From<Figure> for (String, Decimal, String) {
-    fn from(Figure { name, value, unit }: Figure) -> Self {
+impl From<ReportedFigure> for (String, Decimal, String) {
+    fn from(ReportedFigure { name, value, unit }: ReportedFigure) -> Self {
         (name, value, unit)
     }
 }
 
 /// The number and its unit: `1532.3k`.
-impl fmt::Display for Figure {
+impl fmt::Display for ReportedFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{}{}", self.value, self.unit))
     }
@@ -127,7 +127,7 @@ impl fmt::Display for Figure {
 
 /// A part of what was printed: figures and words under one name, and parts within it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct ReportedBlock {
     /// Its name.
     pub name: String,
     /// Words, by name.
@@ -135,27 +135,27 @@ pub struct Block {
     pub words: Vec<(String, String)>,
     /// Figures, in the order they stood in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ReportedFigure>,
     /// Parts within it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ReportedBlock>,
 }
 
-impl Block {
+impl ReportedBlock {
     /// An empty one.
-    pub fn new(name: impl Into<String>) -> Block {
-        Block { name: name.into(), ..Block::default() }
+    pub fn new(name: impl Into<String>) -> ReportedBlock {
+        ReportedBlock { name: name.into(), ..ReportedBlock::default() }
     }
 
     /// Adds words.
-    pub fn word(&mut self, name: &str, text: impl Into<String>) -> &mut Block {
+    pub fn word(&mut self, name: &str, text: impl Into<String>) -> &mut ReportedBlock {
         self.words.push((name.to_owned(), text.into()));
         self
     }
 
     /// Adds a figure.
-    pub fn figure(&mut self, name: &str, value: Decimal, unit: &str) -> &mut Block {
-        self.figures.push(Figure { name: name.to_owned(), value, unit: unit.to_owned() });
+    pub fn figure(&mut self, name: &str, value: Decimal, unit: &str) -> &mut ReportedBlock {
+        self.figures.push(ReportedFigure { name: name.to_owned(), value, unit: unit.to_owned() });
         self
     }
 
@@ -165,7 +165,7 @@ impl Block {
     }
 
     /// The first figure of that name.
-    pub fn get(&self, name: &str) -> Option<&Figure> {
+    pub fn get(&self, name: &str) -> Option<&ReportedFigure> {
         self.figures.iter().find(|figure| figure.name == name)
     }
 
@@ -175,18 +175,18 @@ impl Block {
     }
 
     /// The first part of that name.
-    pub fn part(&self, name: &str) -> Option<&Block> {
+    pub fn part(&self, name: &str) -> Option<&ReportedBlock> {
         self.blocks.iter().find(|block| block.name == name)
     }
 
     /// All parts of that name.
-    pub fn parts<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Block> {
+    pub fn parts<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ReportedBlock> {
         self.blocks.iter().filter(move |block| block.name == name)
     }
 
     /// How many figures it holds, those of its parts included.
     pub fn count(&self) -> usize {
-        self.figures.len() + self.blocks.iter().map(Block::count).sum::<usize>()
+        self.figures.len() + self.blocks.iter().map(ReportedBlock::count).sum::<usize>()
     }
 }
 
@@ -195,7 +195,7 @@ impl Block {
 pub struct Reported {
     /// What stood there, in order.
     #[serde(default)]
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ReportedBlock>,
     /// What it says of single workers that counts and sums cannot hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerReport>,
@@ -352,9 +352,9 @@ mod tests {
 
     #[test]
     fn reports_survive_storage() {
-        let mut block = Block::new("clat");
+        let mut block = ReportedBlock::new("clat");
         block.word("unit", "usec").figure("max", "1532.3".parse().unwrap(), "k");
-        block.blocks.push(Block::new("percentiles"));
+        block.blocks.push(ReportedBlock::new("percentiles"));
         let percentile = Percentile { share: Quantile::P999, value: Nanos(5) };
         let op = OpReport { clat: vec![percentile], ..OpReport::default() };
         let ops = PerOp { read: op, ..PerOp::default() };

@@ -3,8 +3,8 @@
 //! Nothing is remembered but a few numbers: random jobs visit each block once a pass by a permutation that is computed,
 //! not stored.
 
-mod front;
 mod general;
+mod injected;
 mod permutation;
 mod pieces;
 mod skew;
@@ -13,16 +13,16 @@ mod turns;
 
 pub use self::permutation::Permutation;
 
-use self::front::Front;
 use self::general::GeneralStream;
-use crate::job::rules::{Course, FileTurns, SizeRules, Zones};
+use self::injected::InjectedRequests;
+use crate::job::rules::{BlockSizeRules, FileTurns, TraversalOrder, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
 /// One I/O to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Request {
+pub struct IoRequest {
     /// What to do.
     pub op: Op,
     /// Index into the worker's regions.
@@ -98,10 +98,10 @@ pub struct StreamPlan {
     pub zones: Zones,
     /// How a sequential job goes through its regions.
     #[serde(default)]
-    pub course: Course,
+    pub course: TraversalOrder,
     /// How sizes are drawn.
     #[serde(default)]
-    pub sizes: SizeRules,
+    pub sizes: BlockSizeRules,
 }
 
 fn one() -> u32 {
@@ -110,15 +110,15 @@ fn one() -> u32 {
 
 /// The requests of a worker; see [`StreamPlan::requests`].
 #[derive(Clone, Debug)]
-pub struct RequestStream(Kind);
+pub struct RequestStream(StreamKind);
 
 /// Most jobs need little: one operation, one size, one region. They are worth a short way of their own, because the
 /// engine asks for a request at every I/O.
 #[derive(Clone, Debug)]
-enum Kind {
+enum StreamKind {
     Plain(PlainStream),
     General(Box<GeneralStream>),
-    Front(Box<Front>),
+    Front(Box<InjectedRequests>),
 }
 
 /// One size in one region: one operation, each block once or one after another, or several operations that share an order
@@ -160,18 +160,18 @@ enum PlainOrder {
 }
 
 impl Iterator for PlainStream {
-    type Item = Request;
+    type Item = IoRequest;
 
     // A call would hand the request over in memory, piece by piece, and the loop would have to wait to read it whole.
     #[inline(always)]
-    fn next(&mut self) -> Option<Request> {
+    fn next(&mut self) -> Option<IoRequest> {
         self.next_steered(|op| op)
     }
 }
 
 impl PlainStream {
     #[inline(always)]
-    fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
+    fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<IoRequest> {
         if self.left == 0 {
             return None;
         }
@@ -190,7 +190,7 @@ impl PlainStream {
                 at
             }
         };
-        Some(Request { op, region: 0, offset, len: self.len })
+        Some(IoRequest { op, region: 0, offset, len: self.len })
     }
 }
 
@@ -208,9 +208,9 @@ impl StreamPlan {
             && let Some(len) = single_len.or_else(|| mix.as_ref().and_then(|_| self.common_len(&used)))
             && let Some(plain) = self.plain(first, mix, len, self.align.max(1))
         {
-            return RequestStream(Kind::Plain(plain));
+            return RequestStream(StreamKind::Plain(plain));
         }
-        RequestStream(Kind::General(Box::new(GeneralStream::new(self, single_op, single_len))))
+        RequestStream(StreamKind::General(Box::new(GeneralStream::new(self, single_op, single_len))))
     }
 
     /// How operations are drawn, where there are several.
@@ -233,8 +233,10 @@ impl StreamPlan {
 
     /// The short way, for those jobs that can take it.
     fn plain(&self, op: Op, mix: Option<Mix>, len: u32, align: u64) -> Option<PlainStream> {
-        let [region] = self.regions[..] else { return None };
-        if self.zones != Zones::None || self.percent_random.is_some() || self.course != Course::Forward {
+        let [region] = self.regions[..] else {
+            return None;
+        };
+        if self.zones != Zones::None || self.percent_random.is_some() || self.course != TraversalOrder::Forward {
             return None;
         }
         let Access { random, every_block_once, stride, run_length, ref distribution, .. } = self.access;
@@ -283,10 +285,10 @@ impl RequestStream {
     /// Bytes still to come; `u64::MAX` when it never ends by bytes.
     pub fn bytes_left(&self) -> u64 {
         match &self.0 {
-            Kind::Plain(plain) if plain.endless => u64::MAX,
-            Kind::Plain(plain) => plain.left.saturating_mul(u64::from(plain.len)),
-            Kind::General(general) => general.bytes_left(),
-            Kind::Front(front) => front.bytes_left(),
+            StreamKind::Plain(plain) if plain.endless => u64::MAX,
+            StreamKind::Plain(plain) => plain.left.saturating_mul(u64::from(plain.len)),
+            StreamKind::General(general) => general.bytes_left(),
+            StreamKind::Front(front) => front.bytes_left(),
         }
     }
 
@@ -295,8 +297,8 @@ impl RequestStream {
     #[inline]
     pub fn as_plain(&mut self) -> Option<&mut PlainStream> {
         match &mut self.0 {
-            Kind::Plain(plain) => Some(plain),
-            Kind::General(_) | Kind::Front(_) => None,
+            StreamKind::Plain(plain) => Some(plain),
+            StreamKind::General(_) | StreamKind::Front(_) => None,
         }
     }
 
@@ -304,52 +306,52 @@ impl RequestStream {
     /// is left shows when the next request is asked for.
     pub fn is_over(&self) -> bool {
         match &self.0 {
-            Kind::Plain(plain) => plain.left == 0 && !plain.falls_short,
-            Kind::General(general) => general.is_over(),
-            Kind::Front(front) => front.is_over(),
+            StreamKind::Plain(plain) => plain.left == 0 && !plain.falls_short,
+            StreamKind::General(general) => general.is_over(),
+            StreamKind::Front(front) => front.is_over(),
         }
     }
 
     /// The next request, of the operation that `steer` makes of the one that was drawn: a job whose reads and writes
     /// have rates of their own does what is due. Only jobs of several operations ask.
-    pub fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
+    pub fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<IoRequest> {
         match &mut self.0 {
-            Kind::Plain(plain) => plain.next_steered(steer),
-            Kind::General(general) => general.next_steered(steer),
-            Kind::Front(front) => front.next(),
+            StreamKind::Plain(plain) => plain.next_steered(steer),
+            StreamKind::General(general) => general.next_steered(steer),
+            StreamKind::Front(front) => front.next(),
         }
     }
 
     /// These requests and no others.
-    pub fn listed(requests: Vec<Request>) -> RequestStream {
-        RequestStream(Kind::Front(Box::new(Front::new(requests, None))))
+    pub fn listed(requests: Vec<IoRequest>) -> RequestStream {
+        RequestStream(StreamKind::Front(Box::new(InjectedRequests::new(requests, None))))
     }
 
     /// Whether the last request was one of those that were put in front or listed.
     pub fn gave_listed(&self) -> bool {
-        matches!(&self.0, Kind::Front(front) if front.gave_queued)
+        matches!(&self.0, StreamKind::Front(front) if front.gave_queued)
     }
 
     /// Puts requests in front of those still to come: what was written is read back between two writes.
-    pub fn put_in_front(&mut self, requests: Vec<Request>) {
-        if let Kind::Front(front) = &mut self.0 {
+    pub fn put_in_front(&mut self, requests: Vec<IoRequest>) {
+        if let StreamKind::Front(front) = &mut self.0 {
             return front.add(requests);
         }
         let rest = std::mem::replace(self, RequestStream::listed(Vec::new()));
-        self.0 = Kind::Front(Box::new(Front::new(requests, Some(rest))));
+        self.0 = StreamKind::Front(Box::new(InjectedRequests::new(requests, Some(rest))));
     }
 }
 
 impl Iterator for RequestStream {
-    type Item = Request;
+    type Item = IoRequest;
 
     // The engine's loop is compiled in another crate, and this is most of what it does besides the I/O itself.
     #[inline(always)]
-    fn next(&mut self) -> Option<Request> {
+    fn next(&mut self) -> Option<IoRequest> {
         match &mut self.0 {
-            Kind::Plain(plain) => plain.next(),
-            Kind::General(general) => general.next(),
-            Kind::Front(front) => front.next(),
+            StreamKind::Plain(plain) => plain.next(),
+            StreamKind::General(general) => general.next(),
+            StreamKind::Front(front) => front.next(),
         }
     }
 }

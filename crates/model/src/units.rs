@@ -194,7 +194,7 @@ impl fmt::Display for Nanos {
 
 /// Which meaning the suffixes of a size have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SizeRules {
+pub enum SizeSuffixes {
     /// Our own files: `KiB` is 1024, `kB` is 1000, a bare `k` is an error, because it means both.
     Iec,
     /// The fio dialect with `kb_base=1024`: `k`, `kB` and `ki` are 1024, and `KiB` is 1000.
@@ -244,16 +244,16 @@ pub enum SizeError {
 ///
 /// # Errors
 /// A [`SizeError`] that names the text and what to write instead.
-pub fn parse_size(text: &str, rules: SizeRules) -> Result<Bytes, SizeError> {
+pub fn parse_size(text: &str, rules: SizeSuffixes) -> Result<Bytes, SizeError> {
     let trimmed = text.trim();
     let no_number = || SizeError::NoNumber(text.to_owned());
     let (radix, body) = match trimmed.strip_prefix("0x").or_else(|| trimmed.strip_prefix("0X")) {
-        Some(hex) if rules != SizeRules::Iec => (16, hex),
+        Some(hex) if rules != SizeSuffixes::Iec => (16, hex),
         _ => (10, trimmed),
     };
     let end = body.find(|c: char| !(c.is_digit(radix) || radix == 10 && c == '.')).unwrap_or(body.len());
     let (number, unit) = (&body[..end], body[end..].trim());
-    if number.is_empty() && rules == SizeRules::Iec {
+    if number.is_empty() && rules == SizeSuffixes::Iec {
         return Err(no_number());
     }
     let factor = unit_factor(unit, rules, text, number)?;
@@ -274,7 +274,7 @@ pub fn parse_size(text: &str, rules: SizeRules) -> Result<Bytes, SizeError> {
     whole.checked_mul(factor).map(Bytes).ok_or_else(|| SizeError::TooLarge(text.to_owned()))
 }
 
-fn unit_factor(unit: &str, rules: SizeRules, text: &str, number: &str) -> Result<u64, SizeError> {
+fn unit_factor(unit: &str, rules: SizeSuffixes, text: &str, number: &str) -> Result<u64, SizeError> {
     let unknown = || SizeError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned() };
     let lower = unit.to_ascii_lowercase();
     if lower.is_empty() || lower == "b" {
@@ -290,9 +290,9 @@ fn unit_factor(unit: &str, rules: SizeRules, text: &str, number: &str) -> Result
     };
     let (si, iec) = (1000u64.pow(exponent), 1024u64.pow(exponent));
     match (&lower[1..], rules) {
-        ("ib", SizeRules::Iec) | ("" | "b" | "i", SizeRules::Fio1024) | ("ib", SizeRules::Fio1000) => Ok(iec),
-        ("b", SizeRules::Iec) | ("ib", SizeRules::Fio1024) | ("" | "b" | "i", SizeRules::Fio1000) => Ok(si),
-        ("" | "i", SizeRules::Iec) => {
+        ("ib", SizeSuffixes::Iec) | ("" | "b" | "i", SizeSuffixes::Fio1024) | ("ib", SizeSuffixes::Fio1000) => Ok(iec),
+        ("b", SizeSuffixes::Iec) | ("ib", SizeSuffixes::Fio1024) | ("" | "b" | "i", SizeSuffixes::Fio1000) => Ok(si),
+        ("" | "i", SizeSuffixes::Iec) => {
             let n: u64 = number.parse().unwrap_or(1);
             Err(SizeError::Ambiguous {
                 text: text.to_owned(),
@@ -327,24 +327,24 @@ mod tests {
     fn fio_sizes_follow_its_reversed_rules() {
         for (text, bytes) in [("4k", 4096), ("4K", 4096), ("4kB", 4096), ("4ki", 4096), ("4KiB", 4000), ("1M", 1 << 20)]
         {
-            assert_eq!(parse_size(text, SizeRules::Fio1024), Ok(Bytes(bytes)), "{text}");
+            assert_eq!(parse_size(text, SizeSuffixes::Fio1024), Ok(Bytes(bytes)), "{text}");
         }
-        assert_eq!(parse_size("4k", SizeRules::Fio1000), Ok(Bytes(4000)));
-        assert_eq!(parse_size("4KiB", SizeRules::Fio1000), Ok(Bytes(4096)));
-        assert_eq!(parse_size("0x1000", SizeRules::Fio1024), Ok(Bytes(4096)));
+        assert_eq!(parse_size("4k", SizeSuffixes::Fio1000), Ok(Bytes(4000)));
+        assert_eq!(parse_size("4KiB", SizeSuffixes::Fio1000), Ok(Bytes(4096)));
+        assert_eq!(parse_size("0x1000", SizeSuffixes::Fio1024), Ok(Bytes(4096)));
     }
 
     #[test]
     fn our_own_sizes_say_which_kilo_they_mean() {
-        assert_eq!(parse_size("4KiB", SizeRules::Iec), Ok(Bytes(4096)));
-        assert_eq!(parse_size("4 kB", SizeRules::Iec), Ok(Bytes(4000)));
-        assert_eq!(parse_size("1.5GiB", SizeRules::Iec), Ok(Bytes(3 << 29)));
-        assert!(matches!(parse_size("4k", SizeRules::Iec), Err(SizeError::Ambiguous { si: 4000, iec: 4096, .. })));
+        assert_eq!(parse_size("4KiB", SizeSuffixes::Iec), Ok(Bytes(4096)));
+        assert_eq!(parse_size("4 kB", SizeSuffixes::Iec), Ok(Bytes(4000)));
+        assert_eq!(parse_size("1.5GiB", SizeSuffixes::Iec), Ok(Bytes(3 << 29)));
+        assert!(matches!(parse_size("4k", SizeSuffixes::Iec), Err(SizeError::Ambiguous { si: 4000, iec: 4096, .. })));
         for text in ["MiB", "-5", "lots"] {
-            assert!(matches!(parse_size(text, SizeRules::Iec), Err(SizeError::NoNumber(_))), "{text}");
+            assert!(matches!(parse_size(text, SizeSuffixes::Iec), Err(SizeError::NoNumber(_))), "{text}");
         }
-        assert!(matches!(parse_size("9999999PiB", SizeRules::Iec), Err(SizeError::TooLarge(_))));
-        assert!(matches!(parse_size("4 bananas", SizeRules::Iec), Err(SizeError::UnknownUnit { .. })));
+        assert!(matches!(parse_size("9999999PiB", SizeSuffixes::Iec), Err(SizeError::TooLarge(_))));
+        assert!(matches!(parse_size("4 bananas", SizeSuffixes::Iec), Err(SizeError::UnknownUnit { .. })));
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_a_size_or_an_error(text in ".{0,24}") {
-            for rules in [SizeRules::Iec, SizeRules::Fio1024, SizeRules::Fio1000] {
+            for rules in [SizeSuffixes::Iec, SizeSuffixes::Fio1024, SizeSuffixes::Fio1000] {
                 let _ = parse_size(&text, rules);
             }
         }
@@ -378,7 +378,7 @@ mod tests {
         #[test]
         fn iec_sizes_round_trip(n in 0u64..1 << 20, e in 0usize..5) {
             let text = format!("{n}{}", IEC[e]);
-            proptest::prop_assert_eq!(parse_size(&text, SizeRules::Iec), Ok(Bytes(n << (10 * e))));
+            proptest::prop_assert_eq!(parse_size(&text, SizeSuffixes::Iec), Ok(Bytes(n << (10 * e))));
         }
     }
 }

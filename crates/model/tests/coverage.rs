@@ -7,7 +7,7 @@ use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::job::rules::Zones;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Facts, Plan};
-use hakaru_model::stream::{Request, StreamPlan};
+use hakaru_model::stream::{IoRequest, StreamPlan};
 use hakaru_model::units::Bytes;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -52,12 +52,12 @@ fn stream(job: &Job, seed: u64, there: u64) -> StreamPlan {
     Plan::resolve(&scenario, &facts).expect("it fits").phases[0].workers[0].stream.clone()
 }
 
-fn moved(requests: &[Request]) -> u64 {
+fn moved(requests: &[IoRequest]) -> u64 {
     requests.iter().map(|request| u64::from(request.len)).sum()
 }
 
 /// How often each unit of each region is touched.
-fn touched(stream: &StreamPlan, requests: &[Request]) -> Vec<Vec<u32>> {
+fn touched(stream: &StreamPlan, requests: &[IoRequest]) -> Vec<Vec<u32>> {
     let mut times: Vec<Vec<u32>> = stream.regions.iter().map(|region| vec![0; (region.len / UNIT) as usize]).collect();
     for request in requests {
         let region = stream.regions[request.region as usize];
@@ -130,7 +130,7 @@ proptest! {
         job.extent.loops = if job.access.random || files == 1 { loops } else { 1 };
         let loops = job.extent.loops;
         let plan = stream(&job, seed, 0);
-        let requests: Vec<Request> = plan.requests().collect();
+        let requests: Vec<IoRequest> = plan.requests().collect();
         let times = touched(&plan, &requests);
         let mixed_in_line = !job.access.random && !job.access.mix.read.is_multiple_of(100);
         if mixed_in_line {
@@ -160,7 +160,7 @@ proptest! {
         let wanted = size * percent / 100;
         (job.extent.size, job.extent.io_size) = (bytes(size), bytes(wanted));
         let plan = stream(&job, seed, 0);
-        let requests: Vec<Request> = plan.requests().collect();
+        let requests: Vec<IoRequest> = plan.requests().collect();
         let (moved, largest) = (moved(&requests), block.max().0);
         // A pass does not begin for less than the largest block, and the last I/O is not cut.
         prop_assert!(moved + largest > wanted && moved < wanted + largest, "{moved} of {wanted}");
@@ -184,7 +184,7 @@ proptest! {
         job.extent.offset = SizeSpec::Bytes(Bytes(offset * UNIT));
         prop_assume!(filesize - offset >= units);
         let plan = stream(&job, seed, 0);
-        let requests: Vec<Request> = plan.requests().collect();
+        let requests: Vec<IoRequest> = plan.requests().collect();
         let exact = (filesize - offset) * UNIT * u64::from(files);
         let whole: u64 = plan.regions.iter().map(|region| region.len).sum();
         let asked = (size * UNIT).min(exact);
@@ -242,7 +242,7 @@ proptest! {
         job.extent.size = bytes(room);
         job.rules.zones = Zones::Strided { range: Bytes(zone), size: Bytes(size), skip: Bytes(skip) };
         let plan = stream(&job, seed, 0);
-        let requests: Vec<Request> = plan.requests().collect();
+        let requests: Vec<IoRequest> = plan.requests().collect();
         prop_assert_eq!(moved(&requests), room);
         for request in &requests {
             prop_assert!(request.offset % (zone + skip) + u64::from(request.len) <= zone, "{request:?}");

@@ -1,7 +1,7 @@
 //! Which charts a set of series deserves, with the data behind each.
 
-use crate::number::{self, Spread};
-use crate::svg::{self, Bar, BarGroup, Bars, Frame, Latencies, LatencyLine, Mark, Timeline, TimelineLine};
+use crate::number::{self, MeanText};
+use crate::svg::{self, Bar, BarGroup, Bars, Frame, LatencyChart, LatencyLine, Timeline, TimelineLine, TimelineMark};
 use crate::table::DataTable;
 use crate::{facts, naming};
 use hakaru_model::finding::{Estimate, LatencySummary, PhaseSummary, Summary};
@@ -47,7 +47,7 @@ pub enum Plot {
     /// See [`svg::bars`].
     Bars(Bars),
     /// See [`svg::latency`].
-    Latency(Latencies),
+    Latency(LatencyChart),
     /// See [`svg::timeline`].
     Timeline(Timeline),
 }
@@ -146,7 +146,7 @@ fn bar_chart(
     let bar = |estimate: &Estimate| Bar {
         value: estimate.mean / scale,
         deviation: estimate.deviation.map(|d| d / scale),
-        text: Spread::of(estimate, scale).to_string(),
+        text: MeanText::of(estimate, scale).to_string(),
     };
     let groups = phases.iter().map(|(label, cells)| BarGroup {
         label: label.clone(),
@@ -156,7 +156,7 @@ fn bar_chart(
         if names.len() == 1 { vec![unit.to_owned()] } else { names.iter().map(|n| format!("{n}, {unit}")).collect() };
     let rows = phases.iter().map(|(label, cells)| {
         let values =
-            cells.iter().map(|cell| cell.map_or("–".to_owned(), |p| Spread::of(figure(p), scale).to_string()));
+            cells.iter().map(|cell| cell.map_or("–".to_owned(), |p| MeanText::of(figure(p), scale).to_string()));
         std::iter::once(label.clone()).chain(values).collect()
     });
     let spread = phases.iter().flat_map(|(_, cells)| cells.iter().flatten()).any(|p| figure(p).deviation.is_some());
@@ -224,7 +224,7 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
         [line.name.clone(), number::count(line.count)].into_iter().chain(quantiles.iter().map(value)).collect()
     });
     let table = DataTable { head: head.collect(), rows: rows.collect() };
-    let plot = Plot::Latency(Latencies { lines });
+    let plot = Plot::Latency(LatencyChart { lines });
     let drawable = !table.rows.is_empty();
     drawable.then_some(Chart { name, section: Section::Latency, title, note: LATENCY_NOTE.to_owned(), plot, table })
 }
@@ -293,7 +293,7 @@ fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), Points)>
     chosen
 }
 
-fn mark(phase: &PhaseSummary) -> Option<Mark> {
+fn mark(phase: &PhaseSummary) -> Option<TimelineMark> {
     let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
     let BytesPerSec(before) = cliff.before;
     let text = format!(
@@ -302,7 +302,7 @@ fn mark(phase: &PhaseSummary) -> Option<Mark> {
         number::significant(cliff.after.0 / 1e6),
         cliff.at
     );
-    Some(Mark { at_s: cliff.after_time.as_secs_f64(), text })
+    Some(TimelineMark { at_s: cliff.after_time.as_secs_f64(), text })
 }
 
 fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> String {

@@ -1,6 +1,6 @@
 //! What comparisons prove, in words and tables.
 
-use crate::number::{self, Spread};
+use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
@@ -84,7 +84,9 @@ pub(crate) fn turned(of: &Comparison) -> Comparison {
 
 /// `-3.1 [-4.5, -1.7]`: the difference in units of the spread.
 pub(crate) fn effect(c: &Comparison) -> String {
-    let Some(g) = c.effect else { return String::new() };
+    let Some(g) = c.effect else {
+        return String::new();
+    };
     let interval =
         c.effect_ci95.map(|(low, high)| format!(" [{}, {}]", number::significant(low), number::significant(high)));
     let caveats = if interval.is_some() { number::in_brackets(&c.interval_caveats) } else { String::new() };
@@ -126,7 +128,7 @@ pub fn comparison_tests_terminal(comparisons: &[Comparison], width: usize) -> St
 }
 
 fn side(estimate: &Estimate, scale: f64) -> String {
-    Spread::of(estimate, scale).to_string()
+    MeanText::of(estimate, scale).to_string()
 }
 
 /// The unit in which a reader wants a figure, and how much of its own makes one.

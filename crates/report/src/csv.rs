@@ -4,7 +4,7 @@
 
 use crate::text::csv as quoted;
 use crate::{findings, naming, number, time};
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
 
@@ -13,7 +13,7 @@ const HEAD: &str = "series,started,scenario,target,layer,phase,op,figure,unit,n,
 
 /// The statistics of one line; what does not apply stays empty.
 #[derive(Default)]
-pub(crate) struct Row {
+pub(crate) struct CsvStats {
     pub(crate) n: Option<u64>,
     pub(crate) value: String,
     pub(crate) mean: String,
@@ -36,7 +36,7 @@ pub fn csv(summaries: &[Summary]) -> String {
 
 /// The same with what was concluded from each, at the end of its lines: `advice_os`, `claim_A1`, `limit_read` with the
 /// verdict as the value. Series past the end of `findings` go without.
-pub fn csv_with(summaries: &[Summary], findings: &[Findings]) -> String {
+pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
     let mut out = format!("{HEAD}\r\n");
     for (index, summary) in summaries.iter().enumerate() {
         let of_series = [
@@ -54,7 +54,7 @@ pub fn csv_with(summaries: &[Summary], findings: &[Findings]) -> String {
             }
         }
         for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {
-            let row = Row { value, ..Row::default() };
+            let row = CsvStats { value, ..CsvStats::default() };
             out.push_str(&format!("{of_series},,,{},,{},\r\n", quoted(&figure), cells(&row)));
         }
     }
@@ -67,7 +67,7 @@ pub(crate) fn snake(words: &str) -> String {
 }
 
 /// Names of conclusions with their verdicts, in words that stay the same.
-fn verdicts(findings: &Findings) -> Vec<(String, String)> {
+fn verdicts(findings: &RunFindings) -> Vec<(String, String)> {
     let advice = findings.advice.iter();
     let advice = advice.map(|advice| (format!("advice_{}", advice.id), findings::word(advice.fitness).to_owned()));
     let claims = findings.claims.iter().map(|check| {
@@ -81,9 +81,9 @@ fn verdicts(findings: &Findings) -> Vec<(String, String)> {
 }
 
 /// The columns from `n` to `ci95_high`.
-pub(crate) fn cells(row: &Row) -> String {
+pub(crate) fn cells(row: &CsvStats) -> String {
     let n = row.n.map_or_else(String::new, |n| n.to_string());
-    let Row { value, mean, stdev, min, max, median, ci95: (low, high), .. } = row;
+    let CsvStats { value, mean, stdev, min, max, median, ci95: (low, high), .. } = row;
     [&n, value, mean, stdev, min, max, median, low, high].map(String::as_str).join(",")
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn caveat_words(caveats: &[IntervalCaveat]) -> String {
 }
 
 /// All figures of a phase: name, unit, statistics.
-pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
+pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
     let rate = |of: &Estimate, unit| match phase.detail.stated_runs.filter(|_| of.values.is_empty()) {
         Some(runs) => stated(of, unit, runs),
         None => estimate(of, unit),
@@ -107,7 +107,11 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> 
             rows.push((name.to_owned(), "ns", distribution(latency)));
             for (q, value) in &latency.quantiles {
                 let figure = format!("{name}_p{}", number::exact(q.percent(), 5));
-                rows.push((figure, "ns", Row { n: Some(latency.count), value: value.0.to_string(), ..Row::default() }));
+                rows.push((
+                    figure,
+                    "ns",
+                    CsvStats { n: Some(latency.count), value: value.0.to_string(), ..CsvStats::default() },
+                ));
             }
         }
     }
@@ -116,27 +120,29 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> 
         rows.push(("amplification".to_owned(), "1", estimate(amplification, 1.0)));
     }
     if let Some(laid_out) = phase.detail.laid_out {
-        rows.push(("laid_out".to_owned(), "B", Row { value: laid_out.0.to_string(), ..Row::default() }));
+        rows.push(("laid_out".to_owned(), "B", CsvStats { value: laid_out.0.to_string(), ..CsvStats::default() }));
     }
-    rows.push(("errors".to_owned(), "1", Row { value: phase.errors.to_string(), ..Row::default() }));
+    rows.push(("errors".to_owned(), "1", CsvStats { value: phase.errors.to_string(), ..CsvStats::default() }));
     if phase.detail.other_errors > 0 {
         let value = phase.detail.other_errors.to_string();
-        rows.push(("other_errors".to_owned(), "1", Row { value, ..Row::default() }));
+        rows.push(("other_errors".to_owned(), "1", CsvStats { value, ..CsvStats::default() }));
     }
     rows
 }
 
-fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
-    let Some(s) = &phase.sustained else { return Vec::new() };
+fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
+    let Some(s) = &phase.sustained else {
+        return Vec::new();
+    };
     let megabytes = |bw: hakaru_model::units::BytesPerSec| number::exact(bw.0 / 1e6, 6);
-    let single = |value: String| Row { value, ..Row::default() };
-    let over_time = Row {
+    let single = |value: String| CsvStats { value, ..CsvStats::default() };
+    let over_time = CsvStats {
         value: megabytes(s.mean),
         mean: megabytes(s.mean),
         stdev: megabytes(s.deviation),
         min: megabytes(s.min),
         max: megabytes(s.max),
-        ..Row::default()
+        ..CsvStats::default()
     };
     let mut rows = vec![("bandwidth_over_time".to_owned(), "MB/s", over_time)];
     for (nth, cliff) in (1..).zip(s.falls.iter().filter(|fall| fall.proven)) {
@@ -148,10 +154,10 @@ fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
     rows
 }
 
-fn estimate(estimate: &Estimate, unit: f64) -> Row {
+fn estimate(estimate: &Estimate, unit: f64) -> CsvStats {
     let text = |value: f64| number::exact(value / unit, 6);
     let optional = |value: Option<f64>| value.map_or_else(String::new, text);
-    Row {
+    CsvStats {
         n: Some(estimate.values.len() as u64),
         value: text(estimate.mean),
         mean: text(estimate.mean),
@@ -165,15 +171,15 @@ fn estimate(estimate: &Estimate, unit: f64) -> Row {
 }
 
 /// Of published figures there are no single values, and so no extremes and no median.
-fn stated(of: &Estimate, unit: f64, runs: u32) -> Row {
+fn stated(of: &Estimate, unit: f64, runs: u32) -> CsvStats {
     let none = String::new;
-    Row { n: Some(u64::from(runs)), min: none(), max: none(), median: none(), ..estimate(of, unit) }
+    CsvStats { n: Some(u64::from(runs)), min: none(), max: none(), median: none(), ..estimate(of, unit) }
 }
 
-fn distribution(latency: &LatencySummary) -> Row {
+fn distribution(latency: &LatencySummary) -> CsvStats {
     let mean = number::exact(latency.mean_ns, 3);
     let median = latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN);
-    Row {
+    CsvStats {
         n: Some(latency.count),
         value: mean.clone(),
         mean,
@@ -181,6 +187,6 @@ fn distribution(latency: &LatencySummary) -> Row {
         min: latency.min.0.to_string(),
         max: latency.max.0.to_string(),
         median: median.map_or_else(String::new, |(_, value)| value.0.to_string()),
-        ..Row::default()
+        ..CsvStats::default()
     }
 }

@@ -2,7 +2,7 @@
 //! not known. What is odd comes as findings.
 
 use crate::number;
-use crate::terminal::{Ink, NARROWEST, hanging};
+use crate::terminal::{NARROWEST, TerminalStyle, hanging};
 use crate::text::{columns_of, plain};
 use hakaru_model::facts::{Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity};
 use hakaru_model::units::{Bytes, BytesPerSec};
@@ -10,7 +10,7 @@ use std::fmt::Display;
 
 /// All that is known of one target.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct TargetInfo<'a> {
     /// What it is.
     pub identity: &'a Identity,
     /// The host it hangs on.
@@ -35,16 +35,16 @@ pub struct Listed<'a> {
 }
 
 /// Lines of one subject.
-struct Group {
+struct FactGroup {
     title: String,
     lines: Vec<(&'static str, String)>,
     /// Reasons, each with the names of what is not known for it.
     unknown: Vec<(String, Vec<&'static str>)>,
 }
 
-impl Group {
-    fn new(title: &str) -> Group {
-        Group { title: title.to_owned(), lines: Vec::new(), unknown: Vec::new() }
+impl FactGroup {
+    fn new(title: &str) -> FactGroup {
+        FactGroup { title: title.to_owned(), lines: Vec::new(), unknown: Vec::new() }
     }
 
     fn say(&mut self, name: &'static str, value: impl Display) {
@@ -72,7 +72,7 @@ impl Group {
         }
     }
 
-    fn render(&self, width: usize, ink: Ink) -> String {
+    fn render(&self, width: usize, ink: TerminalStyle) -> String {
         if self.lines.is_empty() && self.unknown.is_empty() {
             return String::new();
         }
@@ -96,9 +96,9 @@ impl Group {
 const NAMES: usize = 18;
 
 /// Renders one target for a terminal of `width` columns; `color` allows ANSI styles.
-pub fn device_terminal(known: &Known<'_>, width: usize, color: bool) -> String {
-    let (width, ink) = (width.max(NARROWEST), Ink { color });
-    let Known { identity, environment, ceiling, by_hand, content, state } = *known;
+pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> String {
+    let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
+    let TargetInfo { identity, environment, ceiling, by_hand, content, state } = *known;
     let mut out = format!("{}\n", ink.bold(&plain(&identity.display_name())));
     let mut groups = vec![path(identity, state)];
     match &identity.device {
@@ -109,7 +109,7 @@ pub fn device_terminal(known: &Known<'_>, width: usize, color: bool) -> String {
             groups.push(queue(device));
         }
         Fact::Unknown(_) => {
-            let mut group = Group::new("Device");
+            let mut group = FactGroup::new("Device");
             group.fact_as("Device", &identity.device, |_| String::new());
             groups.push(group);
         }
@@ -127,7 +127,7 @@ pub fn device_terminal(known: &Known<'_>, width: usize, color: bool) -> String {
 
 /// Renders the registers of a card that is in no device here.
 pub fn card_terminal(card: &CardRegisters, by_hand: &[String], width: usize, color: bool) -> String {
-    let (width, ink) = (width.max(NARROWEST), Ink { color });
+    let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
     let odd = card.oddities.iter().map(|text| ink.yellow(&hanging("! ", &plain(text), width)) + "\n");
     let odd: String = odd.collect();
     let second_look = if odd.is_empty() { odd } else { format!("\n{}\n{odd}", ink.bold(SECOND_LOOK)) };
@@ -139,7 +139,7 @@ const SECOND_LOOK: &str = "Worth a second look";
 
 /// Renders a list of disks, one line each, and the host.
 pub fn disks_terminal(disks: &[Listed<'_>], environment: &Environment, width: usize, color: bool) -> String {
-    let (width, ink) = (width.max(NARROWEST), Ink { color });
+    let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
     let mut rows = vec![["DEVICE", "SIZE", "BUS", "WHAT", "STATE"].map(str::to_owned)];
     rows.extend(disks.iter().map(|disk| row(disk)));
     let column = |at: usize| rows.iter().map(|row| columns_of(&row[at])).max().unwrap_or(0);
@@ -229,8 +229,8 @@ pub(crate) fn decimal(size: Bytes) -> String {
     text.strip_suffix("/s").map_or(text.clone(), str::to_owned)
 }
 
-fn path(identity: &Identity, state: Option<&str>) -> Group {
-    let mut group = Group::new("Target");
+fn path(identity: &Identity, state: Option<&str>) -> FactGroup {
+    let mut group = FactGroup::new("Target");
     group.say("Path", identity.path.display());
     if let Some(Filesystem { fs_type, mount_point, source, options, size, free }) = &identity.filesystem {
         let at =
@@ -250,8 +250,8 @@ fn path(identity: &Identity, state: Option<&str>) -> Group {
     group
 }
 
-fn hardware(device: &DeviceIdentity) -> Group {
-    let mut group = Group::new("Device");
+fn hardware(device: &DeviceIdentity) -> FactGroup {
+    let mut group = FactGroup::new("Device");
     group.say("Node", device.node.display());
     group.say("Size", size(device.size));
     group.fact("Model", &device.model);
@@ -294,8 +294,8 @@ fn celsius(mc: i64) -> String {
     format!("{} °C", number::exact(mc as f64 / 1000.0, 1))
 }
 
-fn queue(device: &DeviceIdentity) -> Group {
-    let mut group = Group::new("Queue");
+fn queue(device: &DeviceIdentity) -> FactGroup {
+    let mut group = FactGroup::new("Queue");
     group.say("Block size", format!("{} B logical, {} B physical", device.logical_block, device.physical_block));
     group.fact("Scheduler", &device.scheduler);
     group.fact("Write cache", &device.write_cache);
@@ -312,8 +312,8 @@ fn queue(device: &DeviceIdentity) -> Group {
     group
 }
 
-fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> Group {
-    let mut group = Group::new("Bus");
+fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactGroup {
+    let mut group = FactGroup::new("Bus");
     match bus {
         Bus::Mmc { width_bits, clock_hz, timing, ceiling: _ } => {
             group.say("Kind", "SD or eMMC");
@@ -343,10 +343,10 @@ fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> Group {
     group
 }
 
-fn registers(card: &CardRegisters, by_hand: &[String]) -> Group {
+fn registers(card: &CardRegisters, by_hand: &[String]) -> FactGroup {
     let mut group = match by_hand {
-        [] => Group::new("Card"),
-        given => Group::new(&format!("Card ({} given by hand)", given.join(", "))),
+        [] => FactGroup::new("Card"),
+        given => FactGroup::new(&format!("Card ({} given by hand)", given.join(", "))),
     };
     group.fact("Type", &card.card_type);
     group.fact("Specification", &card.spec);
@@ -394,8 +394,8 @@ fn application(class: u32) -> String {
     format!("A{class}: {reads} random reads, {writes} random writes a second at least, 10 MB/s sustained")
 }
 
-fn contents(lines: &[String]) -> Group {
-    let mut group = Group::new("Content");
+fn contents(lines: &[String]) -> FactGroup {
+    let mut group = FactGroup::new("Content");
     if lines.is_empty() {
         group.say("Found", "nothing that is known");
     }
@@ -405,8 +405,8 @@ fn contents(lines: &[String]) -> Group {
     group
 }
 
-fn host(host: &Environment) -> Group {
-    let mut group = Group::new("Host");
+fn host(host: &Environment) -> FactGroup {
+    let mut group = FactGroup::new("Host");
     group.say("Name", &host.hostname);
     group.fact("Board", &host.board);
     group.fact_as("Processor", &host.cpu, |cpu| match host.cpu_count {

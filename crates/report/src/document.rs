@@ -12,12 +12,12 @@ pub(crate) struct Document {
     pub(crate) title: String,
     /// What stands below the title, a line each.
     pub(crate) under: Vec<String>,
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<DocumentBlock>,
 }
 
 /// A part of a report. All text is foreign until it is rendered.
 #[derive(Clone, Debug)]
-pub(crate) enum Block {
+pub(crate) enum DocumentBlock {
     /// Begins a part that the menu lists.
     Part(String),
     /// The same, on a sheet of its own where the report is printed.
@@ -31,17 +31,17 @@ pub(crate) enum Block {
     Facts(Vec<(String, String)>),
     /// The same of what limits the worth of figures.
     Caveats(Vec<(String, String)>),
-    Table(Look, DataTable),
+    Table(TableStyle, DataTable),
     Charts(Vec<Chart>),
     /// What not everybody wants to see.
-    Fold(String, Vec<Block>),
+    Fold(String, Vec<DocumentBlock>),
     /// Where the menu stands.
     Menu,
 }
 
 /// What a table is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum TableStyle {
     /// Figures, flush right.
     Numbers,
     /// Words.
@@ -53,7 +53,7 @@ pub(crate) enum Look {
 impl Document {
     /// As one self-contained page.
     pub(crate) fn html(&self) -> String {
-        let parts = Parts::of(&self.blocks);
+        let parts = TableOfContents::of(&self.blocks);
         let mut next = 0;
         let body: String = self.blocks.iter().map(|block| html(block, &parts, &mut next)).collect();
         let under: String =
@@ -70,15 +70,15 @@ impl Document {
 }
 
 /// Titles of the parts with their ids, in order.
-struct Parts<'a>(Vec<(&'a str, String)>);
+struct TableOfContents<'a>(Vec<(&'a str, String)>);
 
-impl<'a> Parts<'a> {
-    fn of(blocks: &'a [Block]) -> Parts<'a> {
+impl<'a> TableOfContents<'a> {
+    fn of(blocks: &'a [DocumentBlock]) -> TableOfContents<'a> {
         let titles = blocks.iter().filter_map(|block| match block {
-            Block::Part(title) | Block::Page(title) => Some(title.as_str()),
+            DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some(title.as_str()),
             _ => None,
         });
-        Parts(titles.enumerate().map(|(i, title)| (title, format!("part-{}", i + 1))).collect())
+        TableOfContents(titles.enumerate().map(|(i, title)| (title, format!("part-{}", i + 1))).collect())
     }
 
     /// Links to all parts but the first, which the reader has just seen.
@@ -89,26 +89,26 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn html(block: &Block, parts: &Parts<'_>, next: &mut usize) -> String {
+fn html(block: &DocumentBlock, parts: &TableOfContents<'_>, next: &mut usize) -> String {
     match block {
-        Block::Part(title) | Block::Page(title) => {
+        DocumentBlock::Part(title) | DocumentBlock::Page(title) => {
             let id = parts.0.get(*next).map_or("", |(_, id)| id.as_str());
             *next += 1;
-            let class = if matches!(block, Block::Page(_)) { " class=\"page\"" } else { "" };
+            let class = if matches!(block, DocumentBlock::Page(_)) { " class=\"page\"" } else { "" };
             format!("<h2 id=\"{id}\"{class}>{}</h2>\n", markup(title))
         }
-        Block::Title(title) => format!("<h3>{}</h3>\n", markup(title)),
-        Block::Text(text) => format!("<p>{}</p>\n", markup(text)),
-        Block::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
-        Block::Facts(items) => list("facts", items),
-        Block::Caveats(items) => list("caveats", items),
-        Block::Table(look, table) => html_table(*look, table),
-        Block::Charts(charts) => html_charts(charts),
-        Block::Fold(about, blocks) => {
+        DocumentBlock::Title(title) => format!("<h3>{}</h3>\n", markup(title)),
+        DocumentBlock::Text(text) => format!("<p>{}</p>\n", markup(text)),
+        DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
+        DocumentBlock::Facts(items) => list("facts", items),
+        DocumentBlock::Caveats(items) => list("caveats", items),
+        DocumentBlock::Table(look, table) => html_table(*look, table),
+        DocumentBlock::Charts(charts) => html_charts(charts),
+        DocumentBlock::Fold(about, blocks) => {
             let inner: String = blocks.iter().map(|block| html(block, parts, next)).collect();
             format!("<details><summary>{}</summary>\n{inner}</details>\n", markup(about))
         }
-        Block::Menu => parts.menu(),
+        DocumentBlock::Menu => parts.menu(),
     }
 }
 
@@ -121,12 +121,12 @@ fn list(class: &str, items: &[(String, String)]) -> String {
     if items.is_empty() { items } else { format!("<ul class=\"{class}\">\n{items}</ul>\n") }
 }
 
-fn html_table(look: Look, table: &DataTable) -> String {
+fn html_table(look: TableStyle, table: &DataTable) -> String {
     let name = table.head.first().map_or("", String::as_str);
     match look {
-        Look::Numbers => table.scrolling("numbers cards wide", name),
-        Look::Words => table.scrolling("verdicts cards wide", name),
-        Look::Pairs => {
+        TableStyle::Numbers => table.scrolling("numbers cards wide", name),
+        TableStyle::Words => table.scrolling("verdicts cards wide", name),
+        TableStyle::Pairs => {
             let row = |row: &Vec<String>| {
                 let cells: Vec<String> = row.iter().map(|cell| markup(cell)).collect();
                 let (name, values) = cells.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
@@ -138,7 +138,7 @@ fn html_table(look: Look, table: &DataTable) -> String {
     }
 }
 
-fn markdown(block: &Block, charts: Option<&str>) -> String {
+fn markdown(block: &DocumentBlock, charts: Option<&str>) -> String {
     let items = |items: &[(String, String)]| {
         let item = |(lead, text): &(String, String)| match lead.is_empty() {
             true => format!("- {}\n", escaped(text)),
@@ -147,17 +147,21 @@ fn markdown(block: &Block, charts: Option<&str>) -> String {
         format!("\n{}", items.iter().map(item).collect::<String>())
     };
     match block {
-        Block::Part(title) | Block::Page(title) => format!("\n## {}\n", escaped(title)),
-        Block::Title(title) => format!("\n### {}\n", escaped(title)),
-        Block::Text(text) | Block::Quiet(text) => format!("\n{}\n", escaped(text)),
-        Block::Facts(list) | Block::Caveats(list) => items(list),
-        Block::Table(look, table) => format!("\n{}", lines(table, *look == Look::Numbers)),
-        Block::Charts(all) => all.iter().map(|chart| markdown_chart(chart, charts)).collect(),
-        Block::Fold(about, blocks) => {
+        DocumentBlock::Part(title) | DocumentBlock::Page(title) => {
+            format!("\n## {}\n", escaped(title))
+        }
+        DocumentBlock::Title(title) => format!("\n### {}\n", escaped(title)),
+        DocumentBlock::Text(text) | DocumentBlock::Quiet(text) => format!("\n{}\n", escaped(text)),
+        DocumentBlock::Facts(list) | DocumentBlock::Caveats(list) => items(list),
+        DocumentBlock::Table(look, table) => {
+            format!("\n{}", lines(table, *look == TableStyle::Numbers))
+        }
+        DocumentBlock::Charts(all) => all.iter().map(|chart| markdown_chart(chart, charts)).collect(),
+        DocumentBlock::Fold(about, blocks) => {
             let inner: String = blocks.iter().map(|block| markdown(block, charts)).collect();
             if inner.is_empty() { inner } else { format!("\n### {}\n{inner}", escaped(about)) }
         }
-        Block::Menu => String::new(),
+        DocumentBlock::Menu => String::new(),
     }
 }
 

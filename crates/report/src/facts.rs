@@ -11,7 +11,7 @@ use std::fmt::Display;
 
 /// One line of the circumstances.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct FactLine {
     /// What it is about.
     pub(crate) name: &'static str,
     /// What is known, or why it is not.
@@ -22,18 +22,18 @@ pub(crate) struct Line {
 
 /// Collects lines; foreign text is made plain here, once.
 #[derive(Default)]
-struct Lines(Vec<Line>);
+struct Lines(Vec<FactLine>);
 
 impl Lines {
     fn say(&mut self, name: &'static str, value: impl Display) {
         let value = plain(&value.to_string());
         if !value.is_empty() {
-            self.0.push(Line { name, value, known: true });
+            self.0.push(FactLine { name, value, known: true });
         }
     }
 
     fn fact<T: Display>(&mut self, name: &'static str, fact: &Fact<T>) {
-        self.0.push(Line { name, value: plain(&fact.to_string()), known: fact.known().is_some() });
+        self.0.push(FactLine { name, value: plain(&fact.to_string()), known: fact.known().is_some() });
     }
 
     /// A fact in other words than its own.
@@ -50,7 +50,7 @@ impl Lines {
 }
 
 /// What was measured on which host, most important first.
-pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<Line> {
+pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<FactLine> {
     let mut lines = Lines::default();
     lines.say("Target", target.path.display());
     if let Some(filesystem) = &target.filesystem {
@@ -66,7 +66,7 @@ pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<
 }
 
 /// All circumstances of a series, most important first.
-pub(crate) fn circumstances(summary: &Summary) -> Vec<Line> {
+pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     let mut lines = Lines(surroundings(&summary.target, &summary.environment));
     lines.say("Measured by", &summary.origin);
     if let Some(ns) = summary.overhead_ns {
@@ -86,7 +86,9 @@ fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
         let latency = phase.latency.as_ref()?;
         latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN).map(|(_, value)| value.0)
     });
-    let Some(quickest) = medians.min().filter(|&ns| ns > 0) else { return String::new() };
+    let Some(quickest) = medians.min().filter(|&ns| ns > 0) else {
+        return String::new();
+    };
     let percent = number::significant(cost_ns / quickest as f64 * 100.0);
     format!(", {percent} % of the shortest median latency")
 }
@@ -203,7 +205,7 @@ fn cliff(cliff: &Cliff) -> String {
 
 /// Bytes of the device per byte of the application, in a sentence.
 fn amplification(phase: &PhaseSummary) -> Option<String> {
-    let spread = number::Spread::of(phase.amplification.as_ref()?, 1.0);
+    let spread = number::MeanText::of(phase.amplification.as_ref()?, 1.0);
     let verb = if phase.op == Op::Read { "read" } else { "wrote" };
     Some(format!("the device {verb} {spread} bytes per byte of the application"))
 }
@@ -286,7 +288,7 @@ pub(crate) fn brief(summary: &Summary) -> Vec<(&'static str, String)> {
 }
 
 /// The same of lines that are there already.
-pub(crate) fn brief_of(all: &[Line]) -> Vec<(&'static str, String)> {
+pub(crate) fn brief_of(all: &[FactLine]) -> Vec<(&'static str, String)> {
     let gathered = BRIEF.iter().map(|&(name, parts)| {
         let values = parts.iter().flat_map(|&(of, lead)| {
             let known = all.iter().filter(move |line| line.known && line.name == of && line.value != NONE_CLAIMED);

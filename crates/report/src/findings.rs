@@ -5,13 +5,13 @@
 use crate::number;
 use crate::table::DataTable;
 use crate::text::plain;
-use hakaru_model::advice::{Advice, Decision, Findings, Fitness};
-use hakaru_model::finding::{BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure, Limit};
-use hakaru_model::shelf::{NamedFigure, Standing};
+use hakaru_model::advice::{Advice, Decision, Fitness, RunFindings};
+use hakaru_model::finding::{Bottleneck, BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure};
+use hakaru_model::references::{NamedFigure, ReferenceStanding};
 
 /// One conclusion: what it is about, a sign and a word for the verdict, and what it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Conclusion {
+pub(crate) struct ConclusionRow {
     /// Use, claim or direction.
     pub(crate) about: String,
     /// One character, in brackets when the verdict is but probable, that tells the verdict without color.
@@ -23,13 +23,13 @@ pub(crate) struct Conclusion {
 }
 
 /// What it is good for: a row for every use, also for those of which nothing was measured.
-pub(crate) fn uses(findings: &Findings) -> Vec<Conclusion> {
+pub(crate) fn uses(findings: &RunFindings) -> Vec<ConclusionRow> {
     findings.advice.iter().map(use_of).collect()
 }
 
-fn use_of(advice: &Advice) -> Conclusion {
+fn use_of(advice: &Advice) -> ConclusionRow {
     let (sign, verdict) = fitness(advice);
-    Conclusion { about: plain(&advice.title), sign, verdict, because: reasons(advice) }
+    ConclusionRow { about: plain(&advice.title), sign, verdict, because: reasons(advice) }
 }
 
 /// The sign and the word of a verdict: without "probably" only where the intervals of the figures allow no other.
@@ -58,12 +58,12 @@ pub(crate) fn word(fitness: Option<Fitness>) -> &'static str {
 }
 
 /// Who sets the pace, likewise.
-pub(crate) fn limit_word(limit: Limit) -> &'static str {
+pub(crate) fn limit_word(limit: Bottleneck) -> &'static str {
     match limit {
-        Limit::Host => "host",
-        Limit::Card => "card",
-        Limit::Unclear => "unclear",
-        Limit::Contradiction => "contradiction",
+        Bottleneck::Host => "host",
+        Bottleneck::Card => "card",
+        Bottleneck::Unclear => "unclear",
+        Bottleneck::Contradiction => "contradiction",
     }
 }
 
@@ -88,7 +88,9 @@ fn decision(decision: &Decision) -> String {
     let Decision { criterion, measured, fitness, firm, .. } = decision;
     let mark = |value: f64| number::exact(value, 3);
     let asked = match fitness {
-        Fitness::Fits if criterion.figure.more_is_better() => format!("{} are enough", mark(criterion.fits)),
+        Fitness::Fits if criterion.figure.more_is_better() => {
+            format!("{} are enough", mark(criterion.fits))
+        }
         Fitness::Fits => format!("up to {} will do", mark(criterion.fits)),
         Fitness::WithCare => format!("{} would fit", mark(criterion.fits)),
         Fitness::DoesNot => format!("{} would do with care, {} fit", mark(criterion.care), mark(criterion.fits)),
@@ -103,7 +105,7 @@ fn value(figure: Figure, value: f64) -> String {
 }
 
 /// Which promises were kept.
-pub(crate) fn claims(checks: &[ClaimCheck]) -> Vec<Conclusion> {
+pub(crate) fn claims(checks: &[ClaimCheck]) -> Vec<ConclusionRow> {
     checks.iter().map(claim).collect()
 }
 
@@ -118,7 +120,7 @@ pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> (&'static str, &'static st
     }
 }
 
-fn claim(check: &ClaimCheck) -> Conclusion {
+fn claim(check: &ClaimCheck) -> ConclusionRow {
     let (sign, verdict) = claim_verdict(check.verdict);
     let mut parts: Vec<String> = check.parts.iter().map(claim_part).collect();
     // Conditions open a verdict; one that stands needs none.
@@ -130,7 +132,7 @@ fn claim(check: &ClaimCheck) -> Conclusion {
             }
         }
     }
-    Conclusion { about: check.claim.to_string(), sign, verdict, because: parts.join("; ") }
+    ConclusionRow { about: check.claim.to_string(), sign, verdict, because: parts.join("; ") }
 }
 
 fn claim_part(part: &ClaimPart) -> String {
@@ -144,27 +146,27 @@ fn claim_part(part: &ClaimPart) -> String {
 }
 
 /// Who sets the pace.
-pub(crate) fn limits(limits: &[BusLimit]) -> Vec<Conclusion> {
+pub(crate) fn limits(limits: &[BusLimit]) -> Vec<ConclusionRow> {
     limits_of(limits, &[])
 }
 
 /// The same of several cards, each of which is named where a finding is not about all of them.
-pub(crate) fn limits_of(limits: &[BusLimit], names: &[String]) -> Vec<Conclusion> {
+pub(crate) fn limits_of(limits: &[BusLimit], names: &[String]) -> Vec<ConclusionRow> {
     // A pace that nothing is known about is not worth a line.
-    let telling = limits.iter().filter(|limit| limit.limit != Limit::Unclear || limit.share.is_some());
+    let telling = limits.iter().filter(|limit| limit.limit != Bottleneck::Unclear || limit.share.is_some());
     telling.map(|found| limit(found, names)).collect()
 }
 
 /// More names than these are counted.
 const NAMED: usize = 4;
 
-fn limit(found: &BusLimit, names: &[String]) -> Conclusion {
+fn limit(found: &BusLimit, names: &[String]) -> ConclusionRow {
     let BusLimit { op, members, measured, ceiling, share, cards, spread, limit } = found;
     let (sign, verdict) = match limit {
-        Limit::Host => ("→", "the host's bus"),
-        Limit::Card => ("→", "the card"),
-        Limit::Unclear => ("?", "cannot be told"),
-        Limit::Contradiction => ("!", "contradiction"),
+        Bottleneck::Host => ("→", "the host's bus"),
+        Bottleneck::Card => ("→", "the card"),
+        Bottleneck::Unclear => ("?", "cannot be told"),
+        Bottleneck::Contradiction => ("!", "contradiction"),
     };
     let mut parts = vec![measured.to_string()];
     if let (Some(share), Some(ceiling)) = (share, ceiling) {
@@ -175,10 +177,10 @@ fn limit(found: &BusLimit, names: &[String]) -> Conclusion {
     }
     parts.push(
         match limit {
-            Limit::Host => "a faster card would not help here",
-            Limit::Card => "a faster card would help",
-            Limit::Unclear => "a card that is surely faster would tell",
-            Limit::Contradiction => "the facts of the bus or the figure are wrong, so that nothing follows",
+            Bottleneck::Host => "a faster card would not help here",
+            Bottleneck::Card => "a faster card would help",
+            Bottleneck::Unclear => "a card that is surely faster would tell",
+            Bottleneck::Contradiction => "the facts of the bus or the figure are wrong, so that nothing follows",
         }
         .to_owned(),
     );
@@ -190,16 +192,16 @@ fn limit(found: &BusLimit, names: &[String]) -> Conclusion {
         n if n > NAMED => format!(", {n} cards"),
         _ => format!(", {}", named.join(", ")),
     };
-    Conclusion { about: format!("sequential {}{who}", op.name()), sign, verdict, because: parts.join("; ") }
+    ConclusionRow { about: format!("sequential {}{who}", op.name()), sign, verdict, because: parts.join("; ") }
 }
 
 /// Where it stands among published figures.
-pub(crate) fn standings(standings: &[Standing]) -> Vec<Conclusion> {
+pub(crate) fn standings(standings: &[ReferenceStanding]) -> Vec<ConclusionRow> {
     standings.iter().map(standing).collect()
 }
 
-fn standing(found: &Standing) -> Conclusion {
-    let Standing {
+fn standing(found: &ReferenceStanding) -> ConclusionRow {
+    let ReferenceStanding {
         phase,
         op,
         among,
@@ -239,7 +241,7 @@ fn standing(found: &Standing) -> Conclusion {
         hosts.join(" and ")
     );
     let op = if phase == op.name() { String::new() } else { format!(" {}", op.name()) };
-    Conclusion { about: format!("{}{op}", plain(phase)), sign, verdict, because }
+    ConclusionRow { about: format!("{}{op}", plain(phase)), sign, verdict, because }
 }
 
 /// Hundredths with two digits.
@@ -249,7 +251,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Sections in the order of reading, each with its title; those without content are left out.
-pub(crate) fn sections(findings: &Findings) -> Vec<(&'static str, Vec<Conclusion>)> {
+pub(crate) fn sections(findings: &RunFindings) -> Vec<(&'static str, Vec<ConclusionRow>)> {
     let all = [
         ("Good for", uses(findings)),
         ("Promises", claims(&findings.claims)),
@@ -260,8 +262,8 @@ pub(crate) fn sections(findings: &Findings) -> Vec<(&'static str, Vec<Conclusion
 }
 
 /// Conclusions as a table with the given name for what they are about.
-pub(crate) fn table(about: &str, conclusions: &[Conclusion]) -> DataTable {
-    let row = |c: &Conclusion| vec![c.about.clone(), format!("{} {}", c.sign, c.verdict), c.because.clone()];
+pub(crate) fn table(about: &str, conclusions: &[ConclusionRow]) -> DataTable {
+    let row = |c: &ConclusionRow| vec![c.about.clone(), format!("{} {}", c.sign, c.verdict), c.because.clone()];
     DataTable {
         head: [about, "Verdict", "Because"].map(str::to_owned).to_vec(),
         rows: conclusions.iter().map(row).collect(),
@@ -272,7 +274,7 @@ pub(crate) fn table(about: &str, conclusions: &[Conclusion]) -> DataTable {
 mod tests {
     use super::*;
     use hakaru_model::advice::Criterion;
-    use hakaru_model::finding::Measured;
+    use hakaru_model::finding::MeasuredFigure;
 
     /// It said "not measured: fsync latency, 99th percentile 7.21 ms".
     #[test]
@@ -280,7 +282,7 @@ mod tests {
         let criterion = |figure| Criterion { figure, fits: 10.0, care: 50.0, why: String::new() };
         let decision = Decision {
             criterion: criterion(Figure::SyncP99),
-            measured: Measured { phase: "durable".into(), value: 7.21, ci95: None, runs: 3 },
+            measured: MeasuredFigure { phase: "durable".into(), value: 7.21, ci95: None, runs: 3 },
             fitness: Fitness::Fits,
             firm: false,
             better_from: None,

@@ -4,7 +4,7 @@ use crate::compare::{comparison_markdown, tests_markdown};
 use crate::table::DataTable;
 use crate::text::markdown as escaped;
 use crate::{facts, findings, naming, results, time};
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Comparison, PhaseSummary, Summary};
 
 /// Renders series as Markdown, one section each.
@@ -13,9 +13,9 @@ pub fn markdown(summaries: &[Summary]) -> String {
 }
 
 /// The same with what was concluded from each; series past the end of `findings` go without.
-pub fn markdown_with(summaries: &[Summary], findings: &[Findings]) -> String {
+pub fn markdown_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
     let names = naming::series(summaries);
-    let none = Findings::default();
+    let none = RunFindings::default();
     let findings = findings.iter().chain(std::iter::repeat(&none));
     let all = summaries.iter().zip(&names).zip(findings);
     let sections: Vec<String> = all.map(|((summary, name), findings)| section(summary, name, findings)).collect();
@@ -34,7 +34,7 @@ pub fn comparison_page_markdown(a: &Summary, b: &Summary, comparisons: &[Compari
     )
 }
 
-fn section(summary: &Summary, name: &str, findings: &Findings) -> String {
+fn section(summary: &Summary, name: &str, findings: &RunFindings) -> String {
     let mut out = format!("## {}: {}\n\n", escaped(&summary.scenario), escaped(name));
     out.push_str(&format!(
         "{}, {}, {}. Values are means ± standard deviation over the runs; latencies are of all runs together.\n\n",

@@ -5,7 +5,7 @@ use hakaru_model::units::{Nanos, Quantile};
 
 /// A mean and its spread as text, apart so that a column can line them up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spread {
+pub(crate) struct MeanText {
     /// The mean.
     pub(crate) mean: String,
     /// The standard deviation; `None` under two runs.
@@ -40,7 +40,7 @@ fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
     }
 }
 
-impl std::fmt::Display for Spread {
+impl std::fmt::Display for MeanText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.deviation {
             Some(deviation) => write!(f, "{} ± {deviation}", self.mean),
@@ -49,12 +49,12 @@ impl std::fmt::Display for Spread {
     }
 }
 
-impl Spread {
+impl MeanText {
     /// An estimate in units of `unit` (1e6 for MB/s of bytes per second).
-    pub(crate) fn of(estimate: &Estimate, unit: f64) -> Spread {
+    pub(crate) fn of(estimate: &Estimate, unit: f64) -> MeanText {
         let mean = estimate.mean / unit;
         let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
-            return Spread { mean: significant(mean), ..Spread::default() };
+            return MeanText { mean: significant(mean), ..MeanText::default() };
         };
         let coarse = decimals(mean);
         // One digit more where the spread would otherwise read as nothing at all.
@@ -62,17 +62,17 @@ impl Spread {
         let places = if hidden { coarse + 1 } else { coarse };
         let ci95 = estimate.ci95.map(|(low, high)| (fixed(low / unit, places), fixed(high / unit, places)));
         let caveats = interval_caveats(&estimate.interval_caveats);
-        Spread { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)), ci95, caveats }
+        MeanText { mean: fixed(mean, places), deviation: Some(fixed(deviation, places)), ci95, caveats }
     }
 
     /// A mean and a deviation of which nothing else is known.
-    pub(crate) fn of_parts(mean: f64, deviation: Option<f64>, unit: f64) -> Spread {
-        Spread::of(&Estimate { mean, deviation, median: mean, min: mean, max: mean, ..Estimate::default() }, unit)
+    pub(crate) fn of_parts(mean: f64, deviation: Option<f64>, unit: f64) -> MeanText {
+        MeanText::of(&Estimate { mean, deviation, median: mean, min: mean, max: mean, ..Estimate::default() }, unit)
     }
 
     /// Bytes per second in MB/s.
-    pub(crate) fn megabytes(estimate: &Estimate) -> Spread {
-        Spread::of(estimate, 1e6)
+    pub(crate) fn megabytes(estimate: &Estimate) -> MeanText {
+        MeanText::of(estimate, 1e6)
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn means_and_spreads_share_their_digits() {
-        let show = |mean, deviation| Spread::of(&estimate(mean, deviation), 1.0).to_string();
+        let show = |mean, deviation| MeanText::of(&estimate(mean, deviation), 1.0).to_string();
         assert_eq!(show(22.412, Some(0.13)), "22.4 ± 0.1");
         assert_eq!(show(22.412, Some(0.013)), "22.41 ± 0.01");
         assert_eq!(show(1489.2, Some(65.4)), "1489 ± 65");
@@ -167,7 +167,7 @@ mod tests {
     /// A published table may hold any number: its deviation came as two hundred digits.
     #[test]
     fn what_no_storage_reaches_is_told_by_its_exponent() {
-        let show = |mean, deviation| Spread::of(&estimate(mean, deviation), 1.0).to_string();
+        let show = |mean, deviation| MeanText::of(&estimate(mean, deviation), 1.0).to_string();
         assert_eq!(show(22.4, Some(1e200)), "22.4 ± 1.00e200");
         assert_eq!(show(-4.2e15, None), "-4.20e15");
         assert_eq!(show(999_999_999_999_999.0, None), "999999999999999");

@@ -1,6 +1,6 @@
 //! The table of results: one row a phase and one for its `fsync`, the same on every kind of page.
 
-use crate::number::{Spread, nanos};
+use crate::number::{MeanText, nanos};
 use crate::table::DataTable;
 use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
@@ -11,31 +11,31 @@ pub(crate) const PERCENTILES: [Quantile; 3] = [Quantile::MEDIAN, Quantile::P99, 
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct ResultRow {
     /// Phase, or `… fsync` below it.
     pub(crate) name: String,
     /// What was done; empty for `fsync`.
     pub(crate) workload: String,
     /// MB/s; `None` for `fsync`.
-    pub(crate) bandwidth: Option<Spread>,
+    pub(crate) bandwidth: Option<MeanText>,
     /// `None` for `fsync`.
-    pub(crate) iops: Option<Spread>,
+    pub(crate) iops: Option<MeanText>,
     /// Values of [`PERCENTILES`]; empty where there were too few samples.
     pub(crate) percentiles: [String; 3],
     /// The largest latency.
     pub(crate) max: String,
     /// Bytes of the device per byte of the application, where its counters say.
-    pub(crate) amplification: Option<Spread>,
+    pub(crate) amplification: Option<MeanText>,
 }
 
 /// The table for pages that scroll: `bandwidth` and its like show a spread as that page wants it.
-pub(crate) fn table(summary: &Summary, spread: fn(&Spread) -> String) -> DataTable {
+pub(crate) fn table(summary: &Summary, spread: fn(&MeanText) -> String) -> DataTable {
     let rows = rows(summary);
     let amplified = rows.iter().any(|row| row.amplification.is_some());
     let mut head = vec!["Phase", "MB/s", "IOPS", "Median", "P99", "P99.9", "Longest"];
     head.extend(amplified.then_some("Amplification"));
     let cells = rows.into_iter().map(|row| {
-        let optional = |s: Option<Spread>| s.map_or_else(String::new, |s| spread(&s));
+        let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| spread(&s));
         let name = if row.workload.is_empty() { row.name } else { format!("{}\n{}", row.name, row.workload) };
         let [median, p99, p999] = row.percentiles;
         let mut cells = vec![name, optional(row.bandwidth), optional(row.iops), median, p99, p999, row.max];
@@ -46,34 +46,36 @@ pub(crate) fn table(summary: &Summary, spread: fn(&Spread) -> String) -> DataTab
 }
 
 /// Rows of a series, in the order of its phases.
-pub(crate) fn rows(summary: &Summary) -> Vec<Row> {
+pub(crate) fn rows(summary: &Summary) -> Vec<ResultRow> {
     summary.phases.iter().flat_map(|phase| phase_rows(summary, phase)).collect()
 }
 
-fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<Row> {
+fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
     let name = naming::phase(summary, phase);
     let (percentiles, max) = latency(phase.latency.as_ref());
-    let mut rows = vec![Row {
+    let mut rows = vec![ResultRow {
         name,
         workload: crate::text::plain(&phase.workload),
-        bandwidth: Some(Spread::megabytes(&phase.bandwidth)),
+        bandwidth: Some(MeanText::megabytes(&phase.bandwidth)),
         // A program that counts no I/Os tells none.
-        iops: (phase.iops.mean > 0.0).then(|| Spread::of(&phase.iops, 1.0)),
+        iops: (phase.iops.mean > 0.0).then(|| MeanText::of(&phase.iops, 1.0)),
         percentiles,
         max,
-        amplification: phase.amplification.as_ref().map(|a| Spread::of(a, 1.0)),
+        amplification: phase.amplification.as_ref().map(|a| MeanText::of(a, 1.0)),
     }];
     if let Some(sync) = phase.sync.as_ref().filter(|sync| sync.count > 0) {
         let (percentiles, max) = latency(Some(sync));
         let name = "└ fsync".to_owned();
         let workload = format!("{} calls", number::count(sync.count));
-        rows.push(Row { name, workload, bandwidth: None, iops: None, percentiles, max, amplification: None });
+        rows.push(ResultRow { name, workload, bandwidth: None, iops: None, percentiles, max, amplification: None });
     }
     rows
 }
 
 fn latency(latency: Option<&LatencySummary>) -> ([String; 3], String) {
-    let Some(latency) = latency.filter(|l| l.count > 0) else { return Default::default() };
+    let Some(latency) = latency.filter(|l| l.count > 0) else {
+        return Default::default();
+    };
     let percentiles = PERCENTILES.map(|q| {
         let found = latency.quantiles.iter().find(|(known, _)| *known == q);
         found.map_or_else(String::new, |(_, value)| value.to_string())

@@ -2,11 +2,11 @@
 //!
 //! The short of it; the pages have the charts, the percentiles and the circumstances.
 
-use crate::number::{self, Spread};
-use crate::terminal::{Ink, NARROWEST, hanging};
+use crate::number::{self, MeanText};
+use crate::terminal::{NARROWEST, TerminalStyle, hanging};
 use crate::text::{columns_of, plain};
 use crate::{facts, findings};
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::RunFindings;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, Ranking};
 use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Verdict};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ const CAVEATS: usize = 12;
 /// Renders a campaign for a terminal of `width` columns.
 pub fn campaign_terminal(summary: &CampaignSummary, width: usize) -> String {
     let width = width.max(NARROWEST);
-    let ink = Ink { color: true };
+    let ink = TerminalStyle { color: true };
     let mut out = head(summary, width, ink);
     out += &section("In short", &crate::campaign_in_short(summary), width, ink);
     let mut ranked = false;
@@ -45,7 +45,7 @@ pub fn campaign_terminal(summary: &CampaignSummary, width: usize) -> String {
     out + &limits_of_worth(summary, width, ink)
 }
 
-fn head(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
+fn head(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> String {
     let CampaignSummary { id, name, about, runs, planned, cards, .. } = summary;
     let of = match planned {
         Some(planned) if planned == runs => String::new(),
@@ -80,9 +80,11 @@ fn standing_rows(summary: &CampaignSummary, layer: &str, rankings: &[&Ranking]) 
         }
         let cell = |ranking: &&Ranking| {
             let place = ranking.places.iter().find(|place| place.card as usize == index);
-            let Some(place) = place else { return "–".to_owned() };
+            let Some(place) = place else {
+                return "–".to_owned();
+            };
             let unit = if ranking.unit == "B/s" { 1e6 } else { 1.0 };
-            let spread = Spread::of_parts(place.mean, place.deviation, unit);
+            let spread = MeanText::of_parts(place.mean, place.deviation, unit);
             if ranking.places.len() > 1 { format!("{spread} ({})", place.letters) } else { spread.to_string() }
         };
         rows.push(std::iter::once(plain(&card.name)).chain(rankings.iter().map(cell)).collect());
@@ -92,7 +94,7 @@ fn standing_rows(summary: &CampaignSummary, layer: &str, rankings: &[&Ranking]) 
 
 /// Rows as columns that line up: names to the left, figures to the right; what is too wide for the terminal continues
 /// below, names repeated.
-fn grid(rows: &Rows, width: usize, ink: Ink) -> String {
+fn grid(rows: &Rows, width: usize, ink: TerminalStyle) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let widest = |column: usize| rows.iter().map(|row| columns_of(&row[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(widest).collect();
@@ -126,7 +128,7 @@ fn grid(rows: &Rows, width: usize, ink: Ink) -> String {
 }
 
 /// What each layer leaves of the one that it is held against.
-fn costs(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
+fn costs(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> String {
     let mut out = String::new();
     for layer in &summary.layers {
         let of_layer = |card: &CardSummary| -> Vec<Comparison> {
@@ -176,7 +178,7 @@ fn share_left(cost: &Comparison) -> String {
 }
 
 /// Promises card by card, and who sets the pace layer by layer.
-fn conclusions(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
+fn conclusions(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> String {
     let mut out = String::new();
     let promises: Vec<(String, String)> = summary
         .cards
@@ -211,7 +213,7 @@ fn promise(check: &ClaimCheck) -> String {
 }
 
 /// Names and what is said of each, under a title; nothing where there is nothing.
-fn section(title: &str, lines: &[(String, String)], width: usize, ink: Ink) -> String {
+fn section(title: &str, lines: &[(String, String)], width: usize, ink: TerminalStyle) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -224,12 +226,12 @@ fn section(title: &str, lines: &[(String, String)], width: usize, ink: Ink) -> S
 }
 
 /// What each card is good for through each layer, as signs.
-fn uses(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
+fn uses(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> String {
     let mut titles: Vec<String> = Vec::new();
     let mut lines: Vec<(String, Vec<(String, &str)>)> = Vec::new();
     for card in &summary.cards {
         for layer in &card.layers {
-            let all = Findings { advice: layer.advice.clone(), ..Findings::default() };
+            let all = RunFindings { advice: layer.advice.clone(), ..RunFindings::default() };
             let found: Vec<(String, &str)> = findings::uses(&all).into_iter().map(|c| (c.about, c.sign)).collect();
             for (title, _) in found.iter().filter(|(title, _)| !titles.contains(title)).cloned().collect::<Vec<_>>() {
                 titles.push(title);
@@ -259,7 +261,7 @@ fn uses(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
 }
 
 /// Caveats, runs that do not count, and what else limits the worth of the figures.
-fn limits_of_worth(summary: &CampaignSummary, width: usize, ink: Ink) -> String {
+fn limits_of_worth(summary: &CampaignSummary, width: usize, ink: TerminalStyle) -> String {
     let CampaignSummary { failed, other_definition, weaknesses, notes, cards, .. } = summary;
     let mut lines: Vec<String> = weaknesses.iter().map(|weakness| plain(&weakness.to_string())).collect();
     lines.extend(notes.iter().map(|note| plain(note)));

@@ -46,7 +46,9 @@ impl DataTable {
     fn cell(&self, column: usize, cell: &str) -> String {
         let lines: Vec<String> = cell.split('\n').map(text::markup).collect();
         let shown = match lines.split_first() {
-            Some((first, more)) if !more.is_empty() => format!("<span>{first}<small>{}</small></span>", more.join(" ")),
+            Some((first, more)) if !more.is_empty() => {
+                format!("<span>{first}<small>{}</small></span>", more.join(" "))
+            }
             _ if cell.is_empty() => String::new(),
             _ => format!("<span>{}</span>", lines.concat()),
         };

@@ -1,9 +1,9 @@
 //! Plain text for a terminal of a given width: results first, then what limits their worth, then the circumstances.
 
-use crate::number::Spread;
+use crate::number::MeanText;
 use crate::text::columns_of;
 use crate::{facts, findings, naming, results, time};
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::Summary;
 
 /// Narrower terminals are treated as this wide.
@@ -11,13 +11,13 @@ pub(crate) const NARROWEST: usize = 40;
 
 /// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn terminal(summary: &Summary, width: usize, color: bool) -> String {
-    terminal_with(summary, &Findings::default(), width, color)
+    terminal_with(summary, &RunFindings::default(), width, color)
 }
 
 /// The same with what was concluded from it.
-pub fn terminal_with(summary: &Summary, findings: &Findings, width: usize, color: bool) -> String {
+pub fn terminal_with(summary: &Summary, findings: &RunFindings, width: usize, color: bool) -> String {
     let width = width.max(NARROWEST);
-    let ink = Ink { color };
+    let ink = TerminalStyle { color };
     let mut out = String::new();
     out.push_str(&ink.bold(&hanging("", &facts::headline(summary), width)));
     let under = [facts::runs(summary), crate::text::plain(&summary.origin), time::utc(summary.started_unix_ms)];
@@ -54,11 +54,11 @@ pub fn terminal_with(summary: &Summary, findings: &Findings, width: usize, color
 }
 
 /// What it is good for, which promises were kept, who sets the pace.
-fn conclusions(findings: &Findings, width: usize, ink: Ink) -> String {
+fn conclusions(findings: &RunFindings, width: usize, ink: TerminalStyle) -> String {
     let sections = findings::sections(findings);
     let all = sections.iter().flat_map(|(_, conclusions)| conclusions);
     let about = all.map(|c| columns_of(&c.about)).max().unwrap_or(0);
-    let section = |(title, conclusions): &(&str, Vec<findings::Conclusion>)| {
+    let section = |(title, conclusions): &(&str, Vec<findings::ConclusionRow>)| {
         let lines = conclusions.iter().map(|c| {
             let gap = " ".repeat(about - columns_of(&c.about));
             let because = if c.because.is_empty() { String::new() } else { format!(": {}", c.because) };
@@ -79,11 +79,11 @@ const BESIDE: usize = 24;
 
 /// ANSI styles, or nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct Ink {
+pub(crate) struct TerminalStyle {
     pub(crate) color: bool,
 }
 
-impl Ink {
+impl TerminalStyle {
     fn paint(self, code: &str, text: &str) -> String {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -120,7 +120,7 @@ const GAP: usize = 2;
 /// The columns everybody wants, and those for which there is room without breaking lines.
 fn columns(summary: &Summary, width: usize) -> Vec<Column> {
     let rows = results::rows(summary);
-    let column = |head, cell: fn(&results::Row) -> &str| {
+    let column = |head, cell: fn(&results::ResultRow) -> &str| {
         let cells = rows.iter().map(|row| cell(row).to_owned()).collect();
         Column { head, cells, left: false }
     };
@@ -142,9 +142,11 @@ fn columns(summary: &Summary, width: usize) -> Vec<Column> {
     columns
 }
 
-fn table(summary: &Summary, width: usize, ink: Ink) -> String {
+fn table(summary: &Summary, width: usize, ink: TerminalStyle) -> String {
     let columns = columns(summary, width);
-    let Some((names, figures)) = columns.split_first() else { return String::new() };
+    let Some((names, figures)) = columns.split_first() else {
+        return String::new();
+    };
     let tables: Vec<String> = side_by_side(names, figures, width).iter().map(|part| lines(names, part, ink)).collect();
     tables.join("\n")
 }
@@ -168,7 +170,7 @@ fn side_by_side<'a>(names: &Column, figures: &'a [Column], width: usize) -> Vec<
 }
 
 /// Cells that line up, the head first.
-fn lines(names: &Column, figures: &[&Column], ink: Ink) -> String {
+fn lines(names: &Column, figures: &[&Column], ink: TerminalStyle) -> String {
     let line = |cell: &dyn Fn(&Column) -> String| {
         let mut line = String::new();
         for (at, column) in std::iter::once(names).chain(figures.iter().copied()).enumerate() {
@@ -187,10 +189,10 @@ fn lines(names: &Column, figures: &[&Column], ink: Ink) -> String {
 }
 
 /// Means and spreads so that the signs between them stand in one line.
-fn aligned<'a>(spreads: impl Iterator<Item = Option<&'a Spread>> + Clone) -> Vec<String> {
-    let longest = |part: fn(&Spread) -> usize| spreads.clone().flatten().map(part).max().unwrap_or(0);
+fn aligned<'a>(spreads: impl Iterator<Item = Option<&'a MeanText>> + Clone) -> Vec<String> {
+    let longest = |part: fn(&MeanText) -> usize| spreads.clone().flatten().map(part).max().unwrap_or(0);
     let deviations = longest(|s| s.deviation.as_ref().map_or(0, |d| d.chars().count()));
-    let text = |s: &Spread| match &s.deviation {
+    let text = |s: &MeanText| match &s.deviation {
         Some(deviation) => format!("{} ± {deviation:<deviations$}", s.mean),
         None if deviations > 0 => format!("{}   {:deviations$}", s.mean, ""),
         None => s.mean.clone(),
@@ -237,7 +239,7 @@ mod tests {
         let figures = [column("MB/s", ["1533 ± 155", "9.1 ± 0.1"]), column("IOPS", ["1462 ± 148", "12"])];
         let shown = |width| {
             let parts = side_by_side(&names, &figures, width);
-            parts.iter().map(|part| lines(&names, part, Ink { color: false })).collect::<Vec<_>>().join("\n")
+            parts.iter().map(|part| lines(&names, part, TerminalStyle { color: false })).collect::<Vec<_>>().join("\n")
         };
         assert_eq!(shown(41), shown(200));
         insta::assert_snapshot!(shown(40), @r"

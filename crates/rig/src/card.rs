@@ -8,14 +8,14 @@
 //! therefore one long command here, which pays its overhead and its seek once, where the engine's `sim` charges the
 //! overhead for every block. Lists whose overheads are zero mean the same to both.
 
+mod card_ledger;
 mod digest;
-mod ledger;
 
-pub use ledger::{Command, Ledger, Side, Wait};
+pub use card_ledger::{CardCommand, CardLedger, CommandTotals, Wait};
 
 use hakaru_engine::sim::card::{Effect, Service, SimCard};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::Op;
-use hakaru_model::price::PriceList;
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -51,20 +51,20 @@ impl From<io::Error> for Refused {
 
 /// A card at work; shared by the server that offers it and the test that watches it.
 #[derive(Debug)]
-pub struct Card {
+pub struct SimulatedCard {
     announced: Bytes,
     lies_about_flush: Option<Bytes>,
     absorbed: Nanos,
     file: File,
     born: Instant,
     forward: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<CardState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct CardState {
     sim: SimCard,
-    ledger: Ledger,
+    ledger: CardLedger,
     /// What lay under the writes that a power cut would lose, oldest first; as long as the list that the card keeps.
     under: VecDeque<Vec<u8>>,
     volatile_bytes: u64,
@@ -72,42 +72,42 @@ struct State {
     hurries: bool,
 }
 
-impl Card {
+impl SimulatedCard {
     /// A fresh card whose bytes live nowhere but in a file without a name.
     ///
     /// # Errors
     /// When no such file can be made.
-    pub fn new(prices: PriceList, seed: u64) -> io::Result<Card> {
-        Card::on(tempfile::tempfile()?, prices, seed)
+    pub fn new(prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
+        SimulatedCard::on(tempfile::tempfile()?, prices, seed)
     }
 
     /// A card whose bytes lie in a file that stays, new or as it was left.
     ///
     /// # Errors
     /// When the file cannot be opened or made as long as the card.
-    pub fn at(path: &Path, prices: PriceList, seed: u64) -> io::Result<Card> {
+    pub fn at(path: &Path, prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-        Card::on(file, prices, seed)
+        SimulatedCard::on(file, prices, seed)
     }
 
-    fn on(file: File, prices: PriceList, seed: u64) -> io::Result<Card> {
+    fn on(file: File, prices: DeviceModel, seed: u64) -> io::Result<SimulatedCard> {
         // The file has holes where nothing was written; a big card costs nothing.
         file.set_len(prices.capacity.0)?;
         let lies_about_flush = prices.lost_flush;
-        let state = State {
+        let state = CardState {
             sim: SimCard::new(per_command(prices.clone()), seed),
-            ledger: Ledger::default(),
+            ledger: CardLedger::default(),
             under: VecDeque::new(),
             volatile_bytes: 0,
             hurries: false,
         };
         let announced = prices.announced();
         let (born, forward, state) = (Instant::now(), AtomicU64::new(0), Mutex::new(state));
-        Ok(Card { announced, lies_about_flush, absorbed: ABSORBED, file, born, forward, state })
+        Ok(SimulatedCard { announced, lies_about_flush, absorbed: ABSORBED, file, born, forward, state })
     }
 
     /// The same card with another limit for the gaps it absorbs; a host under load needs more than [`ABSORBED`].
-    pub fn absorbing(mut self, gap: Nanos) -> Card {
+    pub fn absorbing(mut self, gap: Nanos) -> SimulatedCard {
         self.absorbed = gap;
         self
     }
@@ -125,12 +125,12 @@ impl Card {
     }
 
     /// What was charged so far.
-    pub fn ledger(&self) -> Ledger {
+    pub fn ledger(&self) -> CardLedger {
         self.lock().ledger.clone()
     }
 
     /// Begins a new ledger and returns the old one.
-    pub fn take_ledger(&self) -> Ledger {
+    pub fn take_ledger(&self) -> CardLedger {
         std::mem::take(&mut self.lock().ledger)
     }
 
@@ -250,7 +250,7 @@ impl Card {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CardState> {
         // A server thread that panicked left whole numbers behind.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -276,7 +276,7 @@ impl Card {
     }
 
     /// When a request counts as arrived that is here now: short gaps are not the card's.
-    fn arrival(&self, state: &State) -> Nanos {
+    fn arrival(&self, state: &CardState) -> Nanos {
         let (now, free_at) = (self.now(), state.sim.free_at());
         if now > free_at && now.0 - free_at.0 <= self.absorbed.0 { free_at } else { now }
     }
@@ -299,14 +299,18 @@ impl Card {
 
     /// Keeps what lies under a write that a power cut would lose, as long as the card itself remembers the write.
     fn remember(&self, offset: u64, len: usize) -> Result<(), Refused> {
-        let Some(limit) = self.lies_about_flush else { return Ok(()) };
+        let Some(limit) = self.lies_about_flush else {
+            return Ok(());
+        };
         let mut old = vec![0; len];
         self.load(offset, &mut old)?;
         let mut state = self.lock();
         state.under.push_back(old);
         state.volatile_bytes += len as u64;
         while state.volatile_bytes > limit.0 {
-            let Some(gone) = state.under.pop_front() else { break };
+            let Some(gone) = state.under.pop_front() else {
+                break;
+            };
             state.volatile_bytes -= gone.len() as u64;
         }
         Ok(())
@@ -352,7 +356,7 @@ impl Card {
 }
 
 /// The list as it is charged here: a command pays its overhead with its seek, once, however many requests it comes in.
-fn per_command(prices: PriceList) -> PriceList {
+fn per_command(prices: DeviceModel) -> DeviceModel {
     let mut prices = prices;
     prices.read_seek.0 += std::mem::take(&mut prices.read_overhead.0);
     prices.write_seek.0 += std::mem::take(&mut prices.write_overhead.0);
@@ -362,11 +366,11 @@ fn per_command(prices: PriceList) -> PriceList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::price::{Fault, FaultKind};
+    use hakaru_model::device_model::{Fault, FaultKind};
 
     /// A card that costs nothing, for tests of what it keeps.
-    fn free(change: impl FnOnce(&mut PriceList)) -> Card {
-        let mut prices = PriceList::plain("t", Bytes(1 << 20));
+    fn free(change: impl FnOnce(&mut DeviceModel)) -> SimulatedCard {
+        let mut prices = DeviceModel::plain("t", Bytes(1 << 20));
         (prices.read_rate, prices.write_rate) = (0, 0);
         for price in [
             &mut prices.read_overhead,
@@ -378,10 +382,10 @@ mod tests {
             *price = Nanos(0);
         }
         change(&mut prices);
-        Card::new(prices, 1).expect("a temporary file")
+        SimulatedCard::new(prices, 1).expect("a temporary file")
     }
 
-    fn byte_at(card: &Card, offset: u64) -> u8 {
+    fn byte_at(card: &SimulatedCard, offset: u64) -> u8 {
         let mut sector = [0; 512];
         card.read(offset, &mut sector).expect("it reads");
         assert!(sector.iter().all(|&b| b == sector[0]), "a sector is written whole");
@@ -451,7 +455,7 @@ mod tests {
         let ledger = card.ledger();
         let side = ledger.of(Op::Write);
         assert_eq!((side.commands, side.bytes, side.busy), (2, Bytes(9 * 512), Nanos(2 * 500_000 + 9 * 512)));
-        assert_eq!(ledger.commands[0], Command { len: Bytes(4096), ..ledger.commands[0] });
+        assert_eq!(ledger.commands[0], CardCommand { len: Bytes(4096), ..ledger.commands[0] });
     }
 
     #[test]

@@ -51,18 +51,18 @@ pub enum AppendError {
 }
 
 /// A record in the form in which it is stored.
-struct Prepared<'a> {
+struct EncodedRecord<'a> {
     record: &'a RunRecord,
     body: String,
 }
 
-impl Prepared<'_> {
-    fn new(record: &RunRecord) -> Result<Prepared<'_>, AppendError> {
+impl EncodedRecord<'_> {
+    fn new(record: &RunRecord) -> Result<EncodedRecord<'_>, AppendError> {
         check_id(&record.id)?;
         check_id(&record.series)?;
         let body = export(record)?;
         import(&body).map_err(AppendError::Unreadable)?;
-        Ok(Prepared { record, body })
+        Ok(EncodedRecord { record, body })
     }
 }
 
@@ -95,11 +95,13 @@ impl Store {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let mut new = 0;
         for record in records {
-            let prepared = Prepared::new(record)?;
+            let prepared = EncodedRecord::new(record)?;
             match insert(&transaction, &prepared).map_err(failed)? {
                 Some(Appended::Stored) => new += 1,
                 Some(Appended::AlreadyThere) => {}
-                None => return Err(AppendError::Conflict { id: record.id.clone(), path: path.clone() }),
+                None => {
+                    return Err(AppendError::Conflict { id: record.id.clone(), path: path.clone() });
+                }
             }
         }
         transaction.commit().map_err(failed)?;
@@ -115,7 +117,7 @@ impl Store {
 }
 
 /// `None` when another record has the id.
-fn insert(connection: &Connection, new: &Prepared<'_>) -> rusqlite::Result<Option<Appended>> {
+fn insert(connection: &Connection, new: &EncodedRecord<'_>) -> rusqlite::Result<Option<Appended>> {
     let stored: Option<String> = connection
         .prepare_cached("SELECT body FROM record WHERE id = ?1")?
         .query_row([&new.record.id], |row| row.get(0))

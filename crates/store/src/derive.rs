@@ -89,7 +89,9 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
 
 /// The row of a run that is a point of a campaign.
 fn insert_point(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
-    let Some(point) = &record.campaign else { return Ok(()) };
+    let Some(point) = &record.campaign else {
+        return Ok(());
+    };
     let mut row = connection.prepare_cached(
         "INSERT INTO point (run, campaign, host, card, label, layer, workload, repeat, definition)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -133,7 +135,9 @@ fn refill(connection: &Connection) -> rusqlite::Result<u64> {
     let mut rows = records.query([])?;
     let mut count = 0;
     while let Some(row) = rows.next()? {
-        let Ok(record) = import(&crate::find::text(row.get_ref(0)?)) else { continue };
+        let Ok(record) = import(&crate::find::text(row.get_ref(0)?)) else {
+            continue;
+        };
         insert(connection, &record)?;
         count += 1;
     }

@@ -111,7 +111,7 @@ fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
 
 /// What every format has: enough to tell a record of the future from a damaged one.
 #[derive(serde::Deserialize)]
-struct Head {
+struct RecordHead {
     format: u32,
     #[serde(default)]
     id: Option<String>,
@@ -122,7 +122,7 @@ struct Head {
 /// # Errors
 /// [`ImportError`]: not a record, of a newer format, or damaged.
 pub fn import(text: &str) -> Result<RunRecord, ImportError> {
-    let head: Head = serde_json::from_str(text).map_err(|source| ImportError::NotARecord { source })?;
+    let head: RecordHead = serde_json::from_str(text).map_err(|source| ImportError::NotARecord { source })?;
     let id = head.id.unwrap_or_else(|| "?".to_owned());
     match head.format {
         1 => serde_json::from_str(text).map_err(|source| ImportError::Damaged { id, format: 1, source }),

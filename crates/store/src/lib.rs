@@ -24,10 +24,10 @@ mod verified;
 pub use append::{AppendError, Appended};
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::{FindError, Readable};
-pub use open::{Journal, OpenError, Store, default_path};
+pub use open::{JournalMode, OpenError, Store, default_path};
 pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
-pub use spool::{CutShort, LeftError, Seat, Spool, SpoolError, left};
+pub use spool::{LeftError, OrphanedRun, Spool, SpoolError, WorkerHeader, left};
 pub use verified::{export_verification, import_verification};
 
 use rusqlite::ErrorCode;

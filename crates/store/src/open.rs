@@ -17,12 +17,12 @@ pub(crate) const BUSY: Duration = Duration::from_secs(10);
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
-    pub(crate) journal: Journal,
+    pub(crate) journal: JournalMode,
 }
 
 /// How the database survives a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Journal {
+pub enum JournalMode {
     /// A write-ahead log: readers and one writer do not wait for each other.
     WriteAhead,
     /// A rollback journal, because the file system lets no memory be shared (9p, some network file systems): just as
@@ -184,7 +184,7 @@ impl Store {
     }
 
     /// How it survives a crash.
-    pub fn journal(&self) -> Journal {
+    pub fn journal(&self) -> JournalMode {
         self.journal
     }
 
@@ -197,9 +197,9 @@ impl Store {
 
 fn open_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
     create_folder(path)?;
-    match open_with(path, busy, Journal::WriteAhead) {
+    match open_with(path, busy, JournalMode::WriteAhead) {
         Err(OpenError::CannotOpen { source, .. }) if shares_no_memory(&source) => {
-            open_with(path, busy, Journal::Rollback)
+            open_with(path, busy, JournalMode::Rollback)
         }
         opened => opened,
     }
@@ -214,13 +214,13 @@ fn shares_no_memory(error: &rusqlite::Error) -> bool {
     code.is_some_and(|code| maybe.contains(&code))
 }
 
-fn open_with(path: &Path, busy: Duration, journal: Journal) -> Result<Store, OpenError> {
+fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store, OpenError> {
     let explain = |source| explain(path, busy, source);
     // Without SQLITE_OPEN_URI: a file may be called `file:x?mode=memory` and is still a file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
     connection.busy_timeout(busy).map_err(explain)?;
-    if journal == Journal::Rollback {
+    if journal == JournalMode::Rollback {
         // A connection that keeps the file for itself alone needs no shared memory, even where a log is there.
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(explain)?;
     }
@@ -239,7 +239,9 @@ fn open_with(path: &Path, busy: Duration, journal: Journal) -> Result<Store, Ope
 
 /// Private to the user, as the XDG specification asks for folders it makes programs create.
 fn create_folder(path: &Path) -> Result<(), OpenError> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|source| OpenError::Folder { path: folder.to_owned(), source })
 }
@@ -270,15 +272,15 @@ pub(crate) fn check_is_ours(connection: &Connection, path: &Path, busy: Duration
 /// Either journal is synced at each commit: what a run left beside the database is removed once its record is stored, so the
 /// record has to survive a loss of power from then on. With `synchronous=NORMAL` it would wait for a checkpoint, which a
 /// reader can put off.
-fn configure(connection: &Connection, busy: Duration, wanted: Journal) -> rusqlite::Result<Journal> {
+fn configure(connection: &Connection, busy: Duration, wanted: JournalMode) -> rusqlite::Result<JournalMode> {
     connection.pragma_update(None, "foreign_keys", true)?;
     let journal = match wanted {
-        Journal::WriteAhead if write_ahead(connection, busy)? == "wal" => Journal::WriteAhead,
-        Journal::WriteAhead => Journal::Rollback,
-        Journal::Rollback => {
+        JournalMode::WriteAhead if write_ahead(connection, busy)? == "wal" => JournalMode::WriteAhead,
+        JournalMode::WriteAhead => JournalMode::Rollback,
+        JournalMode::Rollback => {
             connection.query_row("PRAGMA journal_mode=DELETE", [], |_| Ok(()))?;
             connection.pragma_update(None, "locking_mode", "NORMAL")?;
-            Journal::Rollback
+            JournalMode::Rollback
         }
     };
     connection.pragma_update(None, "synchronous", "FULL")?;

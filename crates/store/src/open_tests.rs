@@ -112,7 +112,7 @@ fn without_shared_memory_the_older_journal_is_used() {
         std::os::unix::fs::symlink("/nowhere/at/all", path.with_extension("db-shm")).unwrap();
         for _ in 0..2 {
             let store = Store::open(&path).unwrap();
-            assert_eq!(store.journal(), Journal::Rollback);
+            assert_eq!(store.journal(), JournalMode::Rollback);
             let text = |sql: &str| store.connection.query_row(sql, [], |r| r.get::<_, rusqlite::types::Value>(0));
             assert_eq!(text("PRAGMA journal_mode").unwrap(), rusqlite::types::Value::Text("delete".into()));
             assert_eq!(text("PRAGMA synchronous").unwrap(), rusqlite::types::Value::Integer(2));

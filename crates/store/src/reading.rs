@@ -3,7 +3,7 @@
 //! A database of an older schema is brought to the newest in memory, where it leaves the file as it was.
 
 use crate::open::{BUSY, check_is_ours, explain};
-use crate::{Journal, OpenError, Store, migrate};
+use crate::{JournalMode, OpenError, Store, migrate};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
 use std::ffi::OsString;
@@ -115,7 +115,7 @@ fn unchanging(path: &Path) -> PathBuf {
 
 fn in_memory(mut connection: Connection, path: &Path) -> Result<Store, OpenError> {
     let rebuild = migrate::migrate(&mut connection).map_err(|source| explain(path, BUSY, source))?;
-    let mut store = Store { connection, path: path.to_owned(), journal: Journal::WriteAhead };
+    let mut store = Store { connection, path: path.to_owned(), journal: JournalMode::WriteAhead };
     if rebuild {
         store.rebuild().map_err(|source| OpenError::Rebuild { path: path.to_owned(), source: source.into() })?;
     }
@@ -125,7 +125,7 @@ fn in_memory(mut connection: Connection, path: &Path) -> Result<Store, OpenError
 /// What is changed by mistake would be lost, or would change what was only to be read: SQLite refuses it.
 fn to_read(connection: Connection, path: &Path) -> Result<Store, OpenError> {
     connection.pragma_update(None, "query_only", true).map_err(|source| explain(path, BUSY, source))?;
-    Ok(Store { connection, path: path.to_owned(), journal: Journal::WriteAhead })
+    Ok(Store { connection, path: path.to_owned(), journal: JournalMode::WriteAhead })
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 
 /// A body has at least this of its form, whatever build wrote it.
 #[derive(serde::Deserialize)]
-struct Head {
+struct VerificationHead {
     format: u32,
 }
 
 /// What tells a verification from a record.
 #[derive(serde::Deserialize)]
-struct Kind {
+struct VerificationMarker {
     #[serde(rename = "verdict")]
     _verdict: IgnoredAny,
     id: String,
@@ -52,13 +52,13 @@ pub fn export_verification(verification: &Verification) -> Result<String, Export
 /// # Errors
 /// [`FindError`]: of a newer format, or damaged.
 pub fn import_verification(text: &str) -> Option<Result<Verification, FindError>> {
-    let kind: Kind = serde_json::from_str(text).ok()?;
+    let kind: VerificationMarker = serde_json::from_str(text).ok()?;
     Some(parse(&kind.id, text))
 }
 
 fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
     let damaged = |source| FindError::Damaged { id: id.to_owned(), source };
-    let head: Head = serde_json::from_str(body).map_err(damaged)?;
+    let head: VerificationHead = serde_json::from_str(body).map_err(damaged)?;
     if head.format > FORMAT {
         return Err(FindError::Newer { id: id.to_owned(), found: head.format, newest: FORMAT });
     }

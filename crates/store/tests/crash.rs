@@ -32,7 +32,9 @@ fn acknowledged(child: &mut Child, many: usize) -> Vec<String> {
 /// Runs only as a child: appends until it is killed.
 #[test]
 fn child_that_appends() {
-    let Some(path) = std::env::var_os(DATABASE) else { return };
+    let Some(path) = std::env::var_os(DATABASE) else {
+        return;
+    };
     let mut store = Store::open(path).unwrap();
     let from = store.count().unwrap();
     for n in from..from + 100_000 {
@@ -45,7 +47,9 @@ fn child_that_appends() {
 /// Runs only as a child: dies with a record written and not committed.
 #[test]
 fn child_that_dies_inside_a_transaction() {
-    let Some(path) = std::env::var_os(DATABASE) else { return };
+    let Some(path) = std::env::var_os(DATABASE) else {
+        return;
+    };
     let raw = rusqlite::Connection::open(path).unwrap();
     // So small a cache spills the open transaction into the log before the end.
     raw.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE").unwrap();

@@ -2,8 +2,8 @@
 
 mod support;
 
-use hakaru_model::campaign::{CampaignPoint, Prepared, Stretch};
-use hakaru_model::mismatch::{Difference, Mismatch, Saved};
+use hakaru_model::campaign::{CampaignPoint, DeviceSegment, PreparedStep};
+use hakaru_model::mismatch::{BlockDifference, Mismatch, Saved};
 use hakaru_model::record::{FORMAT, Origin, Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::{AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import};
@@ -87,7 +87,7 @@ fn no_path_in_a_record_has_to_be_text() {
     let replay = &mut record.scenario.phases[0].jobs[0].rules.replay;
     (replay.read, replay.write, replay.redirect) = (vec![odd()], Some(odd()), Some(odd()));
     let saved = Some(Saved { received: odd(), expected: Some(odd()) });
-    let difference = Difference::Magic { found: 1, wanted: 2 };
+    let difference = BlockDifference::Magic { found: 1, wanted: 2 };
     let mismatch = Mismatch { offset: Bytes(0), len: Bytes(512), difference, saved };
     record.phases[0].workers[0].errors.first[0].mismatches.push(mismatch);
     store.append(&record).unwrap();
@@ -112,9 +112,9 @@ fn points_are_listed_whatever_was_written() {
 fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     let (_dir, mut store) = empty();
     let filled = |n: u64, card: &str, stretches: u64| {
-        let stretch = |at: u64| Stretch { offset: Bytes(at << 20), len: Bytes(1 << 20), elapsed: Nanos(1) };
+        let stretch = |at: u64| DeviceSegment { offset: Bytes(at << 20), len: Bytes(1 << 20), elapsed: Nanos(1) };
         let speed = (0..stretches).map(stretch).collect();
-        let step = |speed| Prepared { what: "filled with 0xff".into(), speed, ..Prepared::default() };
+        let step = |speed| PreparedStep { what: "filled with 0xff".into(), speed, ..PreparedStep::default() };
         let prepared = vec![step(Vec::new()), step(speed)];
         let point = CampaignPoint { campaign: "c".into(), card: card.into(), prepared, ..CampaignPoint::default() };
         RunRecord { campaign: Some(point), ..record(n) }
@@ -281,7 +281,7 @@ fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
         workload: "rand-write".into(),
         repeat,
         definition: "0123456789abcdef".into(),
-        prepared: vec![Prepared { what: "mkfs.vfat".into(), ..Prepared::default() }],
+        prepared: vec![PreparedStep { what: "mkfs.vfat".into(), ..PreparedStep::default() }],
         laid_out: Bytes(0),
     });
     record

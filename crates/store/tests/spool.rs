@@ -6,7 +6,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Op;
 use hakaru_model::record::{Interval, Outcome, RunRecord, StopReason};
 use hakaru_model::units::Nanos;
-use hakaru_store::{CutShort, Seat, Spool, Store, left};
+use hakaru_store::{OrphanedRun, Spool, Store, WorkerHeader, left};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ fn killed(spool: Spool) {
 /// One phase measured wholly, two seconds of the next.
 fn one_and_a_half(store: &Store) -> Spool {
     let spool = store.spool(&begun()).unwrap();
-    let seat = Seat { name: "randwrite".into(), job: 0, clone: 0 };
+    let seat = WorkerHeader { name: "randwrite".into(), job: 0, clone: 0 };
     spool.phase_begins("seq-write", 7, vec![seat.clone()]);
     spool.so_far(vec![(0, interval(1))]);
     spool.phase_ends(&support::record(1).phases[0]);
@@ -62,8 +62,8 @@ fn a_run_that_was_killed_is_kept_as_far_as_it_came() {
     killed(one_and_a_half(&store));
     let spools = left(&database);
     assert_eq!(spools.len(), 1);
-    assert!(matches!(store.look_into(&spools[0]).unwrap(), CutShort::Run(_)), "looking changes nothing");
-    let CutShort::Run(record) = store.keep_cut_short(&spools[0]).unwrap() else { panic!("it measured something") };
+    assert!(matches!(store.look_into(&spools[0]).unwrap(), OrphanedRun::Run(_)), "looking changes nothing");
+    let OrphanedRun::Run(record) = store.keep_cut_short(&spools[0]).unwrap() else { panic!("it measured something") };
     assert_eq!(store.run(&begun().id).unwrap(), *record);
     assert_eq!((record.outcome.clone(), record.phases.len()), (Outcome::Interrupted, 2));
     assert_eq!(record.phases[0], support::record(1).phases[0]);
@@ -86,13 +86,13 @@ fn a_run_that_came_to_its_end_and_was_not_stored_is_kept_as_it_was() {
     assert!(spool.ended(&support::record(1)));
     drop(spool);
     let spools = left(&database);
-    assert_eq!(store.keep_cut_short(&spools[0]).unwrap(), CutShort::Run(Box::new(support::record(1))));
+    assert_eq!(store.keep_cut_short(&spools[0]).unwrap(), OrphanedRun::Run(Box::new(support::record(1))));
     assert_eq!(store.run(&begun().id).unwrap(), support::record(1));
     // The record of another run has no business there.
     let spool = one_and_a_half(&store);
     assert!(spool.ended(&support::record(2)));
     drop(spool);
-    assert_eq!(store.keep_cut_short(&left(&database)[0]).unwrap(), CutShort::Stored { id: begun().id });
+    assert_eq!(store.keep_cut_short(&left(&database)[0]).unwrap(), OrphanedRun::Stored { id: begun().id });
     assert_eq!(store.count().unwrap(), 1);
 }
 
@@ -106,7 +106,7 @@ fn a_line_that_was_not_written_whole_ends_it() {
     file.write_all(b"{\"so_far\":[[0,{\"at\":3000").unwrap();
     file.write_all(&[0; 512]).unwrap();
     drop(file);
-    let CutShort::Run(record) = store.keep_cut_short(&spool).unwrap() else { panic!("it measured something") };
+    let OrphanedRun::Run(record) = store.keep_cut_short(&spool).unwrap() else { panic!("it measured something") };
     assert_eq!(record.phases[1].elapsed, Nanos::from_secs(2));
 }
 
@@ -114,7 +114,7 @@ fn a_line_that_was_not_written_whole_ends_it() {
 fn a_run_that_goes_on_is_left_alone() {
     let Place { _folder, database, mut store } = place();
     let spool = one_and_a_half(&store);
-    assert_eq!(store.keep_cut_short(&left(&database)[0]).unwrap(), CutShort::Running);
+    assert_eq!(store.keep_cut_short(&left(&database)[0]).unwrap(), OrphanedRun::Running);
     // One that ends well leaves nothing.
     spool.remove();
     assert!(left(&database).is_empty() && store.count().unwrap() == 0);
@@ -126,12 +126,12 @@ fn what_is_stored_already_or_measured_nothing_is_removed() {
     killed(one_and_a_half(&store));
     store.append(&support::record(1)).unwrap();
     let spool = left(&database).remove(0);
-    assert_eq!(store.keep_cut_short(&spool).unwrap(), CutShort::Stored { id: begun().id });
+    assert_eq!(store.keep_cut_short(&spool).unwrap(), OrphanedRun::Stored { id: begun().id });
     assert_eq!(store.run(&begun().id).unwrap(), support::record(1));
     killed(store.spool(&RunRecord { id: support::id(2), ..begun() }).unwrap());
     std::fs::write(store.spool_folder().join("half.new"), "{\"format\":").unwrap();
     for spool in left(&database) {
-        assert!(matches!(store.keep_cut_short(&spool).unwrap(), CutShort::Nothing { .. }));
+        assert!(matches!(store.keep_cut_short(&spool).unwrap(), OrphanedRun::Nothing { .. }));
     }
     assert!(left(&database).is_empty() && store.count().unwrap() == 1);
 }

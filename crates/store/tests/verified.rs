@@ -13,7 +13,7 @@ fn verification(n: u64) -> Verification {
     let run = record(n);
     let point = SpeedPoint { offset: Bytes(0), len: Bytes(4 << 20), elapsed: Nanos(200_000_000) };
     let map = SpeedMap { points: vec![point] };
-    let verdict = Verdict {
+    let verdict = IntegrityVerdict {
         claimed: Bytes(64 << 30),
         capacity: Capacity::Wraps { real: Bytes(8 << 30) },
         good: Bytes(8 << 30),

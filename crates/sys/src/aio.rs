@@ -404,7 +404,9 @@ mod tests {
 
     #[test]
     fn the_ring_goes_round_and_takes_no_more_than_asked() {
-        let (file, Some(mut queue)) = (file(), queue()) else { return };
+        let (file, Some(mut queue)) = (file(), queue()) else {
+            return;
+        };
         for round in 0..5_000u64 {
             for slot in 0..4 {
                 queue.prepare(slot, &file, false, (round + u64::from(slot)) % 4 * 4096, 4096);

@@ -14,38 +14,38 @@ use std::sync::{Once, OnceLock};
 
 /// A part of a file, shared with all who have it open.
 #[derive(Debug)]
-pub struct Mapping {
+pub struct FileMapping {
     file: OwnedFd,
     writes: bool,
     random: bool,
     /// `None` where nothing is mapped.
-    place: Option<Place>,
+    place: Option<MappedRange>,
     /// Offset in the file of its first byte: a multiple of the page size.
     first: u64,
 }
 
 /// Where a mapping is, and how long. It is unmapped when this is dropped.
 #[derive(Debug)]
-struct Place {
+struct MappedRange {
     start: NonNull<u8>,
     len: usize,
 }
 
 // SAFETY: the mapping belongs to this value alone, and nothing in it depends on the thread that made it.
-unsafe impl Send for Place {}
+unsafe impl Send for MappedRange {}
 
-impl Drop for Place {
+impl Drop for MappedRange {
     fn drop(&mut self) {
         // SAFETY: address and length are those of the mapping made in `move_to`, which nobody else unmaps.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
-impl Mapping {
+impl FileMapping {
     /// Maps nothing yet: [`Mapping::move_to`] does. `writes` needs a file that is open for both. `random` tells the
     /// kernel not to read ahead.
-    pub fn of(file: OwnedFd, writes: bool, random: bool) -> Mapping {
-        Mapping { file, writes, random, place: None, first: 0 }
+    pub fn of(file: OwnedFd, writes: bool, random: bool) -> FileMapping {
+        FileMapping { file, writes, random, place: None, first: 0 }
     }
 
     /// The file.
@@ -71,7 +71,7 @@ impl Mapping {
         // SAFETY: a null hint without MAP_FIXED cannot replace a mapping that somebody uses.
         let start = unsafe { mmap(std::ptr::null_mut(), len, self.protection(), MapFlags::SHARED, &self.file, first) }?;
         let start = NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM)?;
-        (self.place, self.first) = (Some(Place { start, len }), first);
+        (self.place, self.first) = (Some(MappedRange { start, len }), first);
         let advice = if self.random { Advice::Random } else { Advice::Sequential };
         // SAFETY: the range is the mapping made above, and this advice changes no content.
         let _ = unsafe { madvise(start.as_ptr().cast(), len, advice) };
@@ -114,7 +114,9 @@ impl Mapping {
     /// # Errors
     /// EIO when it could not be written.
     pub fn flush(&self) -> Result<(), Errno> {
-        let Some(Place { start, len }) = &self.place else { return Ok(()) };
+        let Some(MappedRange { start, len }) = &self.place else {
+            return Ok(());
+        };
         // SAFETY: the range is the mapping of this value.
         unsafe { msync(start.as_ptr().cast(), *len, MsyncFlags::SYNC) }
     }
@@ -135,7 +137,7 @@ impl Mapping {
     /// # Errors
     /// As [`crate::file::close`].
     pub fn close(self) -> Result<(), Errno> {
-        let Mapping { file, place, .. } = self;
+        let FileMapping { file, place, .. } = self;
         drop(place);
         crate::file::close(file)
     }
@@ -147,7 +149,7 @@ impl Mapping {
     /// Where a byte of the file is, when all `len` from there on are mapped.
     #[inline]
     fn address(&self, offset: u64, len: usize) -> Option<*mut u8> {
-        let Place { start, len: mapped } = self.place.as_ref()?;
+        let MappedRange { start, len: mapped } = self.place.as_ref()?;
         let from = usize::try_from(offset.checked_sub(self.first)?).ok()?;
         (from.checked_add(len)? <= *mapped).then(|| start.as_ptr().wrapping_add(from))
     }
@@ -162,7 +164,9 @@ impl Mapping {
     /// Puts the pages of the file back where the handler put empty ones, so that the next access is not served by those.
     #[cold]
     fn restore(&self, at: *mut u8, len: usize) -> Result<(), Errno> {
-        let Some(Place { start, .. }) = &self.place else { return Err(Errno::IO) };
+        let Some(MappedRange { start, .. }) = &self.place else {
+            return Err(Errno::IO);
+        };
         let from = (at.addr() - start.as_ptr().addr()) / page_size() * page_size();
         let len = at.addr() - start.as_ptr().addr() - from + len;
         let page = start.as_ptr().wrapping_add(from);
@@ -261,12 +265,12 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn mapping(pages: usize, writes: bool) -> (std::fs::File, Mapping) {
+    fn mapping(pages: usize, writes: bool) -> (std::fs::File, FileMapping) {
         let mut file = tempfile::tempfile().unwrap();
         for page in 0..pages {
             file.write_all(&vec![page as u8 + 1; page_size()]).unwrap();
         }
-        let mapping = Mapping::of(file.try_clone().unwrap().into(), writes, true);
+        let mapping = FileMapping::of(file.try_clone().unwrap().into(), writes, true);
         (file, mapping)
     }
 

@@ -6,18 +6,18 @@ use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, pipe_with, splice, vmspli
 
 /// A pipe that is empty between calls.
 #[derive(Debug)]
-pub struct SplicePipe(Option<Ends>);
+pub struct SplicePipe(Option<PipeEnds>);
 
 #[derive(Debug)]
-struct Ends {
+struct PipeEnds {
     read: OwnedFd,
     write: OwnedFd,
 }
 
-impl Ends {
-    fn new() -> Result<Ends, Errno> {
+impl PipeEnds {
+    fn new() -> Result<PipeEnds, Errno> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        Ok(Ends { read, write })
+        Ok(PipeEnds { read, write })
     }
 }
 
@@ -27,7 +27,7 @@ impl SplicePipe {
     /// # Errors
     /// EMFILE and ENFILE when too many files are open.
     pub fn new() -> Result<SplicePipe, Errno> {
-        Ends::new().map(|ends| SplicePipe(Some(ends)))
+        PipeEnds::new().map(|ends| SplicePipe(Some(ends)))
     }
 
     /// Moves from a file into the pipe, and from there into memory. Returns the bytes moved, fewer than asked at the
@@ -89,11 +89,11 @@ impl SplicePipe {
     /// was moved before an error counts; the error comes again with the rest.
     fn emptied_after_errors(
         &mut self,
-        transfer: impl FnOnce(&Ends) -> Result<usize, (usize, Errno)>,
+        transfer: impl FnOnce(&PipeEnds) -> Result<usize, (usize, Errno)>,
     ) -> Result<usize, Errno> {
         let ends = match self.0.take() {
             Some(ends) => ends,
-            None => Ends::new()?,
+            None => PipeEnds::new()?,
         };
         match transfer(&ends) {
             Ok(moved) => {

@@ -38,8 +38,8 @@ pub struct RingOptions {
 #[cfg(target_pointer_width = "64")]
 mod real {
     use super::RingOptions;
-    use super::entry::{self, Memory, Target, Words};
-    use super::known::Known;
+    use super::entry::{self, FileHandle, Memory, SqeWords};
+    use super::known::RegisteredRing;
     use crate::aio::{Completion, outcome};
     use crate::buffer::Slots;
     use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -50,7 +50,7 @@ mod real {
     /// A ring whose I/Os each have a buffer of their own. Dropping it waits for all of them.
     pub struct Ring {
         /// The number by which this thread calls it.
-        known: Option<Known>,
+        known: Option<RegisteredRing>,
         // The ring comes next: it is torn down before the buffers and files it uses are given back.
         ring: IoUring<squeue::Entry, cqueue::Entry>,
         files: Vec<OwnedFd>,
@@ -145,7 +145,7 @@ mod real {
             let (in_flight, prepared) = (0, 0);
             // A thread of the kernel, and polls of the device, need more in a call than entries and completions.
             let simple = !options.sq_poll && !options.io_poll && !options.shared;
-            let known = if simple { Known::to_this_thread(ring.as_raw_fd()) } else { None };
+            let known = if simple { RegisteredRing::to_this_thread(ring.as_raw_fd()) } else { None };
             let mut this = Ring {
                 known,
                 ring,
@@ -156,7 +156,7 @@ mod real {
                 rw_flags,
                 heads: Vec::new(),
                 buffer_mask,
-                nothing: Words::of(opcode::Nop::new().build()).head,
+                nothing: SqeWords::of(opcode::Nop::new().build()).head,
                 rare,
                 until_async,
                 in_flight,
@@ -173,7 +173,7 @@ mod real {
                 true => Memory::Registered(std::ptr::null_mut(), 0),
                 false => Memory::Plain(std::ptr::null_mut()),
             };
-            [false, true].map(|write| Words::of(self.entry(memory, file, write, 0, 0)).head)
+            [false, true].map(|write| SqeWords::of(self.entry(memory, file, write, 0, 0)).head)
         }
 
         fn register(&mut self) -> Result<(), Errno> {
@@ -243,8 +243,8 @@ mod real {
         }
 
         #[inline(always)]
-        fn words(&self, buffer: *mut u8, slot: u32, file: u32, write: bool, offset: u64, len: u32) -> Words {
-            Words {
+        fn words(&self, buffer: *mut u8, slot: u32, file: u32, write: bool, offset: u64, len: u32) -> SqeWords {
+            SqeWords {
                 head: self.heads[file as usize][usize::from(write)],
                 offset,
                 address: buffer.expose_provenance() as u64,
@@ -278,13 +278,13 @@ mod real {
                     entry = entry.flags(squeue::Flags::ASYNC);
                 }
             }
-            self.push(Words::of(entry.user_data(u64::from(slot))));
+            self.push(SqeWords::of(entry.user_data(u64::from(slot))));
         }
 
         fn entry(&self, memory: Memory, file: u32, write: bool, offset: u64, len: u32) -> squeue::Entry {
             let target = match self.options.fixed_files {
-                true => Target::Registered(file),
-                false => Target::Descriptor(self.files[file as usize].as_raw_fd()),
+                true => FileHandle::Registered(file),
+                false => FileHandle::Descriptor(self.files[file as usize].as_raw_fd()),
             };
             entry::build(target, memory, write, (offset, len, self.rw_flags))
         }
@@ -298,7 +298,7 @@ mod real {
             let before = queue.len();
             for slot in slots {
                 self.slots.lend(slot as usize, 0);
-                let words = Words { head: self.nothing, user_data: u64::from(slot), ..Words::EMPTY };
+                let words = SqeWords { head: self.nothing, user_data: u64::from(slot), ..SqeWords::EMPTY };
                 // SAFETY: the entry names no memory.
                 let pushed = unsafe { queue.push(&words.entry()) };
                 assert!(pushed.is_ok(), "the ring has an entry for each slot");
@@ -309,7 +309,7 @@ mod real {
         // The entry goes into the queue word by word. One that is somewhere else in memory before, because a call may look
         // at it there, is read back sooner than its words can be.
         #[inline(always)]
-        fn push(&mut self, words: Words) {
+        fn push(&mut self, words: SqeWords) {
             // SAFETY: buffer, vector and file of the entry belong to `self` and outlive the I/O, because dropping waits
             // for it.
             while unsafe { self.ring.submission().push(&words.entry()) }.is_err() {

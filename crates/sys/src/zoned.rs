@@ -27,7 +27,7 @@ const HAS_CAPACITY: u32 = 1;
 
 /// One zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zone {
+pub struct DeviceZone {
     /// First byte.
     pub start: u64,
     /// Bytes from its start to the start of the next.
@@ -59,7 +59,7 @@ pub fn zone_size(device: impl AsFd) -> Result<u64, Errno> {
 ///
 /// # Errors
 /// ENOTTY or EOPNOTSUPP on what is no zoned device.
-pub fn zones(device: impl AsFd, from: u64, most: usize) -> Result<Vec<Zone>, Errno> {
+pub fn zones(device: impl AsFd, from: u64, most: usize) -> Result<Vec<DeviceZone>, Errno> {
     let (mut all, mut next) = (Vec::new(), from);
     while all.len() < most {
         let some = report(device.as_fd(), next, (most - all.len()).min(AT_ONCE))?;
@@ -70,7 +70,7 @@ pub fn zones(device: impl AsFd, from: u64, most: usize) -> Result<Vec<Zone>, Err
     Ok(all)
 }
 
-fn report(device: BorrowedFd<'_>, from: u64, count: usize) -> Result<Vec<Zone>, Errno> {
+fn report(device: BorrowedFd<'_>, from: u64, count: usize) -> Result<Vec<DeviceZone>, Errno> {
     let mut words = vec![0u64; HEAD + count * EACH];
     words[0] = from / SECTOR;
     words[1] = u64::from_ne_bytes(two(count as u32, 0));
@@ -90,14 +90,14 @@ fn two(first: u32, second: u32) -> [u8; 8] {
 }
 
 /// Takes a report apart: `struct blk_zone_report` with its zones, as 64-bit words.
-fn read_report(words: &[u64]) -> Vec<Zone> {
+fn read_report(words: &[u64]) -> Vec<DeviceZone> {
     let head = words[1].to_ne_bytes();
     let half = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let (count, flags) = (half(0) as usize, half(4));
     let zone = |zone: &[u64]| {
         let bytes = zone[3].to_ne_bytes();
         let (kind, condition) = (bytes[0], bytes[1]);
-        Zone {
+        DeviceZone {
             start: zone[0] * SECTOR,
             len: zone[1] * SECTOR,
             capacity: if flags & HAS_CAPACITY != 0 { zone[4] } else { zone[1] } * SECTOR,
@@ -150,7 +150,7 @@ mod tests {
         let zones = read_report(&words);
         assert_eq!(zones.len(), 2, "only as many as the kernel says");
         assert!(!zones[0].sequential && zones[0].usable && !zones[0].begun);
-        let second = Zone {
+        let second = DeviceZone {
             start: 1 << 20,
             len: 1 << 20,
             capacity: 2000 * 512,

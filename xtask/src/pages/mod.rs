@@ -22,7 +22,7 @@ const WIDTHS: [u32; 2] = [1200, 360];
 
 /// What the script found in a page.
 #[derive(Debug, Deserialize)]
-struct Found {
+struct PageFindings {
     page_width: f64,
     window_width: f64,
     figures: u32,
@@ -79,7 +79,9 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--shots" => shots = Some(PathBuf::from(args.next().context("--shots wants a folder")?)),
-            option if option.starts_with('-') => bail!("{option} is not known; there is --shots FOLDER"),
+            option if option.starts_with('-') => {
+                bail!("{option} is not known; there is --shots FOLDER")
+            }
             file => files.push(PathBuf::from(file)),
         }
     }
@@ -87,9 +89,9 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
 }
 
 /// Shows a page, and tells what is wrong with it.
-fn look(browser: &mut Browser, file: &Path, width: u32, dark: bool) -> Result<(Found, Vec<String>)> {
+fn look(browser: &mut Browser, file: &Path, width: u32, dark: bool) -> Result<(PageFindings, Vec<String>)> {
     browser.show(file, width, dark)?;
-    let found: Found = serde_json::from_value(browser.evaluate(include_str!("look.js"))?)?;
+    let found: PageFindings = serde_json::from_value(browser.evaluate(include_str!("look.js"))?)?;
     let mut wrong = browser.complaints();
     if found.page_width > found.window_width {
         let by = found.wide.join(", ");

@@ -4,13 +4,13 @@
 //! near as chance allows where the job draws lots. Speeds are compared only where the target or the job holds them; the
 //! measure is how far the repeats of the original lie apart. All other numbers may be what they like.
 
-use super::jobs::Judge;
-use super::tree::{Tree, join};
+use super::jobs::MatchRule;
+use super::tree::{JsonTree, join};
 use std::collections::BTreeMap;
 
 /// One thing that is not the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Difference {
+pub(super) struct OutputDifference {
     pub(super) path: String,
     pub(super) theirs: String,
     pub(super) ours: String,
@@ -18,9 +18,9 @@ pub(super) struct Difference {
     pub(super) number: bool,
 }
 
-impl Difference {
-    pub(super) fn new(path: impl Into<String>, theirs: impl Into<String>, ours: impl Into<String>) -> Difference {
-        Difference { path: path.into(), theirs: theirs.into(), ours: ours.into(), number: false }
+impl OutputDifference {
+    pub(super) fn new(path: impl Into<String>, theirs: impl Into<String>, ours: impl Into<String>) -> OutputDifference {
+        OutputDifference { path: path.into(), theirs: theirs.into(), ours: ours.into(), number: false }
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) const YOUNG_KEYS: &[(&str, u32)] = &[("job_start", 39), ("read_sector
 
 /// What the value at a path means.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Meaning {
+enum ValueMeaning {
     /// The same for the same job.
     Same,
     /// Counts I/Os, bytes or samples.
@@ -44,42 +44,44 @@ enum Meaning {
     Any,
 }
 
-fn meaning(path: &str) -> Meaning {
+fn meaning(path: &str) -> ValueMeaning {
     let last = path.rsplit('.').next().unwrap_or(path);
     if path.contains("options.") {
-        return Meaning::Same;
+        return ValueMeaning::Same;
     }
     if path.ends_with(".percentile.99.000000") {
-        return Meaning::Speed(0.15);
+        return ValueMeaning::Speed(0.15);
     }
     match last {
-        "jobname" | "groupid" | "error" | "desc" | "exit" | "form" => Meaning::Same,
-        "latency_depth" | "latency_target" | "latency_percentile" | "latency_window" => Meaning::Same,
-        "name" if path.contains("disk_util") => Meaning::Same,
-        "io_bytes" | "io_kbytes" | "total_ios" | "short_ios" | "drop_ios" | "N" | "size" | "lines" => Meaning::Count,
-        "bw_bytes" | "iops" | "runtime" => Meaning::Speed(0.02),
-        "mean" if path.contains("slat_ns") => Meaning::Some,
-        "mean" if path.contains("lat_ns") => Meaning::Speed(0.03),
-        "max" if path.contains("lat_ns") => Meaning::Some,
-        "bw_samples" | "iops_samples" => Meaning::Some,
-        _ if path.contains("iodepth_level") || path.contains("iodepth_submit") => Meaning::Share,
-        _ => Meaning::Any,
+        "jobname" | "groupid" | "error" | "desc" | "exit" | "form" => ValueMeaning::Same,
+        "latency_depth" | "latency_target" | "latency_percentile" | "latency_window" => ValueMeaning::Same,
+        "name" if path.contains("disk_util") => ValueMeaning::Same,
+        "io_bytes" | "io_kbytes" | "total_ios" | "short_ios" | "drop_ios" | "N" | "size" | "lines" => {
+            ValueMeaning::Count
+        }
+        "bw_bytes" | "iops" | "runtime" => ValueMeaning::Speed(0.02),
+        "mean" if path.contains("slat_ns") => ValueMeaning::Some,
+        "mean" if path.contains("lat_ns") => ValueMeaning::Speed(0.03),
+        "max" if path.contains("lat_ns") => ValueMeaning::Some,
+        "bw_samples" | "iops_samples" => ValueMeaning::Some,
+        _ if path.contains("iodepth_level") || path.contains("iodepth_submit") => ValueMeaning::Share,
+        _ => ValueMeaning::Any,
     }
 }
 
 /// What to compare, and how strictly.
-pub(super) struct Comparison<'a> {
-    pub(super) judge: Judge,
+pub(super) struct OutputComparison<'a> {
+    pub(super) judge: MatchRule,
     /// Minor version of the original, which may lack what younger ones print.
     pub(super) minor: u32,
-    pub(super) theirs: &'a [Tree],
-    pub(super) ours: &'a [Tree],
+    pub(super) theirs: &'a [JsonTree],
+    pub(super) ours: &'a [JsonTree],
 }
 
-impl Comparison<'_> {
+impl OutputComparison<'_> {
     /// Every difference, each path once.
-    pub(super) fn differences(&self) -> Vec<Difference> {
-        let mut found: Vec<Difference> = Vec::new();
+    pub(super) fn differences(&self) -> Vec<OutputDifference> {
+        let mut found: Vec<OutputDifference> = Vec::new();
         for ours in self.ours {
             // The original itself may print one thing or the other; the likest of its repeats counts.
             let forms = self.theirs.iter().map(|theirs| self.forms(theirs, ours));
@@ -97,52 +99,59 @@ impl Comparison<'_> {
         found
     }
 
-    fn forms(&self, theirs: &Tree, ours: &Tree) -> Vec<Difference> {
+    fn forms(&self, theirs: &JsonTree, ours: &JsonTree) -> Vec<OutputDifference> {
         let mut found = Vec::new();
         self.form("", theirs, ours, &mut found);
         found
     }
 
-    fn form(&self, path: &str, theirs: &Tree, ours: &Tree, found: &mut Vec<Difference>) {
+    fn form(&self, path: &str, theirs: &JsonTree, ours: &JsonTree, found: &mut Vec<OutputDifference>) {
         match (theirs, ours) {
-            (Tree::Object(_), Tree::Object(_)) if path.ends_with(".bins") => {}
-            (Tree::Object(theirs), Tree::Object(ours)) => self.fields(path, theirs, ours, found),
-            (Tree::List(theirs), Tree::List(ours)) => {
+            (JsonTree::Object(_), JsonTree::Object(_)) if path.ends_with(".bins") => {}
+            (JsonTree::Object(theirs), JsonTree::Object(ours)) => self.fields(path, theirs, ours, found),
+            (JsonTree::List(theirs), JsonTree::List(ours)) => {
                 if theirs.len() != ours.len() {
-                    let len = |list: &[Tree]| format!("{} items", list.len());
-                    found.push(Difference::new(path, len(theirs), len(ours)));
+                    let len = |list: &[JsonTree]| format!("{} items", list.len());
+                    found.push(OutputDifference::new(path, len(theirs), len(ours)));
                 }
                 for (at, (theirs, ours)) in theirs.iter().zip(ours).enumerate() {
                     self.form(&format!("{path}[{at}]"), theirs, ours, found);
                 }
             }
             _ if theirs.kind() != ours.kind() => {
-                let shown = |tree: &Tree| format!("{} {tree}", tree.kind());
-                found.push(Difference::new(path, shown(theirs), shown(ours)));
+                let shown = |tree: &JsonTree| format!("{} {tree}", tree.kind());
+                found.push(OutputDifference::new(path, shown(theirs), shown(ours)));
             }
             _ => {}
         }
     }
 
-    fn fields(&self, path: &str, theirs: &[(String, Tree)], ours: &[(String, Tree)], found: &mut Vec<Difference>) {
-        let get = |fields: &[(String, Tree)], key: &str| fields.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+    fn fields(
+        &self,
+        path: &str,
+        theirs: &[(String, JsonTree)],
+        ours: &[(String, JsonTree)],
+        found: &mut Vec<OutputDifference>,
+    ) {
+        let get =
+            |fields: &[(String, JsonTree)], key: &str| fields.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
         for (key, value) in theirs {
             match get(ours, key) {
                 Some(ours) => self.form(&join(path, key), value, &ours, found),
-                None => found.push(Difference::new(join(path, key), value.to_string(), "nothing")),
+                None => found.push(OutputDifference::new(join(path, key), value.to_string(), "nothing")),
             }
         }
         for (key, value) in ours {
             if get(theirs, key).is_none() && !self.is_young(key) && !self.is_bare_option(path, value) {
-                found.push(Difference::new(join(path, key), "nothing", value.to_string()));
+                found.push(OutputDifference::new(join(path, key), "nothing", value.to_string()));
             }
         }
-        let shared = |fields: &[(String, Tree)], others: &[(String, Tree)]| -> Vec<String> {
+        let shared = |fields: &[(String, JsonTree)], others: &[(String, JsonTree)]| -> Vec<String> {
             fields.iter().map(|(key, _)| key.clone()).filter(|key| get(others, key).is_some()).collect()
         };
         let (theirs, ours) = (shared(theirs, ours), shared(ours, theirs));
         if theirs != ours {
-            found.push(Difference::new(format!("{path} (order of keys)"), theirs.join(" "), ours.join(" ")));
+            found.push(OutputDifference::new(format!("{path} (order of keys)"), theirs.join(" "), ours.join(" ")));
         }
     }
 
@@ -151,41 +160,44 @@ impl Comparison<'_> {
     }
 
     /// Before 3.39 options that stand without a value were left out.
-    fn is_bare_option(&self, path: &str, value: &Tree) -> bool {
+    fn is_bare_option(&self, path: &str, value: &JsonTree) -> bool {
         self.minor < 39 && path.ends_with(" options") && value.to_string() == "\"\""
     }
 
-    fn value(&self, path: &str, theirs: &Values, ours: &Values) -> Option<Difference> {
+    fn value(&self, path: &str, theirs: &Values, ours: &Values) -> Option<OutputDifference> {
         let meaning = meaning(path);
-        if meaning == Meaning::Same {
+        if meaning == ValueMeaning::Same {
             let differ = ours.shown.iter().any(|value| !theirs.shown.contains(value));
-            return differ.then(|| Difference::new(path, theirs.shown.join(" or "), ours.shown.join(" or ")));
+            return differ.then(|| OutputDifference::new(path, theirs.shown.join(" or "), ours.shown.join(" or ")));
         }
         let (theirs, ours) = (Numbers::of(&theirs.numbers)?, Numbers::of(&ours.numbers)?);
         let zero_and_not = (theirs.is_zero() && ours.min > 0.0) || (ours.is_zero() && theirs.min > 0.0);
-        if matches!(meaning, Meaning::Count | Meaning::Some | Meaning::Speed(_)) && zero_and_not {
-            return Some(Difference { number: true, ..Difference::new(path, theirs.to_string(), ours.to_string()) });
+        if matches!(meaning, ValueMeaning::Count | ValueMeaning::Some | ValueMeaning::Speed(_)) && zero_and_not {
+            return Some(OutputDifference {
+                number: true,
+                ..OutputDifference::new(path, theirs.to_string(), ours.to_string())
+            });
         }
         let slack = self.slack(meaning, path, &theirs)?;
         let (low, high) = (theirs.min - slack, theirs.max + slack);
         (ours.median < low || ours.median > high).then(|| {
             let theirs = format!("{theirs} (± {})", short(slack));
-            Difference { number: true, ..Difference::new(path, theirs, ours.to_string()) }
+            OutputDifference { number: true, ..OutputDifference::new(path, theirs, ours.to_string()) }
         })
     }
 
     /// How far outside the original's own values ours may lie; `None` when anywhere.
-    fn slack(&self, meaning: Meaning, path: &str, theirs: &Numbers) -> Option<f64> {
+    fn slack(&self, meaning: ValueMeaning, path: &str, theirs: &Numbers) -> Option<f64> {
         let spread = theirs.max - theirs.min;
         let value = theirs.median.abs();
         Some(match (meaning, self.judge) {
-            (Meaning::Speed(floor), Judge::Held) => spread.max(value * floor),
-            (Meaning::Speed(floor), Judge::Rate) if !path.contains("lat_ns") => spread.max(value * floor),
+            (ValueMeaning::Speed(floor), MatchRule::Held) => spread.max(value * floor),
+            (ValueMeaning::Speed(floor), MatchRule::Rate) if !path.contains("lat_ns") => spread.max(value * floor),
             // The shares of a short run wander by a few I/Os.
-            (Meaning::Share, Judge::Counts | Judge::Chance | Judge::Held) => spread + 3.0,
-            (Meaning::Count, Judge::Counts) => spread,
-            (Meaning::Count, Judge::Chance) => spread + value * 5.0 / self.ios(path, theirs).max(1.0).sqrt(),
-            (Meaning::Count, Judge::Rate | Judge::Held) => spread + value * 0.05 + 2.0,
+            (ValueMeaning::Share, MatchRule::Counts | MatchRule::Chance | MatchRule::Held) => spread + 3.0,
+            (ValueMeaning::Count, MatchRule::Counts) => spread,
+            (ValueMeaning::Count, MatchRule::Chance) => spread + value * 5.0 / self.ios(path, theirs).max(1.0).sqrt(),
+            (ValueMeaning::Count, MatchRule::Rate | MatchRule::Held) => spread + value * 0.05 + 2.0,
             _ => return None,
         })
     }
@@ -226,7 +238,7 @@ impl Speed {
 }
 
 /// The figures that people read first, of the first job and whichever of its directions did anything.
-pub(super) fn speeds(theirs: &[Tree], ours: &[Tree], differences: &[Difference]) -> Vec<Speed> {
+pub(super) fn speeds(theirs: &[JsonTree], ours: &[JsonTree], differences: &[OutputDifference]) -> Vec<Speed> {
     const FIGURES: &[(&str, &str, f64)] = &[
         ("iops", "IOPS", 1.0),
         ("bw_bytes", "bandwidth, kB/s", 1e-3),
@@ -259,9 +271,9 @@ struct Values {
     numbers: Vec<f64>,
 }
 
-fn values(repeats: &[Tree]) -> BTreeMap<String, Values> {
+fn values(repeats: &[JsonTree]) -> BTreeMap<String, Values> {
     let mut found: BTreeMap<String, Values> = BTreeMap::new();
-    for (path, leaf) in repeats.iter().flat_map(Tree::leaves) {
+    for (path, leaf) in repeats.iter().flat_map(JsonTree::leaves) {
         let values = found.entry(path).or_default();
         values.numbers.extend(leaf.number());
         let shown = leaf.to_string();
@@ -315,17 +327,18 @@ fn short(number: f64) -> String {
 mod tests {
     use super::*;
 
-    fn differences(judge: Judge, theirs: &[&str], ours: &[&str]) -> Vec<String> {
-        let parse = |texts: &[&str]| -> Vec<Tree> { texts.iter().map(|t| Tree::parse(t).expect("JSON")).collect() };
+    fn differences(judge: MatchRule, theirs: &[&str], ours: &[&str]) -> Vec<String> {
+        let parse =
+            |texts: &[&str]| -> Vec<JsonTree> { texts.iter().map(|t| JsonTree::parse(t).expect("JSON")).collect() };
         let (theirs, ours) = (parse(theirs), parse(ours));
-        let comparison = Comparison { judge, minor: 33, theirs: &theirs, ours: &ours };
+        let comparison = OutputComparison { judge, minor: 33, theirs: &theirs, ours: &ours };
         comparison.differences().into_iter().map(|d| format!("{}: {} | {}", d.path, d.theirs, d.ours)).collect()
     }
 
     #[test]
     fn the_same_does_not_differ() {
         let text = r#"{"jobs": [{"jobname": "a", "read": {"iops": 1.0, "total_ios": 4, "runtime": 3}}]}"#;
-        for judge in [Judge::Counts, Judge::Chance, Judge::Rate, Judge::Held, Judge::Form] {
+        for judge in [MatchRule::Counts, MatchRule::Chance, MatchRule::Rate, MatchRule::Held, MatchRule::Form] {
             assert!(differences(judge, &[text, text], &[text]).is_empty());
         }
     }
@@ -333,7 +346,7 @@ mod tests {
     #[test]
     fn keys_kinds_and_order_are_compared() {
         let found =
-            differences(Judge::Form, &[r#"{"a": 1, "b": 2.0, "c": {"d": 1}}"#], &[r#"{"b": 2, "a": 1, "e": []}"#]);
+            differences(MatchRule::Form, &[r#"{"a": 1, "b": 2.0, "c": {"d": 1}}"#], &[r#"{"b": 2, "a": 1, "e": []}"#]);
         assert_eq!(
             found,
             [
@@ -347,33 +360,33 @@ mod tests {
 
     #[test]
     fn what_only_younger_versions_print_is_excused() {
-        assert!(differences(Judge::Form, &["{}"], &[r#"{"job_start": 1}"#]).is_empty());
+        assert!(differences(MatchRule::Form, &["{}"], &[r#"{"job_start": 1}"#]).is_empty());
     }
 
     #[test]
     fn counts_are_the_same_or_as_near_as_chance_allows() {
         let at = |ios: u32| format!(r#"{{"read": {{"total_ios": {ios}}}}}"#);
         let (few, many, wrong) = (at(480), at(520), at(800));
-        assert_eq!(differences(Judge::Counts, &[&few, &few], &[&many]), ["read.total_ios: 480 (± 0) | 520"]);
-        assert!(differences(Judge::Chance, &[&few, &few], &[&many]).is_empty());
-        assert_eq!(differences(Judge::Chance, &[&few, &few], &[&wrong]).len(), 1);
-        assert!(differences(Judge::Form, &[&few], &[&wrong]).is_empty());
-        assert_eq!(differences(Judge::Form, &[&few], &[&at(0)]), ["read.total_ios: 480 | 0"]);
+        assert_eq!(differences(MatchRule::Counts, &[&few, &few], &[&many]), ["read.total_ios: 480 (± 0) | 520"]);
+        assert!(differences(MatchRule::Chance, &[&few, &few], &[&many]).is_empty());
+        assert_eq!(differences(MatchRule::Chance, &[&few, &few], &[&wrong]).len(), 1);
+        assert!(differences(MatchRule::Form, &[&few], &[&wrong]).is_empty());
+        assert_eq!(differences(MatchRule::Form, &[&few], &[&at(0)]), ["read.total_ios: 480 | 0"]);
     }
 
     #[test]
     fn speeds_are_compared_with_the_spread_where_they_are_held() {
         let at = |ns: u32| format!(r#"{{"clat_ns": {{"mean": {ns}.0}}}}"#);
         let theirs = [&at(1000) as &str, &at(1100), &at(1050)];
-        assert!(differences(Judge::Held, &theirs, &[&at(1190)]).is_empty());
-        assert_eq!(differences(Judge::Held, &theirs, &[&at(1300)]), ["clat_ns.mean: 1000 to 1100 (± 100) | 1300"]);
-        assert!(differences(Judge::Rate, &theirs, &[&at(1300)]).is_empty());
+        assert!(differences(MatchRule::Held, &theirs, &[&at(1190)]).is_empty());
+        assert_eq!(differences(MatchRule::Held, &theirs, &[&at(1300)]), ["clat_ns.mean: 1000 to 1100 (± 100) | 1300"]);
+        assert!(differences(MatchRule::Rate, &theirs, &[&at(1300)]).is_empty());
     }
 
     #[test]
     fn names_and_options_stay_as_typed() {
         let found = differences(
-            Judge::Form,
+            MatchRule::Form,
             &[r#"{"job options": {"bs": "4k"}, "jobname": "a"}"#],
             &[r#"{"job options": {"bs": "4096"}, "jobname": "b"}"#],
         );

@@ -18,7 +18,7 @@ pub(super) const FILE_NAME: &str = "card";
 const VALID_S: u64 = 31_536_000;
 
 /// A request of the kernel.
-pub(super) struct Request<'a> {
+pub(super) struct FuseRequest<'a> {
     opcode: u32,
     unique: u64,
     node: u64,
@@ -27,7 +27,7 @@ pub(super) struct Request<'a> {
 
 /// What a request is about.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FuseOp {
     Read {
         len: u32,
     },
@@ -41,10 +41,10 @@ pub(super) enum Kind {
     Free,
 }
 
-impl Request<'_> {
+impl FuseRequest<'_> {
     /// The request in `bytes`, unless they are too few for one.
-    pub(super) fn parse(bytes: &[u8]) -> Option<Request<'_>> {
-        Some(Request {
+    pub(super) fn parse(bytes: &[u8]) -> Option<FuseRequest<'_>> {
+        Some(FuseRequest {
             opcode: u32_at(bytes, 4)?,
             unique: u64_at(bytes, 8)?,
             node: u64_at(bytes, 16)?,
@@ -52,15 +52,15 @@ impl Request<'_> {
         })
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> FuseOp {
         let len = u32_at(self.body, 16).unwrap_or(0).min(PIECE_MAX);
         match self.opcode {
-            15 => Kind::Read { len },
-            16 => Kind::Write { len },
-            20 => Kind::Sync,
+            15 => FuseOp::Read { len },
+            16 => FuseOp::Write { len },
+            20 => FuseOp::Sync,
             // Forget, interrupt, destroy, forget many.
-            2 | 36 | 38 | 42 => Kind::Silent,
-            _ => Kind::Free,
+            2 | 36 | 38 | 42 => FuseOp::Silent,
+            _ => FuseOp::Free,
         }
     }
 
@@ -82,11 +82,15 @@ impl Request<'_> {
                 out.u64s(&[0]).u32s(&[1 | 1 << 6, 0]);
             }
             15 => {
-                let Kind::Read { len } = self.kind() else { return self.refuse(22) };
+                let FuseOp::Read { len } = self.kind() else {
+                    return self.refuse(22);
+                };
                 out.bytes.resize(out.bytes.len() + len as usize, 0);
             }
             16 => {
-                let Kind::Write { len } = self.kind() else { return self.refuse(22) };
+                let FuseOp::Write { len } = self.kind() else {
+                    return self.refuse(22);
+                };
                 out.u32s(&[len, 0]);
             }
             17 => {
@@ -178,7 +182,7 @@ mod tests {
     }
 
     fn answer(opcode: u32, body: &[u8]) -> Vec<u8> {
-        Request::parse(&request(opcode, body)).map(|r| r.answer(1 << 20)).unwrap_or_default()
+        FuseRequest::parse(&request(opcode, body)).map(|r| r.answer(1 << 20)).unwrap_or_default()
     }
 
     #[test]
@@ -205,16 +209,16 @@ mod tests {
     fn what_is_not_there_is_refused() {
         assert_eq!(answer(1, b"other\0")[4..8], (-2i32).to_ne_bytes());
         assert_eq!(answer(22, &[])[4..8], (-38i32).to_ne_bytes());
-        assert!(Request::parse(&[0; 39]).is_none());
+        assert!(FuseRequest::parse(&[0; 39]).is_none());
     }
 
     #[test]
     fn transfers_are_told_apart() {
         let body = [[0u8; 16].as_slice(), &512u32.to_ne_bytes()].concat();
-        let kind = |opcode| Request::parse(&request(opcode, &body)).map(|r| r.kind());
-        assert_eq!(kind(15), Some(Kind::Read { len: 512 }));
-        assert_eq!(kind(16), Some(Kind::Write { len: 512 }));
-        assert_eq!(kind(20), Some(Kind::Sync));
-        assert_eq!(kind(2), Some(Kind::Silent));
+        let kind = |opcode| FuseRequest::parse(&request(opcode, &body)).map(|r| r.kind());
+        assert_eq!(kind(15), Some(FuseOp::Read { len: 512 }));
+        assert_eq!(kind(16), Some(FuseOp::Write { len: 512 }));
+        assert_eq!(kind(20), Some(FuseOp::Sync));
+        assert_eq!(kind(2), Some(FuseOp::Silent));
     }
 }

@@ -4,12 +4,12 @@
 //! placeholder: `{dir}` that folder, `{job}` the job file of the row, `{held}` the file whose speed is held, `{loop}` a
 //! loop device of 16 MiB.
 
-use super::compare::Difference;
-use Judge::{Chance, Counts, Form, Held, Rate};
+use super::compare::OutputDifference;
+use MatchRule::{Chance, Counts, Form, Held, Rate};
 
 /// What must agree besides the form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Judge {
+pub(super) enum MatchRule {
     /// Everything that counts something.
     Counts,
     /// Everything that counts something, as near as chance allows: the job draws lots, with a new seed each time.
@@ -24,10 +24,10 @@ pub(super) enum Judge {
 
 /// A row.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct ParityRow {
     pub(super) feature: &'static str,
     pub(super) name: &'static str,
-    pub(super) judge: Judge,
+    pub(super) judge: MatchRule,
     /// Arguments, parted by blanks. A name is added where there is none, and the job file where there is one.
     pub(super) args: &'static str,
     /// A job file; empty where there is none.
@@ -38,21 +38,21 @@ pub(super) struct Job {
     pub(super) beside: Option<(&'static str, &'static str)>,
 }
 
-const fn job(feature: &'static str, name: &'static str, judge: Judge, args: &'static str) -> Job {
-    Job { feature, name, judge, args, file: "", before: "", beside: None }
+const fn job(feature: &'static str, name: &'static str, judge: MatchRule, args: &'static str) -> ParityRow {
+    ParityRow { feature, name, judge, args, file: "", before: "", beside: None }
 }
 
-impl Job {
-    const fn file(self, file: &'static str) -> Job {
-        Job { file, ..self }
+impl ParityRow {
+    const fn file(self, file: &'static str) -> ParityRow {
+        ParityRow { file, ..self }
     }
 
-    const fn after(self, before: &'static str) -> Job {
-        Job { before, ..self }
+    const fn after(self, before: &'static str) -> ParityRow {
+        ParityRow { before, ..self }
     }
 
-    const fn beside(self, name: &'static str, text: &'static str) -> Job {
-        Job { beside: Some((name, text)), ..self }
+    const fn beside(self, name: &'static str, text: &'static str) -> ParityRow {
+        ParityRow { beside: Some((name, text)), ..self }
     }
 
     /// Whether the row needs something that is given by a placeholder.
@@ -66,7 +66,7 @@ impl Job {
     }
 }
 
-impl Job {
+impl ParityRow {
     /// Whether the result, in the form that the row says, is compared as a tree rather than as text.
     pub(super) fn is_tree(&self) -> bool {
         ["--output-format=json+", "--output-format=terse", "--minimal"].iter().any(|o| self.args.contains(o))
@@ -75,7 +75,7 @@ impl Job {
 
 /// Every row.
 #[rustfmt::skip]
-pub(super) const JOBS: &[Job] = &[
+pub(super) const JOBS: &[ParityRow] = &[
     job("access", "seq-read", Counts, "--rw=read --bs=64k --size=4m"),
     job("access", "seq-write", Counts, "--rw=write --bs=64k --size=4m"),
     job("access", "rand-read", Counts, "--rw=randread --bs=4k --size=2m"),
@@ -394,7 +394,7 @@ const SLIPS: &[(&str, &str, &str)] = &[
 ];
 
 /// Whether a difference is a slip of the original.
-pub(super) fn is_slip(job: &Job, difference: &Difference) -> bool {
+pub(super) fn is_slip(job: &ParityRow, difference: &OutputDifference) -> bool {
     let name = format!("{}/{}", job.feature, job.name);
     let has = |part: &str| difference.path.contains(part) || difference.theirs.contains(part);
     // Saved states have the form of fio 3.39, which is longer than that of older ones.
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn jobs_that_draw_lots_draw_them_anew() {
-        for job in JOBS.iter().filter(|job| job.judge == Judge::Chance) {
+        for job in JOBS.iter().filter(|job| job.judge == MatchRule::Chance) {
             assert!(job.args.contains("randrepeat=0"), "{}", job.name);
         }
     }
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn held_jobs_run_on_the_held_target() {
         for job in JOBS {
-            assert_eq!(job.judge == Judge::Held, job.needs("{held}"), "{}", job.name);
+            assert_eq!(job.judge == MatchRule::Held, job.needs("{held}"), "{}", job.name);
         }
     }
 }

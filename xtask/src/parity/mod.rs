@@ -7,19 +7,19 @@
 mod compare;
 mod fuse;
 mod generated;
-mod held;
 mod jobs;
+mod paced_fs;
 mod page;
 mod run;
 mod text;
 mod tree;
 
-use crate::ci::Outcome;
+use crate::ci::StepOutcome;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use compare::{Comparison, Difference, Speed};
-use jobs::{JOBS, Job, Judge};
-use run::{Format, Observation, Place, Program};
+use compare::{OutputComparison, OutputDifference, Speed};
+use jobs::{JOBS, MatchRule, ParityRow};
+use run::{Observation, OutputForm, ParityTargets, Program};
 use rustix::process::{getpriority_process, setpriority_process};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -30,9 +30,9 @@ const ORIGINAL: &str = "fio itself";
 
 /// How the comparison of one job in one form ended.
 #[derive(Clone, Debug, PartialEq)]
-enum State {
+enum RowState {
     Same,
-    Differs(Vec<Difference>),
+    Differs(Vec<OutputDifference>),
     /// Ours refuses the job that the original runs; with what it said.
     NotYet(String),
     /// The job cannot be run here; why.
@@ -40,10 +40,10 @@ enum State {
 }
 
 /// Everything about one row.
-struct Row {
-    job: &'static Job,
-    json: Option<State>,
-    text: Option<State>,
+struct RowResult {
+    job: &'static ParityRow,
+    json: Option<RowState>,
+    text: Option<RowState>,
     speeds: Vec<Speed>,
 }
 
@@ -69,14 +69,16 @@ struct Options {
 /// Command lines of the rows, one argument a line, as beginnings for noise.
 pub(crate) fn command_lines() -> Vec<Vec<u8>> {
     let line = |args: &str| args.replace(' ', "\n").replace("{dir}", "dir").replace("{job}", "job.fio").into_bytes();
-    let named = |job: &Job| [b"--name=a\n".as_slice(), &line(job.args)].concat();
+    let named = |job: &ParityRow| [b"--name=a\n".as_slice(), &line(job.args)].concat();
     JOBS.iter().map(|job| if job.file.is_empty() { named(job) } else { line(job.args) }).collect()
 }
 
 /// Job files of the rows, and their options as lines of one.
 pub(crate) fn job_files() -> Vec<Vec<u8>> {
     let lines = |args: &str| format!("[a]\n{}\n", args.replace(" --", "\n").trim_start_matches("--"));
-    let file = |job: &Job| if job.file.is_empty() { lines(job.args) } else { job.file.to_owned() };
+    let file = |job: &ParityRow| {
+        if job.file.is_empty() { lines(job.args) } else { job.file.to_owned() }
+    };
     JOBS.iter().map(|job| file(job).into_bytes()).collect()
 }
 
@@ -95,10 +97,11 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     if let Some(request) = &options.generated {
         return generated::compare(&theirs, &ours, &version, request);
     }
-    let _head_start = HeadStart::take();
-    let place = Place::new(&workspace::target().join("parity"))?;
-    let bench = Bench { theirs, ours, minor: minor(&version), place, with_itself: options.with_itself };
-    let rows: Vec<Row> = JOBS.iter().filter(|job| options.wants(job)).map(|job| bench.row(job, &options)).collect();
+    let _head_start = PriorityBoost::take();
+    let place = ParityTargets::new(&workspace::target().join("parity"))?;
+    let bench = ParityRunner { theirs, ours, minor: minor(&version), place, with_itself: options.with_itself };
+    let rows: Vec<RowResult> =
+        JOBS.iter().filter(|job| options.wants(job)).map(|job| bench.row(job, &options)).collect();
     page::print(&rows);
     if options.quick {
         return all_same(&rows);
@@ -106,7 +109,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let whole = options.only.is_none() && options.json && options.text;
     if options.with_itself {
         let wrong =
-            rows.iter().flat_map(|row| [&row.json, &row.text]).flatten().filter(|s| matches!(s, State::Differs(_)));
+            rows.iter().flat_map(|row| [&row.json, &row.text]).flatten().filter(|s| matches!(s, RowState::Differs(_)));
         return match wrong.count() {
             0 => Ok(()),
             count => bail!("{count} comparisons of fio with itself found differences"),
@@ -122,17 +125,17 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 ///
 /// # Errors
 /// When one of them does not.
-pub(crate) fn quick() -> Result<Outcome> {
+pub(crate) fn quick() -> Result<StepOutcome> {
     if workspace::find_program("fio").is_none() {
-        return Ok(Outcome::Skipped("fio is not installed".to_owned()));
+        return Ok(StepOutcome::Skipped("fio is not installed".to_owned()));
     }
     let ours = workspace::tested_program()?.display().to_string();
     main(&["--quick", "--ours", &ours].map(str::to_owned))?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-fn all_same(rows: &[Row]) -> Result<()> {
-    let agrees = |state: &Option<State>| matches!(state, None | Some(State::Same | State::Skipped(_)));
+fn all_same(rows: &[RowResult]) -> Result<()> {
+    let agrees = |state: &Option<RowState>| matches!(state, None | Some(RowState::Same | RowState::Skipped(_)));
     let wrong = rows.iter().filter(|row| !agrees(&row.json) || !agrees(&row.text));
     let wrong: Vec<String> = wrong.map(|row| format!("{}/{}", row.job.feature, row.job.name)).collect();
     match wrong.as_slice() {
@@ -185,7 +188,7 @@ fn options(args: &[String]) -> Result<Options> {
 }
 
 impl Options {
-    fn wants(&self, job: &Job) -> bool {
+    fn wants(&self, job: &ParityRow) -> bool {
         let name = format!("{}/{}", job.feature, job.name);
         let quick = !self.quick || jobs::QUICK.contains(&name.as_str());
         quick && self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
@@ -193,19 +196,19 @@ impl Options {
 }
 
 /// Puts us and the programs we run before whatever else the host does, until dropped; without root nothing happens.
-struct HeadStart {
+struct PriorityBoost {
     before: i32,
 }
 
-impl HeadStart {
-    fn take() -> HeadStart {
+impl PriorityBoost {
+    fn take() -> PriorityBoost {
         let before = getpriority_process(None).unwrap_or(0);
         let _ = setpriority_process(None, -15);
-        HeadStart { before }
+        PriorityBoost { before }
     }
 }
 
-impl Drop for HeadStart {
+impl Drop for PriorityBoost {
     fn drop(&mut self) {
         let _ = setpriority_process(None, self.before);
     }
@@ -237,23 +240,23 @@ fn minor(version: &str) -> u32 {
 }
 
 /// The two programs and where they run.
-struct Bench {
+struct ParityRunner {
     theirs: Program,
     ours: Program,
     minor: u32,
-    place: Place,
+    place: ParityTargets,
     with_itself: bool,
 }
 
-impl Bench {
-    fn row(&self, job: &'static Job, options: &Options) -> Row {
-        let mut row = Row { job, json: None, text: None, speeds: Vec::new() };
+impl ParityRunner {
+    fn row(&self, job: &'static ParityRow, options: &Options) -> RowResult {
+        let mut row = RowResult { job, json: None, text: None, speeds: Vec::new() };
         // A row that says its own form has only that one.
         let as_tree = options.json && (job.is_tree() || !job.has_own_format());
         let as_text = options.text && !job.is_tree();
         if let Some(why) = self.place.lacks(job) {
-            row.json = as_tree.then(|| State::Skipped(why.clone()));
-            row.text = as_text.then_some(State::Skipped(why));
+            row.json = as_tree.then(|| RowState::Skipped(why.clone()));
+            row.text = as_text.then_some(RowState::Skipped(why));
         } else {
             if as_tree {
                 let (state, speeds) = self.compare_trees(job).unwrap_or_else(|error| (failed(&error), Vec::new()));
@@ -268,23 +271,25 @@ impl Bench {
     }
 
     /// Runs both in turns and compares what they printed as a tree.
-    fn compare_trees(&self, job: &Job) -> Result<(State, Vec<Speed>)> {
+    fn compare_trees(&self, job: &ParityRow) -> Result<(RowState, Vec<Speed>)> {
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
         let mut differences = Vec::new();
         // What differs at first may be the host's hiccup or chance: more runs tell, and all of them count.
-        for rounds in if job.judge == Judge::Held { [5, 3] } else { [1, 2] } {
+        for rounds in if job.judge == MatchRule::Held { [5, 3] } else { [1, 2] } {
             for _ in 0..rounds {
-                let original = self.place.run(&self.theirs, job, Format::Json).context(ORIGINAL)?;
+                let original = self.place.run(&self.theirs, job, OutputForm::Json).context(ORIGINAL)?;
                 let tree = match original.tree(true) {
                     Ok(tree) => tree,
-                    Err(why) => return Ok((State::Skipped(refusal(&original, &why)), Vec::new())),
+                    Err(why) => {
+                        return Ok((RowState::Skipped(refusal(&original, &why)), Vec::new()));
+                    }
                 };
-                let copy = self.place.run(&self.ours, job, Format::Json)?;
+                let copy = self.place.run(&self.ours, job, OutputForm::Json)?;
                 if original.exit.success() && !copy.exit.success() {
                     return Ok((not_yet(&copy), Vec::new()));
                 }
                 if let Some(difference) = noise(&original, &copy).filter(|noise| !jobs::is_slip(job, noise)) {
-                    return Ok((State::Differs(vec![difference]), Vec::new()));
+                    return Ok((RowState::Differs(vec![difference]), Vec::new()));
                 }
                 match copy.tree(self.with_itself) {
                     Ok(tree) => ours.push(tree),
@@ -292,73 +297,74 @@ impl Bench {
                 }
                 theirs.push(tree);
             }
-            let comparison = Comparison { judge: job.judge, minor: self.minor, theirs: &theirs, ours: &ours };
+            let comparison = OutputComparison { judge: job.judge, minor: self.minor, theirs: &theirs, ours: &ours };
             differences = comparison.differences();
             differences.retain(|difference| !jobs::is_slip(job, difference));
             if !differences.iter().any(|difference| difference.number) {
                 break;
             }
         }
-        let speeds = if job.judge == Judge::Held { compare::speeds(&theirs, &ours, &differences) } else { Vec::new() };
-        Ok((if differences.is_empty() { State::Same } else { State::Differs(differences) }, speeds))
+        let speeds =
+            if job.judge == MatchRule::Held { compare::speeds(&theirs, &ours, &differences) } else { Vec::new() };
+        Ok((if differences.is_empty() { RowState::Same } else { RowState::Differs(differences) }, speeds))
     }
 
     /// Which lines there are depends on how long a short job took: what differs gets two more tries.
-    fn compare_text(&self, job: &Job) -> Result<State> {
-        let mut state = State::Same;
+    fn compare_text(&self, job: &ParityRow) -> Result<RowState> {
+        let mut state = RowState::Same;
         for _ in 0..3 {
             state = self.compare_text_once(job)?;
-            if !matches!(state, State::Differs(_)) {
+            if !matches!(state, RowState::Differs(_)) {
                 break;
             }
         }
         Ok(state)
     }
 
-    fn compare_text_once(&self, job: &Job) -> Result<State> {
-        let theirs = self.place.run(&self.theirs, job, Format::Normal).context(ORIGINAL)?;
-        let ours = self.place.run(&self.ours, job, Format::Normal)?;
+    fn compare_text_once(&self, job: &ParityRow) -> Result<RowState> {
+        let theirs = self.place.run(&self.theirs, job, OutputForm::Normal).context(ORIGINAL)?;
+        let ours = self.place.run(&self.ours, job, OutputForm::Normal)?;
         if theirs.exit.success() && !ours.exit.success() {
             return Ok(not_yet(&ours));
         }
         if !theirs.exit.success() && ours.exit.success() {
-            return Ok(State::Skipped(refusal(&theirs, "ours runs it")));
+            return Ok(RowState::Skipped(refusal(&theirs, "ours runs it")));
         }
         if let Some(difference) = noise(&theirs, &ours).filter(|noise| !jobs::is_slip(job, noise)) {
-            return Ok(State::Differs(vec![difference]));
+            return Ok(RowState::Differs(vec![difference]));
         }
-        let mut found = text::differences(&theirs.stdout, &ours.stdout, self.minor, job.judge == Judge::Counts);
+        let mut found = text::differences(&theirs.stdout, &ours.stdout, self.minor, job.judge == MatchRule::Counts);
         found.retain(|difference| !jobs::is_slip(job, difference));
-        Ok(if found.is_empty() { State::Same } else { State::Differs(found) })
+        Ok(if found.is_empty() { RowState::Same } else { RowState::Differs(found) })
     }
 }
 
 /// Standard error is empty when all went well. The original puts its notes on standard output, where ours puts none.
-fn noise(theirs: &Observation, ours: &Observation) -> Option<Difference> {
+fn noise(theirs: &Observation, ours: &Observation) -> Option<OutputDifference> {
     let noted = ["note: ", "fio: "].iter().any(|note| theirs.stdout.contains(note));
     let quiet = theirs.stderr.trim().is_empty() && !noted;
     let new = quiet && !ours.stderr.trim().is_empty();
-    new.then(|| Difference::new("stderr", "nothing", run::first_line(&ours.stderr)))
+    new.then(|| OutputDifference::new("stderr", "nothing", run::first_line(&ours.stderr)))
 }
 
-fn differs(path: &str, theirs: &str, ours: &str) -> State {
-    State::Differs(vec![Difference::new(path, theirs, ours)])
+fn differs(path: &str, theirs: &str, ours: &str) -> RowState {
+    RowState::Differs(vec![OutputDifference::new(path, theirs, ours)])
 }
 
 /// A comparison that could not be made is a difference, unless the original could not be run.
-fn failed(error: &anyhow::Error) -> State {
+fn failed(error: &anyhow::Error) -> RowState {
     match error.to_string() == ORIGINAL {
-        true => State::Skipped(format!("{error:#}")),
+        true => RowState::Skipped(format!("{error:#}")),
         false => differs("run", "ends well", &format!("{error:#}")),
     }
 }
 
-fn not_yet(ours: &Observation) -> State {
+fn not_yet(ours: &Observation) -> RowState {
     // A panic or a signal is no refusal.
     if ours.exit.code().is_none_or(|code| code == 101) {
         return differs("exit", "success", &format!("{}: {}", ours.exit, run::first_line(&ours.stderr)));
     }
-    State::NotYet(run::first_line(&ours.stderr).to_owned())
+    RowState::NotYet(run::first_line(&ours.stderr).to_owned())
 }
 
 fn refusal(theirs: &Observation, why: &str) -> String {
@@ -367,24 +373,24 @@ fn refusal(theirs: &Observation, why: &str) -> String {
 
 /// How many jobs agreed when the committed numbers were written.
 #[derive(Deserialize)]
-struct Ratchet {
+struct ParityRatchet {
     json_same: usize,
     text_same: usize,
 }
 
 #[derive(Deserialize)]
-struct Ratchets {
-    parity: Ratchet,
+struct ParityRatchetFile {
+    parity: ParityRatchet,
 }
 
 /// Fails when fewer jobs agree than did before; those that this host cannot run are given the benefit of the doubt.
-fn check_ratchet(rows: &[Row], options: &Options) -> Result<()> {
+fn check_ratchet(rows: &[RowResult], options: &Options) -> Result<()> {
     let text = workspace::read(workspace::RATCHETS)?;
-    let Ratchets { parity } =
+    let ParityRatchetFile { parity } =
         toml::from_str(&text).with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
     if options.json {
         // What is measured on the held target a busy host can sway, so the page alone tells of it.
-        let steady = rows.iter().filter(|row| row.job.judge != Judge::Held);
+        let steady = rows.iter().filter(|row| row.job.judge != MatchRule::Held);
         check_form("json_same", steady.filter_map(|row| row.json.as_ref()), parity.json_same)?;
     }
     if options.text {
@@ -393,10 +399,10 @@ fn check_ratchet(rows: &[Row], options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn check_form<'a>(name: &str, states: impl Iterator<Item = &'a State>, least: usize) -> Result<()> {
-    let states: Vec<&State> = states.collect();
-    let same = states.iter().filter(|state| matches!(state, State::Same)).count();
-    let skipped = states.iter().filter(|state| matches!(state, State::Skipped(_))).count();
+fn check_form<'a>(name: &str, states: impl Iterator<Item = &'a RowState>, least: usize) -> Result<()> {
+    let states: Vec<&RowState> = states.collect();
+    let same = states.iter().filter(|state| matches!(state, RowState::Same)).count();
+    let skipped = states.iter().filter(|state| matches!(state, RowState::Skipped(_))).count();
     if same + skipped < least {
         bail!("{name} fell from {least} to {same} ({skipped} jobs could not be run here)");
     }

@@ -2,7 +2,7 @@
 
 use super::compare::Speed;
 use super::generated::page::HEADING;
-use super::{Row, State};
+use super::{RowResult, RowState};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::fmt::Write;
@@ -10,11 +10,11 @@ use std::fmt::Write;
 const PAGE: &str = "docs/PARITY.md";
 
 /// One line for a row that has just been compared, and one for each of its differences.
-pub(super) fn print_row(row: &Row) {
+pub(super) fn print_row(row: &RowResult) {
     let forms = [("json", &row.json), ("text", &row.text)];
     for (form, state) in forms.into_iter().filter_map(|(form, state)| Some((form, state.as_ref()?))) {
         println!("{form} {:<8} {}/{}{}", word(state), row.job.feature, row.job.name, remark(state, ": "));
-        if let State::Differs(differences) = state {
+        if let RowState::Differs(differences) = state {
             for difference in differences {
                 println!("     {}: fio {} | ours {}", difference.path, difference.theirs, difference.ours);
             }
@@ -23,7 +23,7 @@ pub(super) fn print_row(row: &Row) {
 }
 
 /// The totals.
-pub(super) fn print(rows: &[Row]) {
+pub(super) fn print(rows: &[RowResult]) {
     println!("\nJSON: {}\ntext: {}", totals(rows, |row| &row.json), totals(rows, |row| &row.text));
 }
 
@@ -31,7 +31,7 @@ pub(super) fn print(rows: &[Row]) {
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn write(rows: &[Row], version: &str) -> Result<()> {
+pub(super) fn write(rows: &[RowResult], version: &str) -> Result<()> {
     let path = workspace::root().join(PAGE);
     // The section about generated option sets comes from a run of its own.
     let before = std::fs::read_to_string(&path).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) fn write(rows: &[Row], version: &str) -> Result<()> {
     Ok(())
 }
 
-fn markdown(rows: &[Row], version: &str) -> String {
+fn markdown(rows: &[RowResult], version: &str) -> String {
     let mut page = format!(
         "# Our fio beside the real one\n\n\
          Written by `cargo xtask fio-parity`, which runs both programs on the same jobs in the same place, in turns, \
@@ -56,7 +56,7 @@ fn markdown(rows: &[Row], version: &str) -> String {
         totals(rows, |row| &row.text),
     );
     for row in rows {
-        let cell = |state: &Option<State>| state.as_ref().map_or("", word);
+        let cell = |state: &Option<RowState>| state.as_ref().map_or("", word);
         let remarks = [&row.json, &row.text].into_iter().flatten().map(|state| remark(state, ""));
         let remark = remarks.into_iter().find(|remark| !remark.is_empty()).unwrap_or_default();
         let cells = [row.job.feature, row.job.name, cell(&row.json), cell(&row.text), &escaped(&remark)].join(" | ");
@@ -67,7 +67,7 @@ fn markdown(rows: &[Row], version: &str) -> String {
 }
 
 /// What both measured on the target of held speed.
-fn speeds(rows: &[Row]) -> String {
+fn speeds(rows: &[RowResult]) -> String {
     let all: Vec<_> = rows.iter().flat_map(|row| row.speeds.iter().map(move |speed| (row.job.name, speed))).collect();
     let count = |verdict: &str| all.iter().filter(|(_, speed)| speed.verdict() == verdict).count();
     let mut table = format!(
@@ -103,26 +103,26 @@ fn speeds(rows: &[Row]) -> String {
     table
 }
 
-fn word(state: &State) -> &'static str {
+fn word(state: &RowState) -> &'static str {
     match state {
-        State::Same => "same",
-        State::Differs(_) => "differs",
-        State::NotYet(_) => "not yet",
-        State::Skipped(_) => "skipped",
+        RowState::Same => "same",
+        RowState::Differs(_) => "differs",
+        RowState::NotYet(_) => "not yet",
+        RowState::Skipped(_) => "skipped",
     }
 }
 
-fn remark(state: &State, before: &str) -> String {
+fn remark(state: &RowState, before: &str) -> String {
     match state {
-        State::Same => String::new(),
-        State::Differs(differences) => {
+        RowState::Same => String::new(),
+        RowState::Differs(differences) => {
             let first = differences.first();
             let first = first.map_or(String::new(), |d| format!("{}: fio {}, ours {}", d.path, d.theirs, d.ours));
             let all =
                 if differences.len() == 1 { String::new() } else { format!("{} differences; ", differences.len()) };
             format!("{before}{all}{}", cut(&first))
         }
-        State::NotYet(why) | State::Skipped(why) => format!("{before}{}", cut(why)),
+        RowState::NotYet(why) | RowState::Skipped(why) => format!("{before}{}", cut(why)),
     }
 }
 
@@ -137,7 +137,7 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
-fn totals(rows: &[Row], state: fn(&Row) -> &Option<State>) -> String {
+fn totals(rows: &[RowResult], state: fn(&RowResult) -> &Option<RowState>) -> String {
     let words: Vec<&str> = rows.iter().filter_map(|row| state(row).as_ref()).map(word).collect();
     let count = |wanted: &str| words.iter().filter(|word| **word == wanted).count();
     format!(
@@ -152,15 +152,15 @@ fn totals(rows: &[Row], state: fn(&Row) -> &Option<State>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::compare::Difference;
+    use super::super::compare::OutputDifference;
     use super::super::jobs::JOBS;
     use super::*;
 
     #[test]
     fn the_page_counts_and_escapes() {
-        let state = |text: &str| Some(State::Differs(vec![Difference::new("a", text, "b")]));
-        let row = |json, text| Row { job: &JOBS[0], json, text, speeds: Vec::new() };
-        let rows = [row(Some(State::Same), state("x|y")), row(Some(State::NotYet("no".to_owned())), None)];
+        let state = |text: &str| Some(RowState::Differs(vec![OutputDifference::new("a", text, "b")]));
+        let row = |json, text| RowResult { job: &JOBS[0], json, text, speeds: Vec::new() };
+        let rows = [row(Some(RowState::Same), state("x|y")), row(Some(RowState::NotYet("no".to_owned())), None)];
         let page = markdown(&rows, "fio-3.33");
         assert!(page.contains("of 2 jobs 1 the same, 0 differ, 1 not yet, 0 skipped"));
         assert!(page.contains("| access | seq-read | same | differs | a: fio x\\|y, ours b |"));

@@ -1,8 +1,8 @@
 //! Runs one program on one job in an empty folder, and keeps everything it said and left behind.
 
-use super::held::Held;
-use super::jobs::Job;
-use super::tree::Tree;
+use super::jobs::ParityRow;
+use super::paced_fs::PacedFs;
+use super::tree::JsonTree;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) struct Program {
 
 /// The form in which a run prints its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum OutputForm {
     Json,
     Normal,
 }
@@ -46,25 +46,25 @@ pub(super) enum Left {
 }
 
 /// Where the jobs run.
-pub(super) struct Place {
+pub(super) struct ParityTargets {
     folder: PathBuf,
-    held: Result<Held>,
-    looped: Result<LoopDevice>,
+    held: Result<PacedFs>,
+    looped: Result<ParityLoop>,
 }
 
-impl Place {
+impl ParityTargets {
     /// Sets up what jobs run on, as far as this host allows.
     ///
     /// # Errors
     /// When the folder cannot be made.
-    pub(super) fn new(folder: &Path) -> Result<Place> {
+    pub(super) fn new(folder: &Path) -> Result<ParityTargets> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let looped = LoopDevice::attach(&folder.join("loop.img"), LOOP_BYTES);
-        Ok(Place { folder: folder.to_owned(), held: Held::serve(), looped })
+        let looped = ParityLoop::attach(&folder.join("loop.img"), LOOP_BYTES);
+        Ok(ParityTargets { folder: folder.to_owned(), held: PacedFs::serve(), looped })
     }
 
     /// Why a job cannot run here, if it cannot.
-    pub(super) fn lacks(&self, job: &Job) -> Option<String> {
+    pub(super) fn lacks(&self, job: &ParityRow) -> Option<String> {
         let held = self.held.as_ref().err().filter(|_| job.needs("{held}"));
         let looped = self.looped.as_ref().err().filter(|_| job.needs("{loop}"));
         held.or(looped).map(|error| format!("{error:#}"))
@@ -74,7 +74,7 @@ impl Place {
     ///
     /// # Errors
     /// When it cannot be started, or hangs.
-    pub(super) fn run(&self, program: &Program, job: &Job, format: Format) -> Result<Observation> {
+    pub(super) fn run(&self, program: &Program, job: &ParityRow, format: OutputForm) -> Result<Observation> {
         let dir = self.folder.join("dir");
         if dir.exists() {
             fs::remove_dir_all(&dir).with_context(|| format!("cannot empty {}", dir.display()))?;
@@ -96,11 +96,11 @@ impl Place {
     }
 
     /// The whole command line of a row.
-    fn arguments(&self, job: &Job, format: Format) -> Result<Vec<String>> {
+    fn arguments(&self, job: &ParityRow, format: OutputForm) -> Result<Vec<String>> {
         let mut words = Vec::new();
         if !job.has_own_format() {
             words.push(
-                if format == Format::Json { "--output-format=json" } else { "--output-format=normal" }.to_owned(),
+                if format == OutputForm::Json { "--output-format=json" } else { "--output-format=normal" }.to_owned(),
             );
         }
         if !job.file.is_empty() {
@@ -200,16 +200,16 @@ pub(super) fn first_line(text: &str) -> &str {
 }
 
 /// A loop device on a file, gone when dropped.
-pub(super) struct LoopDevice {
+pub(super) struct ParityLoop {
     pub(super) device: PathBuf,
 }
 
-impl LoopDevice {
+impl ParityLoop {
     /// Attaches a loop device of that many bytes to a new file.
     ///
     /// # Errors
     /// Without root, or without losetup.
-    pub(super) fn attach(image: &Path, bytes: u64) -> Result<LoopDevice> {
+    pub(super) fn attach(image: &Path, bytes: u64) -> Result<ParityLoop> {
         if !rustix::process::geteuid().is_root() {
             bail!("only root may attach a loop device");
         }
@@ -220,11 +220,11 @@ impl LoopDevice {
         if !out.status.success() || device.is_empty() {
             bail!("cannot attach a loop device: {}", first_line(&String::from_utf8_lossy(&out.stderr)));
         }
-        Ok(LoopDevice { device: device.into() })
+        Ok(ParityLoop { device: device.into() })
     }
 }
 
-impl Drop for LoopDevice {
+impl Drop for ParityLoop {
     fn drop(&mut self) {
         // Nothing more can be done about a device that does not let go.
         let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
@@ -236,19 +236,21 @@ impl Observation {
     ///
     /// # Errors
     /// What is wrong with the form of the output.
-    pub(super) fn tree(&self, notes_allowed: bool) -> Result<Tree, String> {
+    pub(super) fn tree(&self, notes_allowed: bool) -> Result<JsonTree, String> {
         let mut fields = match self.stdout.starts_with(['2', '3', '4', '5']) {
             true => vec![("terse".to_owned(), terse(&self.stdout))],
-            false => match Tree::parse(self.json(notes_allowed))? {
-                Tree::Object(fields) => fields,
+            false => match JsonTree::parse(self.json(notes_allowed))? {
+                JsonTree::Object(fields) => fields,
                 other => return Err(format!("a {} where an object was expected", other.kind())),
             },
         };
-        fields
-            .push(("exit".to_owned(), Tree::Text(if self.exit.success() { "success" } else { "failure" }.to_owned())));
+        fields.push((
+            "exit".to_owned(),
+            JsonTree::Text(if self.exit.success() { "success" } else { "failure" }.to_owned()),
+        ));
         let files = self.files.iter().map(|(name, left)| (format!("files.{name}"), left.tree()));
         fields.extend(files);
-        Ok(Tree::Object(fields))
+        Ok(JsonTree::Object(fields))
     }
 
     /// The JSON in the output. The original prints notes before it, which ours must not.
@@ -259,10 +261,10 @@ impl Observation {
 }
 
 impl Left {
-    fn tree(&self) -> Tree {
-        let field = |name: &str, value: Tree| (name.to_owned(), value);
-        Tree::Object(match self {
-            Left::Data { bytes } => vec![field("size", Tree::Int(i128::from(*bytes)))],
+    fn tree(&self) -> JsonTree {
+        let field = |name: &str, value: JsonTree| (name.to_owned(), value);
+        JsonTree::Object(match self {
+            Left::Data { bytes } => vec![field("size", JsonTree::Int(i128::from(*bytes)))],
             Left::Log { text } => {
                 // Traces of I/O part their fields by blanks, all other logs by commas.
                 let separator = if text.contains(',') { ',' } else { ' ' };
@@ -271,27 +273,27 @@ impl Left {
                 forms.dedup();
                 // A histogram has a field for each bucket; a few lines tell as much as all.
                 forms.truncate(4);
-                let lines = Tree::Int(text.lines().count() as i128);
-                vec![field("lines", lines), field("form", Tree::Text(forms.join(" / ")))]
+                let lines = JsonTree::Int(text.lines().count() as i128);
+                vec![field("lines", lines), field("form", JsonTree::Text(forms.join(" / ")))]
             }
         })
     }
 }
 
 /// The lines of a terse result, each a list of fields.
-fn terse(text: &str) -> Tree {
-    let line = |line: &str| Tree::List(line.split(';').map(terse_field).collect());
-    Tree::List(text.lines().map(line).collect())
+fn terse(text: &str) -> JsonTree {
+    let line = |line: &str| JsonTree::List(line.split(';').map(terse_field).collect());
+    JsonTree::List(text.lines().map(line).collect())
 }
 
-fn terse_field(field: &str) -> Tree {
+fn terse_field(field: &str) -> JsonTree {
     if let Ok(value) = field.parse::<i64>() {
-        return Tree::Int(value.into());
+        return JsonTree::Int(value.into());
     }
     match field.parse::<f64>() {
-        Ok(value) if field.contains('.') => Tree::Float(value),
-        _ if field.starts_with("fio-") => Tree::Text("version".to_owned()),
-        _ => Tree::Object(vec![("form".to_owned(), Tree::Text(form_of(field, ';')))]),
+        Ok(value) if field.contains('.') => JsonTree::Float(value),
+        _ if field.starts_with("fio-") => JsonTree::Text("version".to_owned()),
+        _ => JsonTree::Object(vec![("form".to_owned(), JsonTree::Text(form_of(field, ';')))]),
     }
 }
 
@@ -328,8 +330,8 @@ mod tests {
     #[test]
     fn terse_fields_have_kinds() {
         let kinds: Vec<&str> = match terse("3;a;0.5;7\n") {
-            Tree::List(lines) => match &lines[0] {
-                Tree::List(fields) => fields.iter().map(Tree::kind).collect(),
+            JsonTree::List(lines) => match &lines[0] {
+                JsonTree::List(fields) => fields.iter().map(JsonTree::kind).collect(),
                 _ => Vec::new(),
             },
             _ => Vec::new(),

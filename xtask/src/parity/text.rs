@@ -3,12 +3,12 @@
 //! Masked are numbers and what follows from their size: their units, and how many lines a distribution takes. All other
 //! words, signs and lines must be the same.
 
-use super::compare::{Difference, YOUNG_KEYS};
+use super::compare::{OutputDifference, YOUNG_KEYS};
 
 /// The differences between two texts: lines that only one of them has.
 ///
 /// `minor` is the version of the original. Where `counted`, the line that counts I/Os must be the same too.
-pub(super) fn differences(theirs: &str, ours: &str, minor: u32, counted: bool) -> Vec<Difference> {
+pub(super) fn differences(theirs: &str, ours: &str, minor: u32, counted: bool) -> Vec<OutputDifference> {
     let mask = |text: &str| masked(text, |line| mask_line(line, minor, counted));
     let (theirs, ours) = (mask(theirs), mask(ours));
     let common = longest_common(&theirs, &ours);
@@ -18,7 +18,7 @@ pub(super) fn differences(theirs: &str, ours: &str, minor: u32, counted: bool) -
         let gone = theirs[at_theirs..next_theirs].join("\n");
         let new = ours[at_ours..next_ours].join("\n");
         if !gone.is_empty() || !new.is_empty() || next_theirs - at_theirs != next_ours - at_ours {
-            found.push(Difference::new(format!("line {}", at_theirs + 1), shown(&gone), shown(&new)));
+            found.push(OutputDifference::new(format!("line {}", at_theirs + 1), shown(&gone), shown(&new)));
         }
         (at_theirs, at_ours) = (next_theirs + 1, next_ours + 1);
     }

@@ -5,63 +5,63 @@ use std::fmt;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Tree {
+pub(super) enum JsonTree {
     Null,
     Bool(bool),
     Int(i128),
     Float(f64),
     Text(String),
-    List(Vec<Tree>),
+    List(Vec<JsonTree>),
     /// Keys may come twice; strict readers would notice.
-    Object(Vec<(String, Tree)>),
+    Object(Vec<(String, JsonTree)>),
 }
 
-impl Tree {
+impl JsonTree {
     /// Parses a whole text.
     ///
     /// # Errors
     /// The reader's message, when this is not JSON, or not only JSON.
-    pub(super) fn parse(text: &str) -> Result<Tree, String> {
+    pub(super) fn parse(text: &str) -> Result<JsonTree, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
     /// What kind of value this is, in words.
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Tree::Null => "null",
-            Tree::Bool(_) => "bool",
-            Tree::Int(_) => "integer",
-            Tree::Float(_) => "float",
-            Tree::Text(_) => "text",
-            Tree::List(_) => "list",
-            Tree::Object(_) => "object",
+            JsonTree::Null => "null",
+            JsonTree::Bool(_) => "bool",
+            JsonTree::Int(_) => "integer",
+            JsonTree::Float(_) => "float",
+            JsonTree::Text(_) => "text",
+            JsonTree::List(_) => "list",
+            JsonTree::Object(_) => "object",
         }
     }
 
     /// The value as a number, whichever kind it is.
     pub(super) fn number(&self) -> Option<f64> {
         match self {
-            Tree::Int(value) => Some(*value as f64),
-            Tree::Float(value) => Some(*value),
+            JsonTree::Int(value) => Some(*value as f64),
+            JsonTree::Float(value) => Some(*value),
             _ => None,
         }
     }
 
     /// Every leaf with its path, such as `jobs[0].read.iops`.
-    pub(super) fn leaves(&self) -> Vec<(String, &Tree)> {
+    pub(super) fn leaves(&self) -> Vec<(String, &JsonTree)> {
         let mut found = Vec::new();
         self.collect("", &mut found);
         found
     }
 
-    fn collect<'a>(&'a self, path: &str, found: &mut Vec<(String, &'a Tree)>) {
+    fn collect<'a>(&'a self, path: &str, found: &mut Vec<(String, &'a JsonTree)>) {
         match self {
-            Tree::List(items) => {
+            JsonTree::List(items) => {
                 for (at, item) in items.iter().enumerate() {
                     item.collect(&format!("{path}[{at}]"), found);
                 }
             }
-            Tree::Object(fields) => {
+            JsonTree::Object(fields) => {
                 for (key, value) in fields {
                     value.collect(&join(path, key), found);
                 }
@@ -76,22 +76,22 @@ pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-impl fmt::Display for Tree {
+impl fmt::Display for JsonTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Tree::Null => write!(f, "null"),
-            Tree::Bool(value) => write!(f, "{value}"),
-            Tree::Int(value) => write!(f, "{value}"),
-            Tree::Float(value) => write!(f, "{value:.6}"),
-            Tree::Text(text) => write!(f, "{text:?}"),
-            Tree::List(items) => write!(f, "list of {}", items.len()),
-            Tree::Object(fields) => write!(f, "object of {}", fields.len()),
+            JsonTree::Null => write!(f, "null"),
+            JsonTree::Bool(value) => write!(f, "{value}"),
+            JsonTree::Int(value) => write!(f, "{value}"),
+            JsonTree::Float(value) => write!(f, "{value:.6}"),
+            JsonTree::Text(text) => write!(f, "{text:?}"),
+            JsonTree::List(items) => write!(f, "list of {}", items.len()),
+            JsonTree::Object(fields) => write!(f, "object of {}", fields.len()),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Tree, D::Error> {
+impl<'de> Deserialize<'de> for JsonTree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonTree, D::Error> {
         deserializer.deserialize_any(TreeVisitor)
     }
 }
@@ -99,50 +99,50 @@ impl<'de> Deserialize<'de> for Tree {
 struct TreeVisitor;
 
 impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
+    type Value = JsonTree;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
+    fn visit_unit<E>(self) -> Result<JsonTree, E> {
+        Ok(JsonTree::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
-        Ok(Tree::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<JsonTree, E> {
+        Ok(JsonTree::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
-        Ok(Tree::Int(value.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<JsonTree, E> {
+        Ok(JsonTree::Int(value.into()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
-        Ok(Tree::Int(value.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<JsonTree, E> {
+        Ok(JsonTree::Int(value.into()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
-        Ok(Tree::Float(value))
+    fn visit_f64<E>(self, value: f64) -> Result<JsonTree, E> {
+        Ok(JsonTree::Float(value))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
-        Ok(Tree::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<JsonTree, E> {
+        Ok(JsonTree::Text(text.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Tree, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonTree, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element()? {
             items.push(item);
         }
-        Ok(Tree::List(items))
+        Ok(JsonTree::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonTree, A::Error> {
         let mut fields = Vec::new();
         while let Some(field) = map.next_entry()? {
             fields.push(field);
         }
-        Ok(Tree::Object(fields))
+        Ok(JsonTree::Object(fields))
     }
 }
 
@@ -152,15 +152,15 @@ mod tests {
 
     #[test]
     fn whole_numbers_differ_from_decimal_ones() {
-        let tree = Tree::parse(r#"{"b": 0, "a": 0.000000, "c": [-1, "x"], "a": null}"#).expect("JSON");
+        let tree = JsonTree::parse(r#"{"b": 0, "a": 0.000000, "c": [-1, "x"], "a": null}"#).expect("JSON");
         let leaves: Vec<String> = tree.leaves().iter().map(|(path, leaf)| format!("{path} {}", leaf.kind())).collect();
         assert_eq!(leaves, ["b integer", "a float", "c[0] integer", "c[1] text", "a null"]);
     }
 
     #[test]
     fn anything_around_the_value_is_an_error() {
-        assert!(Tree::parse("note: x\n{}").is_err());
-        assert!(Tree::parse("{} {}").is_err());
-        assert!(Tree::parse("{\"a\": nan}").is_err());
+        assert!(JsonTree::parse("note: x\n{}").is_err());
+        assert!(JsonTree::parse("{} {}").is_err());
+        assert!(JsonTree::parse("{\"a\": nan}").is_err());
     }
 }

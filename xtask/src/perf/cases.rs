@@ -1,6 +1,6 @@
 //! Which contests there are, and the bounds each has to keep.
 
-use super::contest::{self, Bench, Bound, Contest, Contestant, Figure, Programs};
+use super::contest::{self, Contest, Contestant, PerfFigure, PerfSetup, Programs, RatioBound};
 use std::path::Path;
 
 fn words(text: &str) -> Vec<String> {
@@ -8,20 +8,20 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Builds the contests one by one; contestants that are not installed are left out with their bounds.
-struct Maker<'a> {
-    bench: &'a Bench,
+struct ContestBuilder<'a> {
+    bench: &'a PerfSetup,
     contests: Vec<Contest>,
 }
 
 /// A bound by the names of two contestants.
-struct Wanted(&'static str, &'static str, &'static str, Figure, Option<f64>, Option<f64>);
+struct BoundSpec(&'static str, &'static str, &'static str, PerfFigure, Option<f64>, Option<f64>);
 
-fn least(name: &'static str, ours: &'static str, theirs: &'static str, bound: f64) -> Wanted {
-    Wanted(name, ours, theirs, Figure::Iops, Some(bound), None)
+fn least(name: &'static str, ours: &'static str, theirs: &'static str, bound: f64) -> BoundSpec {
+    BoundSpec(name, ours, theirs, PerfFigure::Iops, Some(bound), None)
 }
 
-fn most(name: &'static str, ours: &'static str, theirs: &'static str, figure: Figure, bound: f64) -> Wanted {
-    Wanted(name, ours, theirs, figure, None, Some(bound))
+fn most(name: &'static str, ours: &'static str, theirs: &'static str, figure: PerfFigure, bound: f64) -> BoundSpec {
+    BoundSpec(name, ours, theirs, figure, None, Some(bound))
 }
 
 /// What the other fio is called beside the installed one.
@@ -29,13 +29,13 @@ fn newer_name(name: &str) -> String {
     name.replacen("fio", "fio (the other)", 1)
 }
 
-impl Maker<'_> {
+impl ContestBuilder<'_> {
     fn contest(
         &mut self,
         name: &str,
         warm: Option<&Path>,
         contestants: Vec<(&'static str, Contestant)>,
-        wanted: Vec<Wanted>,
+        wanted: Vec<BoundSpec>,
     ) {
         let present = |(_, contestant): &(&str, Contestant)| match contestant {
             Contestant::Fio(_) => self.bench.fio.is_some(),
@@ -53,8 +53,8 @@ impl Maker<'_> {
         };
         let contestants: Vec<_> = contestants.into_iter().filter(present).flat_map(beside).collect();
         let place = |name: &str| contestants.iter().position(|(known, _)| *known == name);
-        let bounds = wanted.into_iter().filter_map(|Wanted(name, ours, theirs, figure, at_least, at_most)| {
-            Some(Bound { name, ours: place(ours)?, theirs: place(theirs)?, figure, at_least, at_most })
+        let bounds = wanted.into_iter().filter_map(|BoundSpec(name, ours, theirs, figure, at_least, at_most)| {
+            Some(RatioBound { name, ours: place(ours)?, theirs: place(theirs)?, figure, at_least, at_most })
         });
         self.contests.push(Contest {
             name: name.to_owned(),
@@ -130,7 +130,7 @@ impl Maker<'_> {
                 ],
                 vec![
                     least("IOPS, ours / bare", "ours", "bare", 0.95),
-                    most("user time an I/O, ours / fio", "ours", "fio", Figure::UserNs, 0.25),
+                    most("user time an I/O, ours / fio", "ours", "fio", PerfFigure::UserNs, 0.25),
                 ],
             );
         }
@@ -151,7 +151,7 @@ impl Maker<'_> {
                 ],
                 vec![
                     least("bandwidth, ours / bare", "ours", "bare", 0.97),
-                    most("processor time, ours / bare", "ours", "bare", Figure::CpuNs, 1.03),
+                    most("processor time, ours / bare", "ours", "bare", PerfFigure::CpuNs, 1.03),
                 ],
             );
         }
@@ -224,8 +224,8 @@ impl Maker<'_> {
 }
 
 /// All of them.
-pub(crate) fn contests(bench: &Bench) -> Vec<Contest> {
-    let mut maker = Maker { bench, contests: Vec::new() };
+pub(crate) fn contests(bench: &PerfSetup) -> Vec<Contest> {
+    let mut maker = ContestBuilder { bench, contests: Vec::new() };
     maker.null();
     maker.null_mix();
     maker.psync("tmpfs", &bench.tmpfs, true);

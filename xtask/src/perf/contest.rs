@@ -1,6 +1,6 @@
 //! A contest: several programs that do the same I/O, in turn, and what each achieved.
 
-use super::Wishes;
+use super::PerfOptions;
 use crate::workspace::{self, output};
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Where everything lies that a contest needs.
-pub(crate) struct Bench {
+pub(crate) struct PerfSetup {
     pub(crate) ours: PathBuf,
     pub(crate) bare: PathBuf,
     pub(crate) fio: Option<PathBuf>,
@@ -40,9 +40,9 @@ pub(crate) const SMALL: u64 = 16 << 20;
 /// Bytes of the large one.
 pub(crate) const LARGE: u64 = 1 << 30;
 
-impl Bench {
+impl PerfSetup {
     /// Builds the programs and makes the files.
-    pub(crate) fn prepare(newer: Option<PathBuf>) -> Result<Bench> {
+    pub(crate) fn prepare(newer: Option<PathBuf>) -> Result<PerfSetup> {
         let build = ["build", "--release", "-p", "hakaru", "-p", "hakaru-benches"];
         workspace::run(workspace::cargo().args(build)).context("the programs could not be built")?;
         let release = workspace::target().join("release");
@@ -52,7 +52,7 @@ impl Bench {
             println!("SKIPPED: fio is not installed: its contestants are left out");
         }
         // From here on its end removes what is made, also where the next thing cannot be made.
-        let mut bench = Bench {
+        let mut bench = PerfSetup {
             ours: release.join("hakaru"),
             bare: release.join("hakaru-bare"),
             fio,
@@ -80,7 +80,7 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for PerfSetup {
     fn drop(&mut self) {
         for file in [&self.tmpfs, &self.cached, &self.small, &self.large] {
             // What is gone already need not be removed.
@@ -152,7 +152,7 @@ pub(crate) struct Contest {
     /// Read through before each turn, so that all of it is in the page cache.
     pub(crate) warm: Option<PathBuf>,
     pub(crate) contestants: Vec<(String, Contestant)>,
-    pub(crate) bounds: Vec<Bound>,
+    pub(crate) bounds: Vec<RatioBound>,
     pub(crate) programs: Programs,
 }
 
@@ -168,18 +168,18 @@ pub(crate) struct Programs {
 }
 
 /// A ratio between two contestants that has to hold.
-pub(crate) struct Bound {
+pub(crate) struct RatioBound {
     pub(crate) name: &'static str,
     pub(crate) ours: usize,
     pub(crate) theirs: usize,
-    pub(crate) figure: Figure,
+    pub(crate) figure: PerfFigure,
     pub(crate) at_least: Option<f64>,
     pub(crate) at_most: Option<f64>,
 }
 
 /// Which figure a bound is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Figure {
+pub(crate) enum PerfFigure {
     Iops,
     UserNs,
     CpuNs,
@@ -194,17 +194,17 @@ pub(crate) struct Ratio {
     pub(crate) max: f64,
 }
 
-impl Figure {
+impl PerfFigure {
     fn of(self, score: &Score) -> f64 {
         match self {
-            Figure::Iops => score.iops,
-            Figure::UserNs => score.user_ns,
-            Figure::CpuNs => score.user_ns + score.system_ns,
+            PerfFigure::Iops => score.iops,
+            PerfFigure::UserNs => score.user_ns,
+            PerfFigure::CpuNs => score.user_ns + score.system_ns,
         }
     }
 }
 
-impl Bound {
+impl RatioBound {
     /// Ratios are taken round by round, because only neighbours in time are comparable.
     pub(crate) fn ratio(&self, measured: &Measured) -> Ratio {
         let pairs = measured[self.ours].iter().zip(&measured[self.theirs]);
@@ -214,8 +214,8 @@ impl Bound {
         let middle = match self.figure {
             // A round that has no ratio is no large one.
             _ if ratios.iter().any(|ratio| !ratio.is_finite()) => f64::NAN,
-            Figure::Iops => median(&ratios),
-            Figure::UserNs | Figure::CpuNs => over(sum(self.ours), sum(self.theirs)),
+            PerfFigure::Iops => median(&ratios),
+            PerfFigure::UserNs | PerfFigure::CpuNs => over(sum(self.ours), sum(self.theirs)),
         };
         Ratio {
             middle,
@@ -259,7 +259,7 @@ pub(crate) fn median(sorted: &[f64]) -> f64 {
 
 impl Contest {
     /// Every contestant once a round, in turn.
-    pub(crate) fn run(&self, wishes: &Wishes) -> Result<Measured> {
+    pub(crate) fn run(&self, wishes: &PerfOptions) -> Result<Measured> {
         let mut measured: Measured = vec![Vec::new(); self.contestants.len()];
         for round in 0..wishes.rounds {
             for step in 0..self.contestants.len() {
@@ -357,8 +357,14 @@ mod tests {
     /// A figure that theirs did not print was divided by as next to nothing, and any of ours was far above it.
     #[test]
     fn a_figure_that_is_missing_passes_no_bound() {
-        let bound =
-            |at_least, at_most| Bound { name: "x", ours: 0, theirs: 1, figure: Figure::Iops, at_least, at_most };
+        let bound = |at_least, at_most| RatioBound {
+            name: "x",
+            ours: 0,
+            theirs: 1,
+            figure: PerfFigure::Iops,
+            at_least,
+            at_most,
+        };
         let score = |iops: f64| Score { iops, user_ns: f64::NAN, system_ns: f64::NAN };
         let measured = |ours: f64, theirs: f64| vec![vec![score(ours)], vec![score(theirs)]];
         for (ours, theirs, holds) in

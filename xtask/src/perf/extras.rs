@@ -1,6 +1,6 @@
 //! What is not a rate: instructions an I/O, time from start to exit, memory.
 
-use super::contest::{Bench, median};
+use super::contest::{PerfSetup, median};
 use crate::workspace::{find_program, output};
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// One figure, ours beside fio's.
-pub(crate) struct Line {
+pub(crate) struct ExtraFigure {
     pub(crate) name: String,
     pub(crate) unit: &'static str,
     pub(crate) ours: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Line {
     pub(crate) at_most_share: Option<f64>,
 }
 
-impl Line {
+impl ExtraFigure {
     /// Whether the bounds hold; `None` when there is nothing to compare with.
     pub(crate) fn holds(&self) -> Option<bool> {
         let outright = self.at_most.map(|most| self.ours <= most);
@@ -51,7 +51,7 @@ fn job(rw: &str, file: &Path, ios: u64) -> Vec<String> {
 }
 
 /// Instructions in user space an I/O, by callgrind: two run lengths, differenced, so that start and end cancel.
-pub(crate) fn instructions(bench: &Bench) -> Result<Vec<Line>> {
+pub(crate) fn instructions(bench: &PerfSetup) -> Result<Vec<ExtraFigure>> {
     if find_program("valgrind").is_none() {
         println!("SKIPPED: valgrind is not installed: no instructions are counted");
         return Ok(Vec::new());
@@ -66,7 +66,7 @@ pub(crate) fn instructions(bench: &Bench) -> Result<Vec<Line>> {
         let ours = an_io(&bench.ours, &["fio"])?;
         // fio keeps its jobs in the same process only as threads; callgrind would not see the others.
         let fio = bench.fio.as_ref().map(|fio| an_io(fio, &[])).transpose()?;
-        lines.push(Line {
+        lines.push(ExtraFigure {
             name: format!("psync, {rw} 4k, tmpfs: instructions an I/O in user space"),
             unit: "instructions",
             ours,
@@ -90,7 +90,7 @@ fn callgrind(program: &Path, words: &[&str], job: &[String]) -> Result<f64> {
 }
 
 /// From start to exit for one 4 KiB I/O, and the most memory for many jobs.
-pub(crate) fn start_and_memory(bench: &Bench, rounds: usize) -> Result<Vec<Line>> {
+pub(crate) fn start_and_memory(bench: &PerfSetup, rounds: usize) -> Result<Vec<ExtraFigure>> {
     let mut lines = Vec::new();
     let one = job("randread", &bench.tmpfs, 1);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -102,7 +102,7 @@ pub(crate) fn start_and_memory(bench: &Bench, rounds: usize) -> Result<Vec<Line>
     }
     ours.sort_by(f64::total_cmp);
     theirs.sort_by(f64::total_cmp);
-    lines.push(Line {
+    lines.push(ExtraFigure {
         name: "start to exit, one 4k read".to_owned(),
         unit: "ms",
         ours: median(&ours),
@@ -115,7 +115,7 @@ pub(crate) fn start_and_memory(bench: &Bench, rounds: usize) -> Result<Vec<Line>
         words.push(format!("--numjobs={jobs}"));
         let ours = peak_kib(&bench.ours, &["fio"], &words)?;
         let fio = bench.fio.as_ref().map(|fio| peak_kib(fio, &[], &words)).transpose()?;
-        lines.push(Line {
+        lines.push(ExtraFigure {
             name: format!("peak memory, {jobs} job(s)"),
             unit: "KiB",
             ours,

@@ -10,7 +10,7 @@ mod page;
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use contest::{Bench, Contest, Measured};
+use contest::{Contest, Measured, PerfSetup};
 use std::path::PathBuf;
 
 /// Rounds, and seconds of each, unless `--rounds=N` and `--seconds=S` say otherwise. Single runs scatter by a tenth where
@@ -19,7 +19,7 @@ const ROUNDS: usize = 21;
 const SECONDS: f64 = 0.4;
 
 /// What was asked for on the command line.
-pub(crate) struct Wishes {
+pub(crate) struct PerfOptions {
     rounds: usize,
     seconds: f64,
     only: Option<String>,
@@ -28,9 +28,9 @@ pub(crate) struct Wishes {
     write: bool,
 }
 
-impl Wishes {
-    fn parse(words: &[String]) -> Result<Wishes> {
-        let mut wishes = Wishes { rounds: ROUNDS, seconds: SECONDS, only: None, newer: None, write: true };
+impl PerfOptions {
+    fn parse(words: &[String]) -> Result<PerfOptions> {
+        let mut wishes = PerfOptions { rounds: ROUNDS, seconds: SECONDS, only: None, newer: None, write: true };
         for word in words {
             match word.split_once('=') {
                 Some(("--rounds", n)) => wishes.rounds = n.parse().context("--rounds takes a number")?,
@@ -47,8 +47,8 @@ impl Wishes {
 
 /// Builds, measures, prints, and writes the table.
 pub(crate) fn main(words: &[String]) -> Result<()> {
-    let wishes = Wishes::parse(words)?;
-    let bench = Bench::prepare(wishes.newer.clone())?;
+    let wishes = PerfOptions::parse(words)?;
+    let bench = PerfSetup::prepare(wishes.newer.clone())?;
     let mut results = Vec::new();
     for contest in cases::contests(&bench) {
         if wishes.only.as_ref().is_some_and(|only| !contest.name.contains(only.as_str())) {
@@ -78,8 +78,8 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
 /// How many bounds hold, and which do not.
 fn verdicts(
     results: &[(Contest, Measured)],
-    instructions: &[extras::Line],
-    costs: &[extras::Line],
+    instructions: &[extras::ExtraFigure],
+    costs: &[extras::ExtraFigure],
 ) -> (usize, Vec<String>) {
     let mut held = 0;
     let mut missed = Vec::new();

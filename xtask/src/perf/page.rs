@@ -1,8 +1,8 @@
 //! The table, for the terminal and for `docs/METHOD.md`.
 
-use super::Wishes;
-use super::contest::{Bench, Contest, Measured, Score, median};
-use super::extras::Line;
+use super::PerfOptions;
+use super::contest::{Contest, Measured, PerfSetup, Score, median};
+use super::extras::ExtraFigure;
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -65,8 +65,8 @@ pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
 }
 
 /// Single figures as a list.
-pub(crate) fn lines(lines: &[Line]) -> String {
-    let verdict = |line: &Line| match line.holds() {
+pub(crate) fn lines(lines: &[ExtraFigure]) -> String {
+    let verdict = |line: &ExtraFigure| match line.holds() {
         Some(true) => ": holds",
         Some(false) => ": **missed**",
         None => "",
@@ -77,11 +77,11 @@ pub(crate) fn lines(lines: &[Line]) -> String {
 /// Replaces the table in the document.
 pub(crate) fn write(
     document: &Path,
-    bench: &Bench,
-    wishes: &Wishes,
+    bench: &PerfSetup,
+    wishes: &PerfOptions,
     results: &[(Contest, Measured)],
-    instructions: &[Line],
-    costs: &[Line],
+    instructions: &[ExtraFigure],
+    costs: &[ExtraFigure],
 ) -> Result<()> {
     let text = std::fs::read_to_string(document).with_context(|| format!("cannot read {}", document.display()))?;
     let (Some(begin), Some(end)) = (text.find(BEGIN), text.find(END)) else {
@@ -103,7 +103,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-fn host(bench: &Bench) -> String {
+fn host(bench: &PerfSetup) -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let model = read("/proc/cpuinfo");
     let model =

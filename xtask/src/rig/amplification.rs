@@ -5,11 +5,11 @@
 
 use super::cards::{self, make};
 use super::checks::Checks;
-use super::full::Bench;
+use super::full::RigSetup;
 use anyhow::{Context, Result, ensure};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
-use hakaru_rig::card::{Card, Command, Ledger};
+use hakaru_rig::card::{CardCommand, CardLedger, SimulatedCard};
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
 use std::time::Duration;
@@ -32,7 +32,7 @@ runtime = "2s"
 "#;
 
 /// A raw card, then the same card with vfat.
-pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::nimble())?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
     let whole = "[[card]]\nlabel = \"card\"\ndevice = \"/dev/mmcblk0\"\n";
@@ -56,7 +56,13 @@ pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// Carries a campaign of one run out. What the card was asked meanwhile, and what the record says.
-fn run(guest: &mut Guest, bench: &Bench, card: &Card, name: &str, file: &str) -> Result<(Ledger, Counted)> {
+fn run(
+    guest: &mut Guest,
+    bench: &RigSetup,
+    card: &SimulatedCard,
+    name: &str,
+    file: &str,
+) -> Result<(CardLedger, Counted)> {
     let (toml, command) = (format!("{name}.toml"), format!("{} --db /tmp/{name}.db", bench.hakaru));
     std::fs::write(guest.out().join(&toml), format!("name = \"{name}\"\nrepeats = 1\n{file}"))?;
     guest.run("sync", LIMIT)?.success()?;
@@ -114,7 +120,7 @@ impl Counted {
     }
 
     /// On a raw card: the bytes of the job, and none besides.
-    fn is_raw(&self, ledger: &Ledger, op: Op) -> Result<String> {
+    fn is_raw(&self, ledger: &CardLedger, op: Op) -> Result<String> {
         let data: u64 = data(ledger, op).map(|command| command.len.0).sum();
         ensure!(self.ramp > 0 && self.measured > 0, "nothing was done: {self:?}");
         ensure!(data == self.ramp + self.measured, "the card was asked for {data} bytes of data: {self:?}");
@@ -131,7 +137,7 @@ impl Counted {
     }
 
     /// With a file system: all that the card was asked from the first measured I/O on, without the sync of the one before it.
-    fn is_within(&self, ledger: &Ledger) -> Result<String> {
+    fn is_within(&self, ledger: &CardLedger) -> Result<String> {
         let (least, most) = cut(ledger, self.measured).with_context(|| format!("{self:?}"))?;
         ensure!(
             (least..=most).contains(&self.device),
@@ -151,12 +157,12 @@ impl Counted {
     }
 }
 
-fn data(ledger: &Ledger, op: Op) -> impl DoubleEndedIterator<Item = &Command> {
+fn data(ledger: &CardLedger, op: Op) -> impl DoubleEndedIterator<Item = &CardCommand> {
     ledger.commands.iter().filter(move |command| command.op == op && command.len.0 >= BLOCK)
 }
 
 /// Bytes written with the last `measured` bytes of data: without and with the small commands just before and after them.
-fn cut(ledger: &Ledger, measured: u64) -> Result<(u64, u64)> {
+fn cut(ledger: &CardLedger, measured: u64) -> Result<(u64, u64)> {
     let writes: Vec<Bytes> = ledger.commands.iter().filter(|c| c.op == Op::Write).map(|c| c.len).collect();
     let is_data = |len: &Bytes| len.0 >= BLOCK;
     let last = writes.iter().rposition(is_data).context("no data was written")?;
@@ -178,11 +184,11 @@ mod tests {
 
     #[test]
     fn the_ledger_is_cut_where_the_data_begins() {
-        let mut ledger = Ledger::default();
+        let mut ledger = CardLedger::default();
         for (at, len) in [BLOCK, 512, BLOCK, 512, 512, 2 * BLOCK, 512].into_iter().enumerate() {
             let (offset, len) = (Bytes(at as u64), Bytes(len));
             let (begun_at, busy, ended_at) = (Nanos(0), Nanos(0), Nanos(0));
-            ledger.commands.push(Command { op: Op::Write, offset, len, begun_at, busy, ended_at });
+            ledger.commands.push(CardCommand { op: Op::Write, offset, len, begun_at, busy, ended_at });
         }
         assert_eq!(cut(&ledger, 2 * BLOCK).unwrap(), (2 * BLOCK, 2 * BLOCK + 1536));
         assert_eq!(cut(&ledger, 3 * BLOCK).unwrap(), (3 * BLOCK + 1024, 3 * BLOCK + 2048));

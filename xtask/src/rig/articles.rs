@@ -5,15 +5,15 @@
 use super::checks::Checks;
 use super::fat::enlarge_only_file;
 use super::host::Patience;
-use super::layers::Layer;
+use super::layers::RigLayer;
 use super::product::{self, Product};
-use super::speed::{Shares, Station};
+use super::speed::{CardTimeShares, RigStation};
 use super::{cards, jobs, setup};
 use anyhow::{Context, Result, ensure};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::Op;
-use hakaru_model::price::PriceList;
 use hakaru_model::units::Bytes;
-use hakaru_rig::card::Ledger;
+use hakaru_rig::card::CardLedger;
 use hakaru_rig::guest::Guest;
 use hakaru_rig::kit::{Arch, Kit};
 use serde_json::Value;
@@ -65,22 +65,22 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 /// Everything on one card.
-fn on_card(list: &PriceList, hakaru: &str, parts: &[&str]) -> Result<Checks> {
+fn on_card(list: &DeviceModel, hakaru: &str, parts: &[&str]) -> Result<Checks> {
     let mut checks = Checks::new();
     // As big as the cards were; nothing but what is written takes room.
-    let prices = PriceList { capacity: Bytes(32 << 30), ..list.clone() };
+    let prices = DeviceModel { capacity: Bytes(32 << 30), ..list.clone() };
     let card = cards::make(prices.clone())?;
     let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
     let device = "/dev/mmcblk0";
     let mut station =
-        Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru, patience: Patience::new() };
+        RigStation { guest: &mut guest, card: &card, prices: &prices, device, hakaru, patience: Patience::new() };
     if parts.contains(&"raw") {
         as_printed(&mut station, &mut checks, &format!("--filename={device}"), "16G");
     }
     if parts.contains(&"vfat") {
         vfat(&mut station)?;
         as_printed(&mut station, &mut checks, "--directory=/mnt", VFAT_SIZE.0);
-        station.clear(Layer::Vfat)?;
+        station.clear(RigLayer::Vfat)?;
     }
     if parts.contains(&"sixteen") {
         sixteen_on_both(&mut station, &mut checks)?;
@@ -90,7 +90,7 @@ fn on_card(list: &PriceList, hakaru: &str, parts: &[&str]) -> Result<Checks> {
 }
 
 /// The four workloads on a target.
-fn as_printed(station: &mut Station<'_>, checks: &mut Checks, target: &str, filesize: &str) {
+fn as_printed(station: &mut RigStation<'_>, checks: &mut Checks, target: &str, filesize: &str) {
     for workload in jobs::ALL {
         let command = workload.command(target, filesize, 60);
         let name = format!("{}: fio {command}", station.prices.name);
@@ -99,7 +99,7 @@ fn as_printed(station: &mut Station<'_>, checks: &mut Checks, target: &str, file
 }
 
 /// A card with vfat and the file of the four workloads, which is not written but given its clusters.
-fn vfat(station: &mut Station<'_>) -> Result<()> {
+fn vfat(station: &mut RigStation<'_>) -> Result<()> {
     let (device, file) = (station.device, "/mnt/write_bandwidth_test.0.0");
     let limit = Duration::from_secs(300);
     let mut run = |script: &str| -> Result<()> {
@@ -109,7 +109,10 @@ fn vfat(station: &mut Station<'_>) -> Result<()> {
         done?.success()?;
         Ok(())
     };
-    run(&format!("{}touch {file} && sync && umount /mnt && blockdev --flushbufs {device}", Layer::Vfat.make(device)))?;
+    run(&format!(
+        "{}touch {file} && sync && umount /mnt && blockdev --flushbufs {device}",
+        RigLayer::Vfat.make(device)
+    ))?;
     enlarge_only_file(station.card, VFAT_SIZE.1)?;
     run(&format!(
         "fsck.vfat -n {device} && mount {device} /mnt && df /mnt && test $(stat -c %s {file}) = {}",
@@ -118,27 +121,27 @@ fn vfat(station: &mut Station<'_>) -> Result<()> {
 }
 
 /// The comparison of ext4 and f2fs; figures that are off are taken again.
-fn sixteen_on_both(station: &mut Station<'_>, checks: &mut Checks) -> Result<()> {
+fn sixteen_on_both(station: &mut RigStation<'_>, checks: &mut Checks) -> Result<()> {
     let (prices, name) = (station.prices, station.prices.name.clone());
-    let mut ext4 = sixteen(station, Layer::Ext4)?;
+    let mut ext4 = sixteen(station, RigLayer::Ext4)?;
     for _ in 1..ATTEMPTS {
         if ext4.in_place(prices).is_err() {
-            ext4 = sixteen(station, Layer::Ext4)?;
+            ext4 = sixteen(station, RigLayer::Ext4)?;
         }
     }
     checks.check(&format!("{name}, ext4: fio {SIXTEEN}"), || ext4.in_place(prices));
-    let f2fs = sixteen(station, Layer::F2fs)?;
+    let f2fs = sixteen(station, RigLayer::F2fs)?;
     checks.check(&format!("{name}, f2fs: fio {SIXTEEN}"), || f2fs.in_a_row(&ext4));
     Ok(())
 }
 
 /// What the sixteen wrote, and what the card was asked meanwhile.
-struct Sixteen {
+struct SixteenWorkers {
     iops: f64,
-    ledger: Ledger,
+    ledger: CardLedger,
 }
 
-fn sixteen(station: &mut Station<'_>, layer: Layer) -> Result<Sixteen> {
+fn sixteen(station: &mut RigStation<'_>, layer: RigLayer) -> Result<SixteenWorkers> {
     station.prepare(layer)?;
     station.card.take_ledger();
     let script = format!("cd /mnt && {} fio {SIXTEEN} --output-format=json", station.hakaru);
@@ -148,14 +151,14 @@ fn sixteen(station: &mut Station<'_>, layer: Layer) -> Result<Sixteen> {
     let tree: Value = serde_json::from_str(&json).context("fio printed no JSON")?;
     ensure!(tree["jobs"][0]["error"] == 0, "an error ended the job");
     let iops = tree["jobs"][0]["write"]["iops"].as_f64().context("fio's JSON has no iops")?;
-    Ok(Sixteen { iops, ledger })
+    Ok(SixteenWorkers { iops, ledger })
 }
 
-impl Sixteen {
+impl SixteenWorkers {
     /// ext4 writes each block where it belongs, so that each costs a seek.
-    fn in_place(&self, prices: &PriceList) -> Result<String> {
+    fn in_place(&self, prices: &DeviceModel) -> Result<String> {
         let random = jobs::ALL[2];
-        let shares = Shares::of(&self.ledger, random, prices, 20);
+        let shares = CardTimeShares::of(&self.ledger, random, prices, 20);
         let expected = random.by_list(prices) / 4096.0 * shares.data * (1.0 - shares.idle);
         let off = self.iops / expected - 1.0;
         let text = format!("{:.0} IOPS where the list says {expected:.0} ({:+.1} %)", self.iops, off * 100.0);
@@ -165,8 +168,8 @@ impl Sixteen {
 
     /// f2fs writes block after block wherever they belong, and its tables besides: faster, and never faster than the
     /// card.
-    fn in_a_row(&self, ext4: &Sixteen) -> Result<String> {
-        let Sixteen { iops, ledger } = self;
+    fn in_a_row(&self, ext4: &SixteenWorkers) -> Result<String> {
+        let SixteenWorkers { iops, ledger } = self;
         let card = ledger.of(Op::Write).bytes.0 as f64 / 4096.0 / ledger.busy().as_secs_f64();
         let text = format!("{iops:.0} IOPS, the card wrote {card:.0} blocks a second, ext4 had {:.0} IOPS", ext4.iops);
         ensure!(*iops > ext4.iops && *iops <= card * 1.05, "{text}");

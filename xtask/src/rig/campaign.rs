@@ -4,14 +4,14 @@
 //! QEMU does not slow a card down to its bus; the price lists do.
 
 use super::checks::Checks;
-use super::figures::{Figures, stored_once};
+use super::figures::{ReportRows, stored_once};
 use super::product::{self, Product};
 use super::{cards, setup};
 use anyhow::{Context, Result, ensure};
-use hakaru_model::price::{PriceList, SlcCache};
+use hakaru_model::device_model::{DeviceModel, SlcCache};
 use hakaru_model::units::{Bytes, Nanos};
-use hakaru_rig::card::Card;
-use hakaru_rig::guest::{Bus, Guest};
+use hakaru_rig::card::SimulatedCard;
+use hakaru_rig::guest::{Guest, SlotWiring};
 use hakaru_rig::kit::{Arch, Kit};
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -40,8 +40,8 @@ const CACHE: u64 = 4 << 20;
 const LIMIT: Duration = Duration::from_secs(90 * 60);
 
 /// The best card first, in everything that the bus does not level.
-fn price_lists() -> [PriceList; 3] {
-    let list = |name: &str, read_seek_ms, write_rate, write_seek_ms| PriceList {
+fn price_lists() -> [DeviceModel; 3] {
+    let list = |name: &str, read_seek_ms, write_rate, write_seek_ms| DeviceModel {
         capacity: Bytes(1 << 30),
         name: name.to_owned(),
         read_rate: WIRE,
@@ -68,7 +68,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let repeats = match args.as_slice() {
         [] => REPEATS,
         [word, number] if word == "--repeat" => number.parse().context("--repeat wants a number")?,
-        _ => anyhow::bail!("cargo xtask rig campaign takes nothing but --repeat N and --hakaru FILE"),
+        _ => {
+            anyhow::bail!("cargo xtask rig campaign takes nothing but --repeat N and --hakaru FILE")
+        }
     };
     setup::head_start();
     let mut checks = Checks::new();
@@ -81,14 +83,14 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let folder = folder.canonicalize()?;
     std::fs::write(folder.join("rig.toml"), FILE.replace("REPEATS", &repeats.to_string()))?;
     let cards = price_lists().map(cards::make).into_iter().collect::<Result<Vec<_>>>()?;
-    let bench = Desk { out: &folder, cards, hakaru, runs: CELLS * repeats };
+    let bench = CampaignRig { out: &folder, cards, hakaru, runs: CELLS * repeats };
     let mut guest = bench.carry_out(&mut checks)?;
     let command = format!("{} --db /out/rig.db", bench.hakaru);
     let csv = guest.run(&format!("{command} campaign report /out/rig.toml --format csv"), LIMIT)?.success()?;
     guest.run(&format!("{command} campaign report /out/rig.toml --output /out/report.html"), LIMIT)?.success()?;
     let records = guest.run(&format!("{command} export"), LIMIT)?.success()?;
     guest.power_off()?;
-    let figures = Figures::read(&csv)?;
+    let figures = ReportRows::read(&csv)?;
     checks.check("every repeat of every cell is stored once", || stored_once(&records, CELLS, repeats));
     checks.check("every cell is in the report", || figures.has_every_cell(CELLS as usize, repeats as usize));
     for phase in ["seq-write", "rand-write", "rand-read"] {
@@ -114,14 +116,14 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 /// What the campaign is carried out with.
-struct Desk<'a> {
+struct CampaignRig<'a> {
     out: &'a Path,
-    cards: Vec<Arc<Card>>,
+    cards: Vec<Arc<SimulatedCard>>,
     hakaru: String,
     runs: u32,
 }
 
-impl Desk<'_> {
+impl CampaignRig<'_> {
     /// Two parts end with a power cut somewhere in a run, the third by itself.
     fn carry_out(&self, checks: &mut Checks) -> Result<Guest> {
         let (first, second) = (self.chance(1, 4), self.chance(2, 4));
@@ -146,7 +148,7 @@ impl Desk<'_> {
     }
 
     fn boot(&self) -> Result<Guest> {
-        let mut builder = Guest::builder(&Kit::usual()).bus(Bus::OneBit25MHz).out(self.out);
+        let mut builder = Guest::builder(&Kit::usual()).bus(SlotWiring::OneBit25MHz).out(self.out);
         for card in &self.cards {
             builder = builder.card(card);
         }

@@ -4,38 +4,38 @@
 //! overheads are zero, because the bench cannot see where one command of a sequential stream ends and the next begins.
 
 use anyhow::Result;
-use hakaru_model::price::PriceList;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::units::{Bytes, Nanos};
-use hakaru_rig::card::Card;
+use hakaru_rig::card::SimulatedCard;
 use std::sync::Arc;
 
 /// What two busy cores do to an emulator: it is set aside for tens of milliseconds. That is not the card's doing.
 const GAPS: Nanos = Nanos::from_millis(60);
 
 /// Reads fast, and seeks fast.
-pub(super) fn nimble() -> PriceList {
+pub(super) fn nimble() -> DeviceModel {
     list("nimble", (4_000_000, Nanos::from_millis(2)), (2_500_000, Nanos::from_millis(5)))
 }
 
 /// Writes a stream almost as fast as it reads, and is lost when it has to jump: made for cameras.
-pub(super) fn endurance() -> PriceList {
+pub(super) fn endurance() -> DeviceModel {
     list("endurance", (4_000_000, Nanos::from_millis(3)), (3_500_000, Nanos::from_millis(25)))
 }
 
 /// Slow at everything.
-pub(super) fn old() -> PriceList {
+pub(super) fn old() -> DeviceModel {
     list("old", (2_000_000, Nanos::from_millis(5)), (1_000_000, Nanos::from_millis(12)))
 }
 
 /// A card whose speed does not matter.
-pub(super) fn quick(name: &str, capacity: Bytes) -> PriceList {
+pub(super) fn quick(name: &str, capacity: Bytes) -> DeviceModel {
     let fast = (1_000_000_000, Nanos(0));
-    PriceList { capacity, flush: Nanos(0), ..list(name, fast, fast) }
+    DeviceModel { capacity, flush: Nanos(0), ..list(name, fast, fast) }
 }
 
 /// A good card, 2 GiB, with rates in bytes per second and seeks for reads and for writes.
-fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> PriceList {
-    let mut prices = PriceList::plain(name, Bytes(2 << 30));
+fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> DeviceModel {
+    let mut prices = DeviceModel::plain(name, Bytes(2 << 30));
     (prices.read_rate, prices.read_seek) = reads;
     (prices.write_rate, prices.write_seek) = writes;
     (prices.read_overhead, prices.write_overhead) = (Nanos(0), Nanos(0));
@@ -46,7 +46,7 @@ fn list(name: &str, reads: (u64, Nanos), writes: (u64, Nanos)) -> PriceList {
 ///
 /// # Errors
 /// When the host has no room for its bytes.
-pub(super) fn scribble(card: &Card) -> Result<()> {
+pub(super) fn scribble(card: &SimulatedCard) -> Result<()> {
     let (mut state, mut buffer) = (1u64, vec![0; 1 << 20]);
     for at in (0..card.announced().0).step_by(buffer.len()) {
         for word in buffer.chunks_exact_mut(8) {
@@ -77,6 +77,6 @@ pub(super) fn two_partitions() -> [u8; 512] {
 ///
 /// # Errors
 /// When the host has no room for its bytes.
-pub(super) fn make(prices: PriceList) -> Result<Arc<Card>> {
-    Ok(Arc::new(Card::new(prices, 1)?.absorbing(GAPS)))
+pub(super) fn make(prices: DeviceModel) -> Result<Arc<SimulatedCard>> {
+    Ok(Arc::new(SimulatedCard::new(prices, 1)?.absorbing(GAPS)))
 }

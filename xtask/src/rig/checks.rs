@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use std::time::Instant;
 
 /// How a check ended.
-enum Verdict {
+enum CheckResult {
     Passed,
     Failed(String),
     /// What it checks does not exist yet; what is missing.
@@ -17,7 +17,7 @@ enum Verdict {
 /// The checks made so far.
 pub(super) struct Checks {
     begun: Instant,
-    list: Vec<(String, Verdict)>,
+    list: Vec<(String, CheckResult)>,
 }
 
 impl Checks {
@@ -28,17 +28,17 @@ impl Checks {
     /// Makes one check; it tells what it saw.
     pub(super) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<String>) {
         match check() {
-            Ok(saw) => self.enter(name, Verdict::Passed, &saw),
+            Ok(saw) => self.enter(name, CheckResult::Passed, &saw),
             Err(error) if error.is::<HostBusy>() => {
-                self.enter(name, Verdict::NotJudged(error.to_string()), &error.to_string());
+                self.enter(name, CheckResult::NotJudged(error.to_string()), &error.to_string());
             }
-            Err(error) => self.enter(name, Verdict::Failed(format!("{error:#}")), &format!("{error:#}")),
+            Err(error) => self.enter(name, CheckResult::Failed(format!("{error:#}")), &format!("{error:#}")),
         }
     }
 
     /// Enters a check that cannot be made yet, loudly, so that nobody takes it for made.
     pub(super) fn not_yet(&mut self, name: &str, missing: &str) {
-        self.enter(name, Verdict::NotYet(missing.to_owned()), missing);
+        self.enter(name, CheckResult::NotYet(missing.to_owned()), missing);
     }
 
     /// Says something between two checks.
@@ -51,12 +51,12 @@ impl Checks {
         self.list.extend(other.list);
     }
 
-    fn enter(&mut self, name: &str, verdict: Verdict, saw: &str) {
+    fn enter(&mut self, name: &str, verdict: CheckResult, saw: &str) {
         let word = match verdict {
-            Verdict::Passed => "ok",
-            Verdict::Failed(_) => "FAILED",
-            Verdict::NotYet(_) => "NOT YET",
-            Verdict::NotJudged(_) => "BUSY",
+            CheckResult::Passed => "ok",
+            CheckResult::Failed(_) => "FAILED",
+            CheckResult::NotYet(_) => "NOT YET",
+            CheckResult::NotJudged(_) => "BUSY",
         };
         self.say(&format!("{word:<7} {name}: {saw}"));
         self.list.push((name.to_owned(), verdict));
@@ -78,10 +78,10 @@ impl Checks {
         let (mut passed, mut failed, mut not_yet, mut not_judged) = (0, Vec::new(), Vec::new(), Vec::new());
         for (name, verdict) in &self.list {
             match verdict {
-                Verdict::Passed => passed += 1,
-                Verdict::Failed(why) => failed.push(format!("{name}: {why}")),
-                Verdict::NotYet(what) => not_yet.push(format!("{name}: {what}")),
-                Verdict::NotJudged(why) => not_judged.push(format!("{name}: {why}")),
+                CheckResult::Passed => passed += 1,
+                CheckResult::Failed(why) => failed.push(format!("{name}: {why}")),
+                CheckResult::NotYet(what) => not_yet.push(format!("{name}: {what}")),
+                CheckResult::NotJudged(why) => not_judged.push(format!("{name}: {why}")),
             }
         }
         for line in &not_yet {
@@ -116,7 +116,7 @@ mod tests {
         let mut checks = Checks::new();
         checks.check("quiet", || Ok("1 MB/s".to_owned()));
         checks.check("busy", || Err(HostBusy("other programs".to_owned()).into()));
-        assert!(matches!(checks.list[1].1, Verdict::NotJudged(_)));
+        assert!(matches!(checks.list[1].1, CheckResult::NotJudged(_)));
         assert_eq!(checks.close().unwrap(), 1);
         let mut checks = Checks::new();
         checks.check("busy", || Err(HostBusy("other programs".to_owned()).into()));

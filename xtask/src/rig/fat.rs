@@ -6,7 +6,7 @@
 //! Source: Microsoft FAT32 File System Specification 1.03: boot sector, FSInfo, directory entries.
 
 use anyhow::{Context, Result, ensure};
-use hakaru_rig::card::Card;
+use hakaru_rig::card::SimulatedCard;
 
 /// Ends a chain of clusters.
 const END: u32 = 0x0fff_ffff;
@@ -22,7 +22,7 @@ struct Volume {
 }
 
 impl Volume {
-    fn read(card: &Card) -> Result<Volume> {
+    fn read(card: &SimulatedCard) -> Result<Volume> {
         let mut boot = [0; 512];
         card.peek(0, &mut boot)?;
         ensure!(boot[82..87] == *b"FAT32", "there is no FAT32 on the card");
@@ -50,7 +50,7 @@ impl Volume {
 ///
 /// # Errors
 /// When there is no such file or no room for it.
-pub(super) fn enlarge_only_file(card: &Card, size: u32) -> Result<()> {
+pub(super) fn enlarge_only_file(card: &SimulatedCard, size: u32) -> Result<()> {
     let volume = Volume::read(card)?;
     let mut root = vec![0; volume.cluster as usize];
     card.peek(volume.place(volume.root), &mut root)?;
@@ -85,7 +85,7 @@ pub(super) fn enlarge_only_file(card: &Card, size: u32) -> Result<()> {
 mod tests {
     use super::*;
     use crate::workspace;
-    use hakaru_model::price::PriceList;
+    use hakaru_model::device_model::DeviceModel;
     use hakaru_model::units::Bytes;
     use std::process::Command;
 
@@ -98,7 +98,7 @@ mod tests {
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("card");
-        let card = Card::at(&path, PriceList::plain("t", Bytes(2 << 30)), 1).unwrap();
+        let card = SimulatedCard::at(&path, DeviceModel::plain("t", Bytes(2 << 30)), 1).unwrap();
         workspace::output(Command::new(mkfs).args(["-F", "32", "-s", "32"]).arg(&path)).unwrap();
         assert!(enlarge_only_file(&card, 1 << 30).is_err(), "there is no file yet");
         let volume = Volume::read(&card).unwrap();

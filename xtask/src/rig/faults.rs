@@ -2,10 +2,10 @@
 
 use super::cards::{self, make};
 use super::checks::Checks;
-use super::full::Bench;
+use super::full::RigSetup;
 use anyhow::{Context, Result, ensure};
+use hakaru_model::device_model::{Fault, FaultKind};
 use hakaru_model::job::Op;
-use hakaru_model::price::{Fault, FaultKind};
 use hakaru_model::units::Bytes;
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// A card of 64 MiB that says it has 256.
-pub(super) fn counterfeit(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn counterfeit(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut prices = cards::quick("counterfeit", Bytes(64 << 20));
     prices.claimed_capacity = Some(Bytes(256 << 20));
     let card = make(prices)?;
@@ -52,7 +52,7 @@ pub(super) fn counterfeit(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// A card with two places whose writes come to nothing.
-pub(super) fn dropped(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn dropped(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut prices = cards::quick("forgetful", Bytes(64 << 20));
     let drops = |offset| Fault { offset: Bytes(offset), len: Bytes(4096), kind: FaultKind::DropsWrites };
     prices.faults = vec![drops(1 << 20), drops((40 << 20) + 8192)];
@@ -82,7 +82,7 @@ pub(super) fn dropped(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// A file that was synced, on a card that keeps its promise and on one that does not.
-pub(super) fn lying_flush(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn lying_flush(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     for (name, lost, survives) in
         [("an honest card keeps a synced file", None, true), ("a lying card loses it", Some(1 << 20), false)]
     {
@@ -113,7 +113,7 @@ pub(super) fn lying_flush(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// The same, found by the product: what was written and synced before the power was cut is verified after it.
-fn found_by_verifying(bench: &Bench, checks: &mut Checks) -> Result<()> {
+fn found_by_verifying(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let job = "--name=kept --filename=/dev/mmcblk0 --rw=write --bs=64k --size=8M --direct=1 --verify=crc32c";
     let (write, verify) = (
         format!("{} fio {job} --do_verify=0 --end_fsync=1", bench.hakaru),
@@ -151,7 +151,7 @@ fn found_by_verifying(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// A card pulled in the middle of a run: the run ends soon, says why, and what was measured is kept.
-pub(super) fn pulled(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn pulled(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let hakaru = &bench.hakaru;
     let fio = format!(
         "{hakaru} fio --name=pulled --filename=/dev/mmcblk0 --filesize=32M --time_based --runtime=60 --ioengine=sync \
@@ -188,7 +188,7 @@ pub(super) fn pulled(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// Power cut in the middle of a run whose database is on another disk: what was measured until then is kept.
-pub(super) fn power_cut(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn power_cut(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let hakaru = format!("export XDG_STATE_HOME=/out/state; {} --db /out/rig.db", bench.hakaru);
     let suite = |pace: &str, only: &str| {
@@ -250,7 +250,7 @@ fn await_spool(out: &Path, wanted: usize) -> Result<usize> {
 }
 
 /// Power cut while a file system is made, with the journal on another disk.
-fn cut_in_mkfs(bench: &Bench, checks: &mut Checks) -> Result<()> {
+fn cut_in_mkfs(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let hakaru = format!("export XDG_STATE_HOME=/out/state; {}", bench.hakaru);
     let prepare = format!(
@@ -286,7 +286,7 @@ fn cut_in_mkfs(bench: &Bench, checks: &mut Checks) -> Result<()> {
 const DEFECTS: i32 = 4;
 
 /// What `hakaru verify` says of the first card, when it ends with this code.
-fn verified(guest: &mut Guest, bench: &Bench, how: &str, code: i32) -> Result<Value> {
+fn verified(guest: &mut Guest, bench: &RigSetup, how: &str, code: i32) -> Result<Value> {
     let cid = "$(cat /sys/block/mmcblk0/device/cid)";
     let script = format!("{} --db /tmp/rig.db verify /dev/mmcblk0 --json {how} --erase={cid}", bench.hakaru);
     let output = guest.run(&script, LIMIT)?;

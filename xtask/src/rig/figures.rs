@@ -5,17 +5,17 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The rows of a report.
-pub(super) struct Figures {
+pub(super) struct ReportRows {
     rows: Vec<BTreeMap<String, String>>,
 }
 
-impl Figures {
+impl ReportRows {
     /// Reads the CSV of a campaign none of whose names has a comma.
-    pub(super) fn read(csv: &str) -> Result<Figures> {
+    pub(super) fn read(csv: &str) -> Result<ReportRows> {
         let mut lines = csv.lines();
         let head: Vec<&str> = lines.next().context("the report is empty")?.split(',').collect();
         let row = |line: &str| head.iter().map(|h| (*h).to_owned()).zip(line.split(',').map(str::to_owned)).collect();
-        Ok(Figures { rows: lines.map(row).collect() })
+        Ok(ReportRows { rows: lines.map(row).collect() })
     }
 
     fn all<'a>(&'a self, wanted: &'a [(&'a str, &'a str)]) -> impl Iterator<Item = &'a BTreeMap<String, String>> {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_by_its_columns() {
-        let figures = Figures::read(CSV).expect("it has rows");
+        let figures = ReportRows::read(CSV).expect("it has rows");
         assert!(figures.ranks("raw", "w", &["a", "b"]).is_ok());
         assert!(figures.ranks("raw", "w", &["b", "a"]).is_err());
         assert!(figures.verdict("limit", "raw", "write", "card").is_ok());

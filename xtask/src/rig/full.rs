@@ -4,16 +4,16 @@ use super::cards;
 use super::checks::Checks;
 use super::host::Patience;
 use super::jobs;
-use super::layers::Layer;
+use super::layers::RigLayer;
 use super::product::Product;
-use super::speed::Station;
+use super::speed::RigStation;
 use super::{amplification, faults, guarding, identity, machine, product, ranges, returned, setup, zoned};
 use anyhow::{Result, bail, ensure};
-use hakaru_rig::guest::{Bus, Guest};
+use hakaru_rig::guest::{Guest, SlotWiring};
 use hakaru_rig::kit::{Arch, Kit};
 
 /// What the groups work with.
-pub(super) struct Bench {
+pub(super) struct RigSetup {
     pub(super) kit: Kit,
     /// Our program's path in a machine.
     pub(super) hakaru: String,
@@ -21,7 +21,7 @@ pub(super) struct Bench {
     help: String,
 }
 
-impl Bench {
+impl RigSetup {
     /// Whether the program has a subcommand already.
     pub(super) fn has(&self, subcommand: &str) -> bool {
         self.help.lines().any(|line| line.split_whitespace().next() == Some(subcommand) && line.starts_with("  "))
@@ -29,7 +29,7 @@ impl Bench {
 }
 
 /// A group of checks: its name, what it is about, and the function that makes them.
-type Group = (&'static str, &'static str, fn(&Bench, &mut Checks) -> Result<()>);
+type Group = (&'static str, &'static str, fn(&RigSetup, &mut Checks) -> Result<()>);
 
 const GROUPS: &[Group] = &[
     ("machine", "what the other groups rely on", machine::main),
@@ -63,7 +63,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         bail!("there is no group {unknown:?}; the groups are\n{}", known.join("\n"));
     }
     setup::head_start();
-    let bench = Bench { kit: Kit::usual(), hakaru: product.in_pc(), help: product.help()? };
+    let bench = RigSetup { kit: Kit::usual(), hakaru: product.in_pc(), help: product.help()? };
     let mut checks = Checks::new();
     for (name, about, group) in GROUPS.iter().filter(|(name, ..)| args.is_empty() || args.iter().any(|a| a == name)) {
         checks.say(&format!("--- {name}: {about}"));
@@ -76,7 +76,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 /// The three cards, in three slots of one machine.
-fn speed(bench: &Bench, checks: &mut Checks) -> Result<()> {
+fn speed(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let lists = [cards::nimble(), cards::endurance(), cards::old()];
     let cards = lists.clone().map(cards::make);
     let mut builder = Guest::builder(&bench.kit);
@@ -90,8 +90,8 @@ fn speed(bench: &Bench, checks: &mut Checks) -> Result<()> {
     for (slot, (card, prices)) in made.iter().zip(&lists).enumerate() {
         let device = format!("/dev/mmcblk{slot}");
         let (device, hakaru) = (device.as_str(), bench.hakaru.as_str());
-        let mut station = Station { guest: &mut guest, card, prices, device, hakaru, patience: Patience::new() };
-        for layer in Layer::ALL {
+        let mut station = RigStation { guest: &mut guest, card, prices, device, hakaru, patience: Patience::new() };
+        for layer in RigLayer::ALL {
             station.prepare(layer)?;
             for workload in jobs::ALL {
                 let name = format!("{} {} {}", prices.name, layer.name(), workload.rw);
@@ -104,12 +104,12 @@ fn speed(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// What is seen of the wires, what is recorded of them, and which ceiling follows.
-fn wires(bench: &Bench, checks: &mut Checks) -> Result<()> {
+fn wires(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     for (bus, lines, clock) in [
-        (Bus::FourBits50MHz, 4, 50_000_000),
-        (Bus::FourBits25MHz, 4, 25_000_000),
-        (Bus::OneBit50MHz, 1, 50_000_000),
-        (Bus::OneBit25MHz, 1, 25_000_000),
+        (SlotWiring::FourBits50MHz, 4, 50_000_000),
+        (SlotWiring::FourBits25MHz, 4, 25_000_000),
+        (SlotWiring::OneBit50MHz, 1, 50_000_000),
+        (SlotWiring::OneBit25MHz, 1, 25_000_000),
     ] {
         let card = cards::make(cards::nimble())?;
         let mut guest = Guest::builder(&bench.kit).card(&card).bus(bus).boot()?;

@@ -4,11 +4,11 @@
 
 use super::cards::{self, make};
 use super::checks::Checks;
-use super::full::Bench;
+use super::full::RigSetup;
 use anyhow::{Result, bail, ensure};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
-use hakaru_rig::card::Card;
+use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::{Guest, Output};
 use std::time::Duration;
 
@@ -74,12 +74,12 @@ const USES: &[Use] = &[
 ];
 
 /// Every way to use the card, and every attempt on it.
-pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("guarded", Bytes(64 << 20)))?;
     cards::scribble(&card)?;
     card.poke(0, &cards::two_partitions())?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
-    let mut place = Place { guest: &mut guest, card: &card, bench, attempts: 0, sign: 0 };
+    let mut place = GuardTrial { guest: &mut guest, card: &card, bench, attempts: 0, sign: 0 };
     for kind in USES {
         place.guest.run(&kind.make.replace("HAKARU", &bench.hakaru), LIMIT)?.success()?;
         for target in kind.targets {
@@ -109,16 +109,16 @@ pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// The card, the machine, and what was tried in it.
-struct Place<'a> {
+struct GuardTrial<'a> {
     guest: &'a mut Guest,
-    card: &'a Card,
-    bench: &'a Bench,
+    card: &'a SimulatedCard,
+    bench: &'a RigSetup,
     attempts: u32,
     /// Of all that the card held before the attempt.
     sign: u64,
 }
 
-impl Place<'_> {
+impl GuardTrial<'_> {
     fn bench(&self, target: &str, erase: &str) -> String {
         let hakaru = &self.bench.hakaru;
         let quick = "--quick --repeat 1 --size 16MiB --only rand-write";

@@ -30,7 +30,7 @@ impl std::error::Error for HostBusy {}
 
 /// Processor time since the start of the host, in ticks of `/proc`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Usage {
+struct ProcessorUsage {
     /// Of all processors.
     total: u64,
     /// Used by any process or the kernel.
@@ -41,10 +41,10 @@ struct Usage {
     own: u64,
 }
 
-impl Usage {
-    fn now() -> Option<Usage> {
+impl ProcessorUsage {
+    fn now() -> Option<ProcessorUsage> {
         let stat = std::fs::read_to_string("/proc/stat").ok()?;
-        let mut usage = Usage::of(&stat)?;
+        let mut usage = ProcessorUsage::of(&stat)?;
         let entries = std::fs::read_dir("/proc").ok()?.flatten();
         let processes = entries.filter_map(|entry| {
             let id: u32 = entry.file_name().to_str()?.parse().ok()?;
@@ -55,17 +55,19 @@ impl Usage {
     }
 
     /// Source: proc(5), `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal; guest time is in user.
-    fn of(stat: &str) -> Option<Usage> {
+    fn of(stat: &str) -> Option<ProcessorUsage> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).take(8).collect();
-        let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks[..] else { return None };
+        let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks[..] else {
+            return None;
+        };
         let busy = user + nice + system + irq + softirq;
-        Some(Usage { total: busy + idle + iowait + steal, busy, steal, own: 0 })
+        Some(ProcessorUsage { total: busy + idle + iowait + steal, busy, steal, own: 0 })
     }
 
     /// Why the time from `before` to this counts as busy, on a host with so many processors.
-    fn busy_since(&self, before: &Usage, processors: f64) -> Option<String> {
-        let passed = |of: fn(&Usage) -> u64| of(self).saturating_sub(of(before)) as f64;
+    fn busy_since(&self, before: &ProcessorUsage, processors: f64) -> Option<String> {
+        let passed = |of: fn(&ProcessorUsage) -> u64| of(self).saturating_sub(of(before)) as f64;
         let total = passed(|usage| usage.total);
         if total < 1.0 {
             return None;
@@ -102,16 +104,16 @@ fn processors() -> f64 {
 }
 
 /// A stretch of time that is watched for what else the host does.
-pub(super) struct Watch(Option<Usage>);
+pub(super) struct HostWatch(Option<ProcessorUsage>);
 
-impl Watch {
-    pub(super) fn begin() -> Watch {
-        Watch(Usage::now())
+impl HostWatch {
+    pub(super) fn begin() -> HostWatch {
+        HostWatch(ProcessorUsage::now())
     }
 
     /// Why the host counts as busy since then; `None` when it does not, or cannot be watched.
     pub(super) fn busy(&self) -> Option<String> {
-        Usage::now()?.busy_since(self.0.as_ref()?, processors())
+        ProcessorUsage::now()?.busy_since(self.0.as_ref()?, processors())
     }
 }
 
@@ -130,7 +132,7 @@ impl Patience {
         let begun = Instant::now();
         let limit = self.left.min(ONE_WAIT);
         while begun.elapsed() < limit {
-            let watch = Watch::begin();
+            let watch = HostWatch::begin();
             std::thread::sleep(LOOK);
             if watch.busy().is_none() {
                 break;
@@ -151,9 +153,9 @@ mod tests {
 
     #[test]
     fn reads_the_processor_times_of_the_kernel() {
-        let usage = Usage::of("cpu  10 1 20 300 40 5 6 7 9 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
-        assert_eq!(usage, Some(Usage { total: 389, busy: 42, steal: 7, own: 0 }));
-        assert_eq!(Usage::of("cpu  10 1\n"), None);
+        let usage = ProcessorUsage::of("cpu  10 1 20 300 40 5 6 7 9 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
+        assert_eq!(usage, Some(ProcessorUsage { total: 389, busy: 42, steal: 7, own: 0 }));
+        assert_eq!(ProcessorUsage::of("cpu  10 1\n"), None);
     }
 
     #[test]
@@ -167,9 +169,9 @@ mod tests {
 
     #[test]
     fn a_host_is_busy_when_others_leave_too_few_processors() {
-        let zero = Usage::default();
+        let zero = ProcessorUsage::default();
         let busy = |busy, own, steal, processors| {
-            Usage { total: 1000, busy, own, steal }.busy_since(&zero, processors).is_some()
+            ProcessorUsage { total: 1000, busy, own, steal }.busy_since(&zero, processors).is_some()
         };
         assert!(!busy(500, 480, 0, 4.0), "our own work does not count");
         assert!(busy(500, 100, 0, 4.0) && busy(600, 300, 0, 2.0));

@@ -2,11 +2,11 @@
 
 use super::cards::{self, make};
 use super::checks::Checks;
-use super::full::Bench;
+use super::full::RigSetup;
 use super::product::{info, known};
 use anyhow::{Context, Result, ensure};
 use hakaru_model::units::Bytes;
-use hakaru_rig::guest::{DISK_SIZE, Disk, Guest};
+use hakaru_rig::guest::{DISK_SIZE, Guest, GuestDisk};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ const OF_HOST: &[&str] = &[
 
 /// A disk of the machine: how it is told from the others, and what must be known of it.
 struct Expected {
-    kind: Disk,
+    kind: GuestDisk,
     modules: &'static str,
     /// Paths that may be its node; the serial number decides.
     nodes: &'static str,
@@ -94,7 +94,7 @@ struct Expected {
 
 const DISKS: &[Expected] = &[
     Expected {
-        kind: Disk::Usb,
+        kind: GuestDisk::Usb,
         modules: "xhci-pci usb-storage sd_mod",
         nodes: "/dev/sd?",
         known: &["model", "serial", "rotational", "scheduler", "write_cache", "max_sectors_kb", "nr_requests", "zoned"],
@@ -102,7 +102,7 @@ const DISKS: &[Expected] = &[
         ceiling: 500_000_000,
     },
     Expected {
-        kind: Disk::Nvme,
+        kind: GuestDisk::Nvme,
         modules: "nvme",
         nodes: "/dev/nvme?n1",
         known: &["model", "serial", "firmware", "wwid", "rotational", "scheduler", "write_cache", "zoned", "health"],
@@ -110,7 +110,7 @@ const DISKS: &[Expected] = &[
         ceiling: 250_000_000,
     },
     Expected {
-        kind: Disk::Sata,
+        kind: GuestDisk::Sata,
         modules: "ahci sd_mod",
         nodes: "/dev/sd?",
         known: &["model", "serial", "firmware", "rotational", "scheduler", "write_cache", "zoned", "health"],
@@ -120,7 +120,7 @@ const DISKS: &[Expected] = &[
 ];
 
 /// A card with a partition, and a disk of each other kind, in one machine.
-pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("told", Bytes(64 << 20)))?;
     card.poke(0, &cards::two_partitions())?;
     let mut builder = Guest::builder(&bench.kit).card(&card);

@@ -3,28 +3,28 @@
 //! `numjobs=1` without its dashes is theirs too: fio stops there, and ours understands it.
 
 use anyhow::{Context, Result, bail};
-use hakaru_model::price::PriceList;
+use hakaru_model::device_model::DeviceModel;
 use serde_json::Value;
 
 /// One of the four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Workload {
+pub(super) struct RigWorkload {
     pub(super) rw: &'static str,
     pub(super) bs: &'static str,
 }
 
-pub(super) const ALL: [Workload; 4] = [
-    Workload { rw: "write", bs: "1M" },
-    Workload { rw: "read", bs: "1M" },
-    Workload { rw: "randwrite", bs: "4K" },
-    Workload { rw: "randread", bs: "4K" },
+pub(super) const ALL: [RigWorkload; 4] = [
+    RigWorkload { rw: "write", bs: "1M" },
+    RigWorkload { rw: "read", bs: "1M" },
+    RigWorkload { rw: "randwrite", bs: "4K" },
+    RigWorkload { rw: "randread", bs: "4K" },
 ];
 
-impl Workload {
+impl RigWorkload {
     /// The command line after `fio`. The target is `--filename=` or `--directory=` with its value. They were printed with 16G
     /// and 60 seconds.
     pub(super) fn command(self, target: &str, filesize: &str, runtime_s: u32) -> String {
-        let Workload { rw, bs } = self;
+        let RigWorkload { rw, bs } = self;
         format!(
             "--name=write_bandwidth_test {target} --filesize={filesize} --time_based --ramp_time=2s --runtime={runtime_s} \
              --ioengine=sync --direct=1 --bs={bs} --iodepth=1 numjobs=1 --rw={rw} --fsync_on_close=1 --invalidate=1"
@@ -36,7 +36,7 @@ impl Workload {
     }
 
     /// Bytes per second by the list of prices, on a card that does nothing else.
-    pub(super) fn by_list(self, prices: &PriceList) -> f64 {
+    pub(super) fn by_list(self, prices: &DeviceModel) -> f64 {
         let (rate, seek) = match self.writes() {
             true => (prices.write_rate, prices.write_seek),
             false => (prices.read_rate, prices.read_seek),

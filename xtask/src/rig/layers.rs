@@ -4,47 +4,49 @@
 
 /// Raw, or a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layer {
+pub(super) enum RigLayer {
     Raw,
     Vfat,
     Ext4,
     F2fs,
 }
 
-impl Layer {
-    pub(super) const ALL: [Layer; 4] = [Layer::Raw, Layer::Vfat, Layer::Ext4, Layer::F2fs];
+impl RigLayer {
+    pub(super) const ALL: [RigLayer; 4] = [RigLayer::Raw, RigLayer::Vfat, RigLayer::Ext4, RigLayer::F2fs];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Layer::Raw => "raw",
-            Layer::Vfat => "vfat",
-            Layer::Ext4 => "ext4",
-            Layer::F2fs => "f2fs",
+            RigLayer::Raw => "raw",
+            RigLayer::Vfat => "vfat",
+            RigLayer::Ext4 => "ext4",
+            RigLayer::F2fs => "f2fs",
         }
     }
 
     /// The script that puts it onto a device and mounts it on `/mnt`; nothing for a raw card.
     pub(super) fn make(self, device: &str) -> String {
         match self {
-            Layer::Raw => String::new(),
+            RigLayer::Raw => String::new(),
             // 16 KiB clusters, as on the cards of the comparison.
-            Layer::Vfat => format!("set -e\nmkfs.vfat -F 32 -s 32 -I {device} >&2\nmount {device} /mnt\n"),
+            RigLayer::Vfat => {
+                format!("set -e\nmkfs.vfat -F 32 -s 32 -I {device} >&2\nmount {device} /mnt\n")
+            }
             // Or the kernel would go on making it while something is measured.
-            Layer::Ext4 => format!(
+            RigLayer::Ext4 => format!(
                 "set -e\nmkfs.ext4 -q -F -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device} >&2\n\
                  mount -o nodiscard,noinit_itable {device} /mnt\n"
             ),
-            Layer::F2fs => format!("set -e\nmkfs.f2fs -q -f -t 0 {device} >&2\nmount -o nodiscard {device} /mnt\n"),
+            RigLayer::F2fs => format!("set -e\nmkfs.f2fs -q -f -t 0 {device} >&2\nmount -o nodiscard {device} /mnt\n"),
         }
     }
 
     /// The Debian package of its `mkfs`, with the program.
     pub(super) fn tool(self) -> Option<(&'static str, &'static str)> {
         match self {
-            Layer::Raw => None,
-            Layer::Vfat => Some(("mkfs.vfat", "dosfstools")),
-            Layer::Ext4 => Some(("mkfs.ext4", "e2fsprogs")),
-            Layer::F2fs => Some(("mkfs.f2fs", "f2fs-tools")),
+            RigLayer::Raw => None,
+            RigLayer::Vfat => Some(("mkfs.vfat", "dosfstools")),
+            RigLayer::Ext4 => Some(("mkfs.ext4", "e2fsprogs")),
+            RigLayer::F2fs => Some(("mkfs.f2fs", "f2fs-tools")),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::cards::{self, make};
 use super::checks::Checks;
-use super::full::Bench;
+use super::full::RigSetup;
 use super::product;
 use anyhow::{Context, Result, bail, ensure};
-use hakaru_model::price::{PriceList, SlcCache, Stalls, Throttle};
+use hakaru_model::device_model::{DeviceModel, SlcCache, Stalls, Throttle};
 use hakaru_model::units::{Bytes, Nanos};
-use hakaru_rig::card::Card;
+use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::{Guest, GuestError};
 use serde_json::Value;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 const TOLERANCE: f64 = 0.03;
 
 /// Exit codes, words and files come back; a panic is told from a script that takes too long.
-pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("any", Bytes(64 << 20)))?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
     let boot_time = guest.boot_time();
@@ -45,22 +45,22 @@ pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// A fast cache that fills, stalls, and heat: a stream of 12 MiB takes as long as the list says.
-pub(super) fn ageing(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn ageing(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     const MIB: f64 = (1 << 20) as f64;
     let plain = cards::nimble();
     let cache = SlcCache { size: Bytes(4 << 20), write_rate: 4_000_000, drain_rate: 0 };
-    let cached = PriceList { cache: Some(cache), write_rate: 1_000_000, ..plain.clone() };
+    let cached = DeviceModel { cache: Some(cache), write_rate: 1_000_000, ..plain.clone() };
     let stalls = Stalls { every: Bytes(4 << 20), lasts: Nanos::from_millis(500) };
-    let stalling = PriceList { stalls: Some(stalls), ..plain.clone() };
+    let stalling = DeviceModel { stalls: Some(stalls), ..plain.clone() };
     let throttle = Throttle { after: Nanos::from_secs(2), percent: 200 };
-    let warm = PriceList { throttle: Some(throttle), ..plain };
+    let warm = DeviceModel { throttle: Some(throttle), ..plain };
     let wanted = [
         ("a cache that fills", cached, 4.0 * MIB / 4e6 + 8.0 * MIB / 1e6),
         ("stalls", stalling, 12.0 * MIB / 2.5e6 + 3.0 * 0.5),
         ("heat", warm, 2.0 + 2.0 * (12.0 * MIB / 2.5e6 - 2.0)),
     ];
     for (name, prices, seconds) in wanted {
-        let ageing = Ageing { name, seconds, hakaru: &bench.hakaru };
+        let ageing = SlowingStream { name, seconds, hakaru: &bench.hakaru };
         checks.check(name, || {
             attempts(|| {
                 // What made a card age stays with it: each attempt gets another one.
@@ -91,14 +91,14 @@ fn attempts(mut attempt: impl FnMut() -> Result<String>) -> Result<String> {
 }
 
 /// A stream that takes longer and longer, and how long in all.
-struct Ageing<'a> {
+struct SlowingStream<'a> {
     name: &'a str,
     seconds: f64,
     hakaru: &'a str,
 }
 
-impl Ageing<'_> {
-    fn shows(&self, guest: &mut Guest, card: &Card) -> Result<String> {
+impl SlowingStream<'_> {
+    fn shows(&self, guest: &mut Guest, card: &SimulatedCard) -> Result<String> {
         let job = "--name=x --filename=/dev/mmcblk0 --rw=write --bs=256k --size=12M --direct=1 --output-format=json";
         card.take_ledger();
         let json = guest.run(&format!("{} fio {job}", self.hakaru), LIMIT)?.success()?;

@@ -3,14 +3,14 @@
 //! The machine sees nothing of the host, so that the card comes with its partitions and file systems.
 
 use super::checks::Checks;
-use super::layers::Layer;
+use super::layers::RigLayer;
 use super::product::{self, Product};
 use super::{cards, setup};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
-use hakaru_model::price::PriceList;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::units::Bytes;
-use hakaru_rig::card::Card;
+use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::{Pi, PiRun};
 use hakaru_rig::kit::{Arch, Kit};
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     ensure!(args.is_empty(), "cargo xtask rig pi takes nothing but --hakaru FILE");
     setup::head_start();
     let mut checks = Checks::new();
-    let prices = PriceList { capacity: Bytes(1 << 30), ..cards::nimble() };
+    let prices = DeviceModel { capacity: Bytes(1 << 30), ..cards::nimble() };
     let card = cards::make(prices)?;
     partition(&card)?;
     let pi = Pi::with(&Kit::usual(), &card).program("hakaru", product.file());
@@ -52,7 +52,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         Ok("exit 0".to_owned())
     });
     checks.check("info names board and card", || names(&run));
-    for layer in Layer::ALL {
+    for layer in RigLayer::ALL {
         checks.check(&format!("quick suite on {}", layer.name()), || suite(&run, layer));
         checks.check(&format!("fio on {}", layer.name()), || fio(&run, layer));
     }
@@ -99,13 +99,13 @@ fn foreign(bytes: &[u8]) -> Option<String> {
 }
 
 /// Lays a partition table and three file systems onto the card; the first partition stays raw.
-fn partition(card: &Arc<Card>) -> Result<()> {
+fn partition(card: &Arc<SimulatedCard>) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut table = [0; 512];
-    for (number, layer) in Layer::ALL.into_iter().enumerate() {
+    for (number, layer) in RigLayer::ALL.into_iter().enumerate() {
         let start = START + PART * number as u64;
         let entry = &mut table[446 + 16 * number..][..16];
-        entry[4] = if layer == Layer::Vfat { 0x0c } else { 0x83 };
+        entry[4] = if layer == RigLayer::Vfat { 0x0c } else { 0x83 };
         entry[8..12].copy_from_slice(&((start / 512) as u32).to_le_bytes());
         entry[12..].copy_from_slice(&((PART / 512) as u32).to_le_bytes());
         let file = folder.path().join(layer.name());
@@ -119,13 +119,13 @@ fn partition(card: &Arc<Card>) -> Result<()> {
     Ok(card.poke(0, &table)?)
 }
 
-fn mkfs(layer: Layer, file: &Path) -> Option<Command> {
+fn mkfs(layer: RigLayer, file: &Path) -> Option<Command> {
     let (program, _) = layer.tool()?;
     let options: &[&str] = match layer {
-        Layer::Raw => &[],
-        Layer::Vfat => &["-F", "32"],
-        Layer::Ext4 => &["-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
-        Layer::F2fs => &["-q", "-f", "-t", "0"],
+        RigLayer::Raw => &[],
+        RigLayer::Vfat => &["-F", "32"],
+        RigLayer::Ext4 => &["-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
+        RigLayer::F2fs => &["-q", "-f", "-t", "0"],
     };
     let mut command = Command::new(workspace::find_program(program)?);
     command.args(options).arg(file);
@@ -141,11 +141,11 @@ fn script() -> String {
         "hakaru info --json /dev/mmcblk0 || fail info".to_owned(),
     ];
     let job = "--name=x --rw=randwrite --bs=4k --size=4M --direct=1 --time_based --runtime=2 --output-format=json";
-    for (number, layer) in Layer::ALL.into_iter().enumerate() {
+    for (number, layer) in RigLayer::ALL.into_iter().enumerate() {
         let (name, device) = (layer.name(), format!("/dev/mmcblk0p{}", number + 1));
         let quick = "--quick --repeat 1 --size 16MiB --only seq-write,seq-read,rand-write,rand-read";
         let (place, leave, target) = match layer {
-            Layer::Raw => {
+            RigLayer::Raw => {
                 (device.clone(), "--erase=$(cat /sys/block/mmcblk0/device/cid)", format!("--filename={device}"))
             }
             _ => {
@@ -157,7 +157,7 @@ fn script() -> String {
         lines.push(format!("hakaru --db /tmp/rig.db bench {place} {quick} {leave} || fail suite"));
         lines.push(format!("echo '=== fio {name}'"));
         lines.push(format!("hakaru fio {job} {target} || fail fio"));
-        if layer != Layer::Raw {
+        if layer != RigLayer::Raw {
             lines.push("umount /mnt || fail umount".to_owned());
         }
     }
@@ -184,7 +184,7 @@ fn names(run: &PiRun) -> Result<String> {
     Ok(format!("{board}, card {card}, {lines} lines at {hertz} Hz, {ceiling} B/s at best"))
 }
 
-fn suite(run: &PiRun, layer: Layer) -> Result<String> {
+fn suite(run: &PiRun, layer: RigLayer) -> Result<String> {
     let shown = part(run, &format!("suite {}", layer.name()))?;
     // Workload and what it is, with two figures; remarks have a colon after the name.
     let is_row = |line: &&str| {
@@ -197,7 +197,7 @@ fn suite(run: &PiRun, layer: Layer) -> Result<String> {
     Ok(lines.join(" | "))
 }
 
-fn fio(run: &PiRun, layer: Layer) -> Result<String> {
+fn fio(run: &PiRun, layer: RigLayer) -> Result<String> {
     let tree: Value = serde_json::from_str(part(run, &format!("fio {}", layer.name()))?).context("no JSON")?;
     let write = &tree["jobs"][0]["write"];
     let iops = write["iops"].as_f64().context("fio's JSON has no iops")?;

@@ -2,10 +2,10 @@
 
 use super::cards::{self, make};
 use super::checks::Checks;
-use super::full::Bench;
+use super::full::RigSetup;
 use anyhow::{Result, ensure};
 use hakaru_model::units::Bytes;
-use hakaru_rig::card::Card;
+use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::Guest;
 use std::ops::Range;
 use std::time::Duration;
@@ -60,7 +60,7 @@ const ATTEMPTS: &[Attempt] = &[
 ];
 
 /// Each on a card full of noise, so that every byte tells.
-pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("signed", Bytes(SIZE)))?;
     cards::scribble(&card)?;
     card.poke(0, &cards::two_partitions())?;
@@ -86,6 +86,6 @@ pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
 }
 
 /// Of what is before a range, in it, and after it.
-fn signs(card: &Card, range: &Range<u64>) -> Result<[u64; 3]> {
+fn signs(card: &SimulatedCard, range: &Range<u64>) -> Result<[u64; 3]> {
     Ok([card.digest(0..range.start)?, card.digest(range.clone())?, card.digest(range.end..SIZE)?])
 }

@@ -3,7 +3,7 @@
 use super::cards::{self, make};
 use super::checks::Checks;
 use super::figures::stored_once;
-use super::full::Bench;
+use super::full::RigSetup;
 use anyhow::{Result, ensure};
 use hakaru_model::units::Bytes;
 use hakaru_rig::guest::Guest;
@@ -44,7 +44,7 @@ runtime = "1 s"
 const RUNS: u32 = 12;
 
 /// Pulled once from under a raw run and once from under a mounted file system.
-pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let card = make(cards::quick("thumb", Bytes(256 << 20)))?;
     let mut guest = Guest::builder(&bench.kit).card(&card).boot()?;
     std::fs::write(guest.out().join("pulled.toml"), FILE)?;
@@ -55,7 +55,7 @@ pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
          script -qfec \"env TERM=xterm {command} campaign run /out/pulled.toml --erase=$cid\" /out/shown </tmp/keys\n"
     );
     guest.begin(&script)?;
-    let mut desk = Desk { guest: &mut guest, seen: 0 };
+    let mut desk = ReturnedRig { guest: &mut guest, seen: 0 };
     for (name, number) in [("a card pulled from a raw run is asked for", 2), ("and from a file system as well", 8)] {
         checks.check(name, || desk.pull_in_run(number));
         desk.guest.push(0)?;
@@ -88,13 +88,13 @@ fn last_line(text: &str) -> String {
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
-struct Desk<'g> {
+struct ReturnedRig<'g> {
     guest: &'g mut Guest,
     /// Bytes of the terminal that were looked at.
     seen: usize,
 }
 
-impl Desk<'_> {
+impl ReturnedRig<'_> {
     /// Pulls the card in the middle of a run, and waits until it is asked for.
     fn pull_in_run(&mut self, number: u32) -> Result<String> {
         self.await_words(&format!("[ {number}/{RUNS}]"))?;

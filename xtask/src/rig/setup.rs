@@ -1,9 +1,9 @@
 //! `cargo xtask rig setup`: what the machines are made of, fetched once.
 
-use super::layers::Layer;
+use super::layers::RigLayer;
 use crate::workspace;
 use anyhow::{Result, bail};
-use hakaru_rig::kit::{Arch, Kit, Parts, missing};
+use hakaru_rig::kit::{Arch, GuestParts, Kit, missing};
 use std::process::Command;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 ///
 /// # Errors
 /// As [`main`].
-pub(super) fn ready(arch: Arch) -> Result<Parts> {
+pub(super) fn ready(arch: Arch) -> Result<GuestParts> {
     let begun = Instant::now();
     let mut tell = |what: &str| eprintln!("rig: {:5.1} s  {what}", begun.elapsed().as_secs_f64());
     if let Some(missing) = missing(arch) {
@@ -57,7 +57,7 @@ pub(super) fn install(packages: &[&str]) -> Result<()> {
 /// # Errors
 /// When one is missing that only root can install.
 pub(super) fn layer_tools() -> Result<()> {
-    let tools = Layer::ALL.iter().filter_map(|layer| layer.tool()).chain([("dmsetup", "dmsetup")]);
+    let tools = RigLayer::ALL.iter().filter_map(|layer| layer.tool()).chain([("dmsetup", "dmsetup")]);
     let packages: Vec<&str> =
         tools.filter(|(program, _)| workspace::find_program(program).is_none()).map(|(_, package)| package).collect();
     if packages.is_empty() {

@@ -2,9 +2,9 @@
 
 use super::setup;
 use anyhow::{Result, bail};
-use hakaru_model::price::PriceList;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::units::Bytes;
-use hakaru_rig::card::Card;
+use hakaru_rig::card::SimulatedCard;
 use hakaru_rig::guest::Guest;
 use hakaru_rig::kit::{Arch, Kit};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let [script] = args else { bail!("cargo xtask rig run takes one argument, a script for sh") };
     setup::ready(Arch::X86_64)?;
-    let card = Arc::new(Card::new(PriceList::plain("plain", Bytes(256 << 20)), 1)?);
+    let card = Arc::new(SimulatedCard::new(DeviceModel::plain("plain", Bytes(256 << 20)), 1)?);
     let mut guest = Guest::builder(&Kit::usual()).card(&card).boot()?;
     eprintln!("rig: started in {:.1} s", guest.boot_time().as_secs_f64());
     card.take_ledger();

@@ -2,11 +2,11 @@
 
 use super::checks::Checks;
 use super::host::Patience;
-use super::layers::Layer;
+use super::layers::RigLayer;
 use super::product::Product;
-use super::speed::Station;
+use super::speed::RigStation;
 use super::{cards, jobs, product, setup};
-use crate::ci::Outcome;
+use crate::ci::StepOutcome;
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use hakaru_model::job::Op;
@@ -18,16 +18,18 @@ use std::time::Duration;
 ///
 /// # Errors
 /// As [`main`].
-pub(crate) fn step() -> Result<Outcome> {
+pub(crate) fn step() -> Result<StepOutcome> {
     match setup::ready(Arch::X86_64).and_then(|_| setup::layer_tools()) {
         Ok(()) => {
             let program = workspace::tested_program()?;
             Ok(match run(&["--hakaru".to_owned(), program.display().to_string()])? {
-                0 => Outcome::Passed,
-                n => Outcome::NotJudged(format!("the host was busy during {n} comparisons; all other checks passed")),
+                0 => StepOutcome::Passed,
+                n => {
+                    StepOutcome::NotJudged(format!("the host was busy during {n} comparisons; all other checks passed"))
+                }
             })
         }
-        Err(why) => Ok(Outcome::Skipped(format!("no test machine can be had here: {why:#}"))),
+        Err(why) => Ok(StepOutcome::Skipped(format!("no test machine can be had here: {why:#}"))),
     }
 }
 
@@ -55,8 +57,8 @@ fn run(args: &[String]) -> Result<usize> {
     checks.check("card", || product::sees_card(&mut guest, &hakaru, "mmcblk0"));
     let (device, hakaru) = ("/dev/mmcblk0", hakaru.as_str());
     let mut station =
-        Station { guest: &mut guest, card: &card, prices: &prices, device, hakaru, patience: Patience::new() };
-    for layer in Layer::ALL {
+        RigStation { guest: &mut guest, card: &card, prices: &prices, device, hakaru, patience: Patience::new() };
+    for layer in RigLayer::ALL {
         station.prepare(layer)?;
         for workload in jobs::ALL {
             checks.check(&format!("{} {}", layer.name(), workload.rw), || station.compare(layer, workload));

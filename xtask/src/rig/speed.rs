@@ -5,14 +5,14 @@
 //! and a figure is compared with the list after them. A comparison waits for a quiet moment of the host; what was
 //! measured while the host was busy is not judged, and measured again.
 
-use super::host::{HostBusy, Patience, Watch};
-use super::jobs::Workload;
-use super::layers::Layer;
+use super::host::{HostBusy, HostWatch, Patience};
+use super::jobs::RigWorkload;
+use super::layers::RigLayer;
 use anyhow::{Context, Result, bail};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::Op;
-use hakaru_model::price::PriceList;
 use hakaru_model::units::Nanos;
-use hakaru_rig::card::{Card, Ledger};
+use hakaru_rig::card::{CardLedger, SimulatedCard};
 use hakaru_rig::guest::Guest;
 use std::time::Duration;
 
@@ -38,10 +38,10 @@ const RUNTIME_S: u32 = 3;
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// A card in a machine, with the program under test.
-pub(super) struct Station<'a> {
+pub(super) struct RigStation<'a> {
     pub(super) guest: &'a mut Guest,
-    pub(super) card: &'a Card,
-    pub(super) prices: &'a PriceList,
+    pub(super) card: &'a SimulatedCard,
+    pub(super) prices: &'a DeviceModel,
     /// The card's name in the machine.
     pub(super) device: &'a str,
     /// Our program's path in the machine.
@@ -50,13 +50,13 @@ pub(super) struct Station<'a> {
     pub(super) patience: Patience,
 }
 
-impl Station<'_> {
+impl RigStation<'_> {
     /// Makes the layer and its file, in no time as far as the card is concerned.
-    pub(super) fn prepare(&mut self, layer: Layer) -> Result<()> {
-        if layer == Layer::Raw {
+    pub(super) fn prepare(&mut self, layer: RigLayer) -> Result<()> {
+        if layer == RigLayer::Raw {
             return Ok(());
         }
-        let file = Workload { rw: "read", bs: "1M" }.command("--directory=/mnt", FILE_SIZE, RUNTIME_S);
+        let file = RigWorkload { rw: "read", bs: "1M" }.command("--directory=/mnt", FILE_SIZE, RUNTIME_S);
         let script = format!("{}{} fio {file} --create_only=1 >&2\nsync\n", layer.make(self.device), self.hakaru);
         self.card.hurry(true);
         let prepared = self.guest.run(&script, LIMIT);
@@ -66,8 +66,8 @@ impl Station<'_> {
     }
 
     /// Takes the layer off again.
-    pub(super) fn clear(&mut self, layer: Layer) -> Result<()> {
-        if layer != Layer::Raw {
+    pub(super) fn clear(&mut self, layer: RigLayer) -> Result<()> {
+        if layer != RigLayer::Raw {
             self.card.hurry(true);
             let cleared = self.guest.run("umount /mnt", LIMIT);
             self.card.hurry(false);
@@ -77,23 +77,23 @@ impl Station<'_> {
     }
 
     /// Measures one workload on the layer that is there, and compares with the list.
-    pub(super) fn compare(&mut self, layer: Layer, workload: Workload) -> Result<String> {
+    pub(super) fn compare(&mut self, layer: RigLayer, workload: RigWorkload) -> Result<String> {
         let target = match layer {
-            Layer::Raw => format!("--filename={}", self.device),
+            RigLayer::Raw => format!("--filename={}", self.device),
             _ => "--directory=/mnt".to_owned(),
         };
         self.compare_command(&workload.command(&target, FILE_SIZE, RUNTIME_S), workload, RUNTIME_S)
     }
 
     /// Runs a command line of a workload that measures for so long, and compares with the list.
-    pub(super) fn compare_command(&mut self, command: &str, workload: Workload, runtime_s: u32) -> Result<String> {
+    pub(super) fn compare_command(&mut self, command: &str, workload: RigWorkload, runtime_s: u32) -> Result<String> {
         let (mut tries, mut judged, mut busy) = (Vec::new(), 0, Vec::new());
         while judged < ATTEMPTS && (busy.len() as u32) < BUSY_ATTEMPTS {
             self.patience.wait_for_quiet();
-            let watch = Watch::begin();
+            let watch = HostWatch::begin();
             let (measured, ledger) = self.measure(command, workload)?;
             let why_busy = watch.busy();
-            let shares = Shares::of(&ledger, workload, self.prices, runtime_s);
+            let shares = CardTimeShares::of(&ledger, workload, self.prices, runtime_s);
             let expected = workload.by_list(self.prices) * shares.data * (1.0 - shares.idle);
             let off = measured / expected - 1.0;
             tries.push(format!(
@@ -123,7 +123,7 @@ impl Station<'_> {
         }
     }
 
-    fn measure(&mut self, command: &str, workload: Workload) -> Result<(f64, Ledger)> {
+    fn measure(&mut self, command: &str, workload: RigWorkload) -> Result<(f64, CardLedger)> {
         self.card.take_ledger();
         let output = self.guest.run(&format!("{} fio {command} --output-format=json", self.hakaru), LIMIT)?;
         let ledger = self.card.take_ledger();
@@ -132,15 +132,20 @@ impl Station<'_> {
 }
 
 /// What became of a card's time while a workload was measured.
-pub(super) struct Shares {
+pub(super) struct CardTimeShares {
     /// Of its busy time, what it spent on the workload itself, at the prices of the list.
     pub(super) data: f64,
     /// Of the measured time, what it waited for the machine.
     pub(super) idle: f64,
 }
 
-impl Shares {
-    pub(super) fn of(ledger: &Ledger, workload: Workload, prices: &PriceList, runtime_s: u32) -> Shares {
+impl CardTimeShares {
+    pub(super) fn of(
+        ledger: &CardLedger,
+        workload: RigWorkload,
+        prices: &DeviceModel,
+        runtime_s: u32,
+    ) -> CardTimeShares {
         let op = if workload.writes() { Op::Write } else { Op::Read };
         let least = if workload.bs == "1M" { 64 << 10 } else { 4096 };
         let data = || ledger.commands.iter().filter(|command| command.op == op && command.len.0 >= least);
@@ -150,6 +155,6 @@ impl Shares {
         let (runtime, end) =
             (Nanos::from_secs(runtime_s.into()), data().next_back().map_or(Nanos(0), |last| last.ended_at));
         let idle = ledger.idle_between(Nanos(end.0.saturating_sub(runtime.0)), end);
-        Shares { data: share.min(1.0), idle: (idle.as_secs_f64() / runtime.as_secs_f64()).min(0.99) }
+        CardTimeShares { data: share.min(1.0), idle: (idle.as_secs_f64() / runtime.as_secs_f64()).min(0.99) }
     }
 }

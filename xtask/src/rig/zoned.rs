@@ -4,7 +4,7 @@
 //! goes through without an error has kept to the rules.
 
 use super::checks::Checks;
-use super::full::Bench;
+use super::full::RigSetup;
 use anyhow::{Context, Result, ensure};
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
@@ -38,7 +38,7 @@ const JOBS: &[(&str, &str)] = &[
 ];
 
 /// Every job by both programs, each on a device of its own.
-pub(super) fn main(bench: &Bench, checks: &mut Checks) -> Result<()> {
+pub(super) fn main(bench: &RigSetup, checks: &mut Checks) -> Result<()> {
     let mut ours = Vec::new();
     let mut real = Vec::new();
     for (program, counts) in [(format!("{} fio", bench.hakaru), &mut ours), ("fio".to_owned(), &mut real)] {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A room and the rooms it may import.
-pub(crate) struct Room {
+pub(crate) struct LayerRule {
     pub(crate) package: &'static str,
     imports: &'static [&'static str],
 }
@@ -29,23 +29,23 @@ const BELOW_THE_EDGES: &[&str] = &[
 ];
 
 /// The plan of the house: data flows one way, and a verb never calls another verb.
-pub(crate) const ROOMS: &[Room] = &[
+pub(crate) const ROOMS: &[LayerRule] = &[
     // Nouns and the floor stand on nothing.
-    Room { package: "hakaru-model", imports: &[] },
-    Room { package: "hakaru-sys", imports: &[] },
+    LayerRule { package: "hakaru-model", imports: &[] },
+    LayerRule { package: "hakaru-sys", imports: &[] },
     // Verbs; two of them need the floor.
-    Room { package: "hakaru-device", imports: &["hakaru-model", "hakaru-sys"] },
-    Room { package: "hakaru-engine", imports: &["hakaru-model", "hakaru-sys"] },
-    Room { package: "hakaru-store", imports: &["hakaru-model"] },
-    Room { package: "hakaru-analysis", imports: &["hakaru-model"] },
-    Room { package: "hakaru-report", imports: &["hakaru-model"] },
+    LayerRule { package: "hakaru-device", imports: &["hakaru-model", "hakaru-sys"] },
+    LayerRule { package: "hakaru-engine", imports: &["hakaru-model", "hakaru-sys"] },
+    LayerRule { package: "hakaru-store", imports: &["hakaru-model"] },
+    LayerRule { package: "hakaru-analysis", imports: &["hakaru-model"] },
+    LayerRule { package: "hakaru-report", imports: &["hakaru-model"] },
     // The conductor and the translators do not know each other.
-    Room { package: "hakaru-campaign", imports: VERBS_AND_NOUNS },
-    Room { package: "hakaru-dialects", imports: &["hakaru-model"] },
+    LayerRule { package: "hakaru-campaign", imports: VERBS_AND_NOUNS },
+    LayerRule { package: "hakaru-dialects", imports: &["hakaru-model"] },
     // Edges. The binary is all of them in one file.
-    Room { package: "hakaru-web", imports: BELOW_THE_EDGES },
-    Room { package: "hakaru-fleet", imports: BELOW_THE_EDGES },
-    Room {
+    LayerRule { package: "hakaru-web", imports: BELOW_THE_EDGES },
+    LayerRule { package: "hakaru-fleet", imports: BELOW_THE_EDGES },
+    LayerRule {
         package: "hakaru",
         imports: &[
             "hakaru-model",
@@ -61,7 +61,7 @@ pub(crate) const ROOMS: &[Room] = &[
         ],
     },
     // The test bench serves the simulated card, and is shipped with nothing.
-    Room { package: "hakaru-rig", imports: &["hakaru-model", "hakaru-sys", "hakaru-engine", "hakaru-device"] },
+    LayerRule { package: "hakaru-rig", imports: &["hakaru-model", "hakaru-sys", "hakaru-engine", "hakaru-device"] },
 ];
 
 /// Not shipped, and free to import any room.
@@ -107,11 +107,11 @@ struct Dependency {
 
 #[derive(Deserialize)]
 struct Resolve {
-    nodes: Vec<Node>,
+    nodes: Vec<PackageNode>,
 }
 
 #[derive(Deserialize)]
-struct Node {
+struct PackageNode {
     id: String,
     dependencies: Vec<String>,
 }
@@ -215,7 +215,7 @@ mod tests {
             resolve: Resolve {
                 nodes: packages
                     .iter()
-                    .map(|(name, deps)| Node {
+                    .map(|(name, deps)| PackageNode {
                         id: (*name).to_owned(),
                         dependencies: deps.iter().map(|d| bare(d)).collect(),
                     })

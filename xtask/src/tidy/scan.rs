@@ -4,19 +4,19 @@
 
 /// The source with comments, strings and character literals turned to blanks; lines and columns stay where they are.
 pub(crate) fn code_only(source: &str) -> String {
-    let mut scanner = Scanner { rest: source, code: String::with_capacity(source.len()) };
+    let mut scanner = CodeScanner { rest: source, code: String::with_capacity(source.len()) };
     while !scanner.rest.is_empty() {
         scanner.step();
     }
     scanner.code
 }
 
-struct Scanner<'a> {
+struct CodeScanner<'a> {
     rest: &'a str,
     code: String,
 }
 
-impl Scanner<'_> {
+impl CodeScanner<'_> {
     fn step(&mut self) {
         let rest = self.rest;
         if rest.starts_with("//") {

@@ -63,8 +63,8 @@ pub(super) fn segments(cells: &[f64], width: usize) -> Vec<Segment> {
 /// to reach `least` standard errors; below [`MIN_SIGMAS`], they are those of independent intervals.
 pub(super) fn merged(cells: &[f64], mut segments: Vec<Segment>, width: usize, least: f64) -> Vec<Segment> {
     while segments.len() > 1 {
-        let noise = Noise::of(cells, &segments);
-        let noise = if least < MIN_SIGMAS { Noise { inflation: 1.0, ..noise } } else { noise };
+        let noise = ResidualNoise::of(cells, &segments);
+        let noise = if least < MIN_SIGMAS { ResidualNoise { inflation: 1.0, ..noise } } else { noise };
         let strength = |border: usize| {
             let (a, b) = (&segments[border - 1], &segments[border]);
             let far = (a.level - b.level).abs();
@@ -87,14 +87,14 @@ pub(super) fn merged(cells: &[f64], mut segments: Vec<Segment>, width: usize, le
 }
 
 /// What the levels of segments do not explain.
-pub(super) struct Noise {
+pub(super) struct ResidualNoise {
     pub(super) scale: f64,
     /// By how much the variance of a mean grows because neighbors are alike.
     pub(super) inflation: f64,
 }
 
-impl Noise {
-    pub(super) fn of(cells: &[f64], segments: &[Segment]) -> Noise {
+impl ResidualNoise {
+    pub(super) fn of(cells: &[f64], segments: &[Segment]) -> ResidualNoise {
         let rest = |segment: &Segment| cells[segment.start..segment.end].iter().map(|v| v - segment.level).collect();
         let rests: Vec<Vec<f64>> = segments.iter().map(rest).collect();
         let level = segments.iter().map(|s| s.level.abs()).fold(0.0, f64::max);
@@ -117,7 +117,7 @@ impl Noise {
             }
             inflation += 2.0 * alike;
         }
-        Noise { scale, inflation }
+        ResidualNoise { scale, inflation }
     }
 
     /// Standard error of the difference of two medians; 1.2533 is what a median costs against a mean. Cells that are

@@ -52,11 +52,15 @@ fn intervals_exclude_one_exactly_when_the_verdict_is_different() {
                 (runs(&mut rng, n, 100.0, 0.02), runs(&mut rng, n, far, 0.03))
             })
             .collect();
-        let pairs: Vec<Pair<'_>> =
-            sides.iter().map(|(a, b)| Pair::new("x", "1/s", Sample::Values(a), Sample::Values(b))).collect();
+        let pairs: Vec<SamplePair<'_>> = sides
+            .iter()
+            .map(|(a, b)| SamplePair::new("x", "1/s", ComparedSample::Values(a), ComparedSample::Values(b)))
+            .collect();
         for found in compare_family(&pairs) {
             assert_eq!(found.family, 6);
-            let Some((low, high)) = found.ratio_ci95 else { continue };
+            let Some((low, high)) = found.ratio_ci95 else {
+                continue;
+            };
             let outside = !(low <= 1.0 && 1.0 <= high);
             assert_eq!(outside, found.verdict == Verdict::Different, "{found:?}");
             assert_eq!(outside, found.p_adjusted.unwrap() <= ALPHA, "{found:?}");
@@ -74,7 +78,10 @@ fn intervals_exclude_one_exactly_when_the_verdict_is_different() {
 #[test]
 fn secondary_figures_cost_the_primary_ones_nothing() {
     let (a, b) = ([337.0, 348.0], [695.0, 644.0]);
-    let pair = |primary| Pair { primary, ..Pair::new("x", "1/s", Sample::Values(&a), Sample::Values(&b)) };
+    let pair = |primary| SamplePair {
+        primary,
+        ..SamplePair::new("x", "1/s", ComparedSample::Values(&a), ComparedSample::Values(&b))
+    };
     let found = compare_family(&[pair(true), pair(false), pair(false), pair(false)]);
     assert_eq!((found[0].verdict, found[0].family), (Verdict::Different, 1));
     assert!(found[1..].iter().all(|c| c.verdict != Verdict::Different && c.family == 3));
@@ -105,7 +112,7 @@ fn a_family_is_judged_together() {
     // Alone, p = 0.04 is different; as one of three it is not.
     let a = [337.0, 348.0];
     let b = [695.0, 644.0];
-    let pair = |q: &str| Pair::new(q, "1/s", Sample::Values(&a), Sample::Values(&b));
+    let pair = |q: &str| SamplePair::new(q, "1/s", ComparedSample::Values(&a), ComparedSample::Values(&b));
     let three = compare_family(&[pair("x"), pair("y"), pair("z")]);
     assert!(three.iter().all(|c| c.verdict != Verdict::Different && c.p_adjusted > c.p_value));
 }
@@ -124,8 +131,9 @@ fn all_cards_are_compared_with_each_other_as_one_family() {
 #[test]
 fn published_means_and_deviations_can_be_compared() {
     // Two cards of a published table: 18.6 ± 0.6 and 18.1 ± 0.1 MB/s, ten runs each.
-    let side = |mean, deviation| Sample::Published(Moments::new(10, mean, deviation).unwrap());
-    let found = compare_family(&[Pair::new("seq write", "MB/s", side(18.6, 0.6), side(18.1, 0.1))]).pop().unwrap();
+    let side = |mean, deviation| ComparedSample::Published(SampleMoments::new(10, mean, deviation).unwrap());
+    let found =
+        compare_family(&[SamplePair::new("seq write", "MB/s", side(18.6, 0.6), side(18.1, 0.1))]).pop().unwrap();
     assert_eq!(found.verdict, Verdict::Different);
     // scipy.stats.ttest_ind_from_stats(18.6, .6, 10, 18.1, .1, 10, equal_var=False).pvalue
     assert!((found.p_value.unwrap() - 0.027_578_869_4).abs() < 1e-9, "{:?}", found.p_value);
@@ -138,15 +146,15 @@ fn published_deviations_of_any_size_are_judged() {
     let sizes = [0.0, 1e-300, 1e-90, 1.0, 1e78, 1e155, 1e200, 1e308];
     for (a, b) in sizes.iter().flat_map(|&a| sizes.map(|b| (a, b))) {
         for (x, y) in [(18.6, 18.1), (0.0, 0.0), (1e-200, 1e200)] {
-            let side = |mean, deviation| Sample::Published(Moments::new(10, mean, deviation).unwrap());
-            let found = compare_family(&[Pair::new("seq write", "MB/s", side(x, a), side(y, b))]).pop().unwrap();
+            let side = |mean, deviation| ComparedSample::Published(SampleMoments::new(10, mean, deviation).unwrap());
+            let found = compare_family(&[SamplePair::new("seq write", "MB/s", side(x, a), side(y, b))]).pop().unwrap();
             let p = found.p_value.unwrap();
             assert!((0.0..=1.0).contains(&p), "{x} ± {a} against {y} ± {b}: {p}");
             serde_json::to_string(&found).unwrap();
         }
     }
-    let wild = |mean| Sample::Published(Moments::new(10, mean, 1e200).unwrap());
-    let found = compare_family(&[Pair::new("seq write", "MB/s", wild(18.6), wild(18.1))]).pop().unwrap();
+    let wild = |mean| ComparedSample::Published(SampleMoments::new(10, mean, 1e200).unwrap());
+    let found = compare_family(&[SamplePair::new("seq write", "MB/s", wild(18.6), wild(18.1))]).pop().unwrap();
     assert_eq!(found.verdict, Verdict::Undecided { needed: None });
 }
 

@@ -6,7 +6,7 @@ use super::NOISE_FLOOR;
 ///
 /// Published tables give no more than this, so everything that can be done with it takes it instead of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moments {
+pub struct SampleMoments {
     /// How many values; at least two.
     pub n: usize,
     /// Arithmetic mean.
@@ -19,40 +19,40 @@ pub struct Moments {
     pub rounding: f64,
 }
 
-impl Moments {
+impl SampleMoments {
     /// Of a sample. `None` for fewer than two values, or when one is not finite.
     ///
     /// Values are taken in their order: where neighbors are alike, [`Moments::effective`] is less than their number
     /// ([`super::order::effective_runs`]).
-    pub fn of(values: &[f64]) -> Option<Moments> {
-        let moments = Moments::independent(values)?;
-        Some(Moments { effective: super::order::effective_runs(values), ..moments })
+    pub fn of(values: &[f64]) -> Option<SampleMoments> {
+        let moments = SampleMoments::independent(values)?;
+        Some(SampleMoments { effective: super::order::effective_runs(values), ..moments })
     }
 
     /// Of a sample of independent values, whatever their order.
     ///
     /// The deviation takes two passes, so that nothing cancels; what is left of equal values by rounding counts as 0.
-    pub fn independent(values: &[f64]) -> Option<Moments> {
+    pub fn independent(values: &[f64]) -> Option<SampleMoments> {
         let mean = mean(values)?;
         if values.len() < 2 {
             return None;
         }
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-        Moments::new(values.len(), mean, (squares / (values.len() - 1) as f64).sqrt())
+        SampleMoments::new(values.len(), mean, (squares / (values.len() - 1) as f64).sqrt())
     }
 
     /// Of published figures. `None` for fewer than two values, a negative deviation, or what is not finite.
-    pub fn new(n: usize, mean: f64, deviation: f64) -> Option<Moments> {
+    pub fn new(n: usize, mean: f64, deviation: f64) -> Option<SampleMoments> {
         let sound = n >= 2 && mean.is_finite() && deviation.is_finite() && deviation >= 0.0;
         let deviation = if deviation <= mean.abs() * NOISE_FLOOR { 0.0 } else { deviation };
-        sound.then_some(Moments { n, mean, deviation, effective: n as f64, rounding: 0.0 })
+        sound.then_some(SampleMoments { n, mean, deviation, effective: n as f64, rounding: 0.0 })
     }
 
     /// The same figures as they were printed: the mean is known to `mean` either way, the deviation to `deviation`.
     ///
     /// A deviation that was printed as 0 may be anything up to half of its last digit, and is taken for that.
-    pub fn rounded(self, mean: f64, deviation: f64) -> Moments {
-        Moments { rounding: mean, deviation: self.deviation.max(deviation), ..self }
+    pub fn rounded(self, mean: f64, deviation: f64) -> SampleMoments {
+        SampleMoments { rounding: mean, deviation: self.deviation.max(deviation), ..self }
     }
 
     /// Variance of the mean: that of the runs, and that of rounding, which is spread evenly over the last digit.
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn figures_of_the_plant_data_are_those_of_r() {
         // R: mean(ctl); sd(ctl); quantile(ctl, c(.25, .5, .75, .9)); mad(ctl, constant = 1)
-        let m = Moments::of(&PLANT_CONTROL).unwrap();
+        let m = SampleMoments::of(&PLANT_CONTROL).unwrap();
         close(m.mean, 5.032, 1e-12);
         close(m.deviation, 0.583_091_378_392_405_7, 1e-12);
         for (share, want) in [(0.25, 4.55), (0.5, 5.155), (0.75, 5.2925), (0.9, 5.633)] {
@@ -137,15 +137,15 @@ mod tests {
     fn there_is_no_answer_without_numbers() {
         assert_eq!((mean(&[]), median(&[]), mad(&[])), (None, None, None));
         assert_eq!(median(&[1.0, f64::NAN]), None);
-        assert_eq!(Moments::of(&[1.0]), None);
-        assert_eq!(Moments::of(&[1.0, f64::INFINITY]), None);
-        assert_eq!(Moments::new(5, 1.0, -1.0), None);
+        assert_eq!(SampleMoments::of(&[1.0]), None);
+        assert_eq!(SampleMoments::of(&[1.0, f64::INFINITY]), None);
+        assert_eq!(SampleMoments::new(5, 1.0, -1.0), None);
     }
 
     #[test]
     fn equal_values_have_no_deviation_whatever_rounding_leaves() {
-        assert_eq!(Moments::of(&[0.1; 7]).unwrap().deviation, 0.0);
-        assert_eq!(Moments::of(&[33.6e6 / 3.0; 9]).unwrap().deviation, 0.0);
+        assert_eq!(SampleMoments::of(&[0.1; 7]).unwrap().deviation, 0.0);
+        assert_eq!(SampleMoments::of(&[33.6e6 / 3.0; 9]).unwrap().deviation, 0.0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How large a difference is: in units of the spread (Hedges' g), and by ranks (Cliff's delta).
 
 use super::student::{noncentral_t_cdf, normal_cdf};
-use super::{Moments, ranks};
+use super::{SampleMoments, ranks};
 use statrs::function::gamma::ln_gamma;
 
 /// A standardized difference of two means, `b - a`.
@@ -18,7 +18,7 @@ pub struct HedgesG {
 /// Sources: Hedges (1981) for g and its exact bias correction. The interval is that of the standardized difference
 /// itself, by inversion of the non-central t distribution (Steiger and Fouladi 1997): it takes no correction, because g is
 /// an unbiased estimate of that difference and the interval covers it as it stands.
-pub fn hedges_g(a: &Moments, b: &Moments, level: f64) -> Option<HedgesG> {
+pub fn hedges_g(a: &SampleMoments, b: &SampleMoments, level: f64) -> Option<HedgesG> {
     let (na, nb) = (a.n as f64, b.n as f64);
     let df = na + nb - 2.0;
     let pooled = (((na - 1.0) * a.deviation.powi(2) + (nb - 1.0) * b.deviation.powi(2)) / df).sqrt();
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn g_of_the_plant_data_is_that_of_scipy() {
         // d = -0.53275, J = 0.957646427023716; brentq over scipy.stats.nct.cdf(t, 18, nc) for the interval
-        let of = |v: &[f64]| Moments::independent(v).unwrap();
+        let of = |v: &[f64]| SampleMoments::independent(v).unwrap();
         let found = hedges_g(&of(&PLANT_CONTROL), &of(&PLANT_TREATED), 0.95).unwrap();
         close(found.g, -0.510_184_064_085_513, 1e-9);
         close(found.interval.0, -1.358_960_351_155_602 / 0.957_646_427_023_716, 1e-7);
@@ -113,16 +113,20 @@ mod tests {
 
     #[test]
     fn huge_effects_still_have_an_interval_around_them() {
-        let of = |mean: f64| Moments::new(10, mean, 0.1).unwrap();
+        let of = |mean: f64| SampleMoments::new(10, mean, 0.1).unwrap();
         let found = hedges_g(&of(18.0), &of(34.0), 0.95).unwrap();
         assert!(found.interval.0 < found.g && found.g < found.interval.1);
         assert!(found.interval.0 > 50.0);
         assert_eq!(
-            hedges_g(&Moments::independent(&[1.0; 3]).unwrap(), &Moments::independent(&[2.0; 3]).unwrap(), 0.95),
+            hedges_g(
+                &SampleMoments::independent(&[1.0; 3]).unwrap(),
+                &SampleMoments::independent(&[2.0; 3]).unwrap(),
+                0.95
+            ),
             None
         );
         // Two against two: scipy.stats.nct by brentq, as above.
-        let of = |v: &[f64]| Moments::independent(v).unwrap();
+        let of = |v: &[f64]| SampleMoments::independent(v).unwrap();
         let two = hedges_g(&of(&[337.0, 348.0]), &of(&[695.0, 644.0]), 0.95).unwrap();
         close(two.interval.0, 1.742_122_130_959_399_5, 1e-6);
         close(two.interval.1, 24.207_769_036_617_737, 1e-3);

@@ -19,7 +19,7 @@ pub mod shape;
 pub mod student;
 
 pub use bootstrap::Bootstrap;
-pub use describe::{Moments, mad, mean, median, quantile};
+pub use describe::{SampleMoments, mad, mean, median, quantile};
 pub use effect::{cliffs_delta, hedges_g};
 pub use family::{bonferroni, simultaneous_level};
 pub use letters::letters;

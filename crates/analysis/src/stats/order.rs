@@ -65,7 +65,9 @@ const MOST_ALIKE: f64 = 0.9;
 /// nothing of it, and count as they are. Source: Bayley and Hammersley (1946), for a process of first order.
 pub fn effective_runs(values: &[f64]) -> f64 {
     let n = values.len() as f64;
-    let Some(r) = lag1(values).filter(|_| values.len() >= FEWEST_DEPENDENT) else { return n };
+    let Some(r) = lag1(values).filter(|_| values.len() >= FEWEST_DEPENDENT) else {
+        return n;
+    };
     let r = if values.len() < super::shape::FEWEST { r * (1.0 - 2.5 / n) } else { r + 1.2 / n };
     let r = r.clamp(0.0, MOST_ALIKE);
     (n * (1.0 - r) / (1.0 + r)).max(1.5)

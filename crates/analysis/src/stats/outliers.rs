@@ -25,7 +25,9 @@ pub const FEWEST: usize = 5;
 /// a quarter of all samples: a remark. The outer ones, 3 ranges away, are crossed in about one sample of twenty: a
 /// warning. Source: Tukey (1977); quartiles by [`super::quantile`]. Empty for fewer than five values.
 pub fn outliers(values: &[f64]) -> Vec<Outlier> {
-    let Some(sorted) = sorted(values).filter(|s| s.len() >= FEWEST) else { return Vec::new() };
+    let Some(sorted) = sorted(values).filter(|s| s.len() >= FEWEST) else {
+        return Vec::new();
+    };
     let (q1, q3) = (quantile_sorted(&sorted, 0.25), quantile_sorted(&sorted, 0.75));
     let range = q3 - q1;
     let outside = |v: f64, k: f64| v < q1 - k * range || v > q3 + k * range;

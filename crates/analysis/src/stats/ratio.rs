@@ -1,6 +1,6 @@
 //! The ratio of two means with its interval: what readers want when they ask "how many times faster".
 
-use super::Moments;
+use super::SampleMoments;
 use super::student::welch_at;
 
 /// Doublings of the step away from the ratio before an interval counts as unbounded.
@@ -12,7 +12,7 @@ const MOST_DOUBLINGS: u32 = 60;
 ///
 /// `None` when the mean of `a` is not told from 0, so that the interval would have no bound.
 /// Source: Fieller (1954), with the degrees of freedom of unequal variances at each ratio rather than at the estimated one.
-pub fn ratio_interval(a: &Moments, b: &Moments, level: f64, resolution: f64) -> Option<(f64, f64)> {
+pub fn ratio_interval(a: &SampleMoments, b: &SampleMoments, level: f64, resolution: f64) -> Option<(f64, f64)> {
     if a.mean == 0.0 {
         return None;
     }
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_interval_holds_what_welch_does_not_reject() {
         // scipy: brentq over r of the p-value of Welch's test of trt1 against r * ctl, p = 0.05.
-        let of = |v: &[f64]| Moments::independent(v).unwrap();
+        let of = |v: &[f64]| SampleMoments::independent(v).unwrap();
         let (a, b) = (of(&PLANT_CONTROL), of(&PLANT_TREATED));
         let (low, high) = ratio_interval(&a, &b, 0.95, 0.0).unwrap();
         close(low, 0.802_549_602_690_381_2, 1e-8);
@@ -83,9 +83,11 @@ mod tests {
             let n = [2, 3, 5, 10][trial % 4];
             let far = 100.0 + (trial % 25) as f64;
             let (a, b) = (crate::testing::runs(&mut rng, n, 100.0, 0.04), crate::testing::runs(&mut rng, n, far, 0.02));
-            let (a, b) = (Moments::of(&a).unwrap(), Moments::of(&b).unwrap());
+            let (a, b) = (SampleMoments::of(&a).unwrap(), SampleMoments::of(&b).unwrap());
             let level = [0.95, 0.999][trial / 4 % 2];
-            let Some((low, high)) = ratio_interval(&a, &b, level, 0.0) else { continue };
+            let Some((low, high)) = ratio_interval(&a, &b, level, 0.0) else {
+                continue;
+            };
             let outside = !(low <= 1.0 && 1.0 <= high);
             excluded += u32::from(outside);
             assert_eq!(outside, crate::stats::welch(&a, &b).p <= 1.0 - level, "{a:?} {b:?}");
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn constant_samples_have_an_exact_ratio() {
-        let of = |v: f64| Moments::of(&[v; 4]).unwrap();
+        let of = |v: f64| SampleMoments::of(&[v; 4]).unwrap();
         let (low, high) = ratio_interval(&of(2.0), &of(5.0), 0.95, 0.0).unwrap();
         close(low, 2.5, 1e-9);
         close(high, 2.5, 1e-9);
@@ -105,7 +107,7 @@ mod tests {
     /// Ratios of rates were printed as `[-0.4, 2.1]`.
     #[test]
     fn ratios_are_never_negative_and_have_no_interval_without_a_bound() {
-        let of = |v: &[f64]| Moments::of(v).unwrap();
+        let of = |v: &[f64]| SampleMoments::of(v).unwrap();
         let (low, high) = ratio_interval(&of(&[100.0, 101.0]), &of(&[3.0, 9.0]), 0.95, 0.0).unwrap();
         assert!(low == 0.0 && high > 0.06, "{low} {high}");
         assert_eq!(ratio_interval(&of(&[0.1, 4.0, 0.2]), &of(&[1.0, 1.1, 0.9]), 0.95, 0.0), None);
@@ -114,7 +116,7 @@ mod tests {
     /// A mean printed as 0.0 MB/s had the ratio `0x [0, 0]`.
     #[test]
     fn the_rounding_of_a_printed_figure_is_in_its_interval() {
-        let printed = |mean: f64| Moments::new(3, mean, 0.0).unwrap().rounded(0.05, 0.05);
+        let printed = |mean: f64| SampleMoments::new(3, mean, 0.0).unwrap().rounded(0.05, 0.05);
         let (low, high) = ratio_interval(&printed(10.0), &printed(0.0), 0.95, 0.0).unwrap();
         assert!(low == 0.0 && high > 0.005, "{low} {high}");
     }

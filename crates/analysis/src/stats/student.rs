@@ -1,6 +1,6 @@
 //! Student's t: its distribution, central and not, the interval of a mean, and Welch's test of two means.
 
-use super::Moments;
+use super::SampleMoments;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::beta::beta_reg;
 use statrs::function::erf::{erfc, erfc_inv};
@@ -87,14 +87,14 @@ pub fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> Option<f64> {
 
 /// Confidence interval of the mean: mean ± t · deviation / √n. `None` when it leaves the range of numbers.
 /// Source: Student (1908).
-pub fn mean_interval(sample: &Moments, level: f64) -> Option<(f64, f64)> {
+pub fn mean_interval(sample: &SampleMoments, level: f64) -> Option<(f64, f64)> {
     let t = t_quantile(0.5 + level / 2.0, sample.df())?;
     let half = t * sample.variance_of_mean().sqrt();
     half.is_finite().then_some((sample.mean - half, sample.mean + half))
 }
 
 /// Half the confidence interval as a share of the mean: "± so many percent". `None` when the mean is 0.
-pub fn relative_error(sample: &Moments, level: f64) -> Option<f64> {
+pub fn relative_error(sample: &SampleMoments, level: f64) -> Option<f64> {
     let (low, high) = mean_interval(sample, level)?;
     (sample.mean != 0.0).then(|| (high - low) / 2.0 / sample.mean.abs())
 }
@@ -114,7 +114,7 @@ pub struct Welch {
 ///
 /// Samples that do not vary at all are told apart for certain when they differ, and not at all when they do not.
 /// Source: Welch (1947), degrees of freedom by Satterthwaite (1946).
-pub fn welch(a: &Moments, b: &Moments) -> Welch {
+pub fn welch(a: &SampleMoments, b: &SampleMoments) -> Welch {
     welch_at(a, b, 1.0, 0.0)
 }
 
@@ -122,7 +122,7 @@ pub fn welch(a: &Moments, b: &Moments) -> Welch {
 ///
 /// It is Welch's test of `b` against the scaled sample `ratio · a`; [`super::ratio::ratio_interval`] holds the ratios that
 /// it does not reject.
-pub fn welch_at(a: &Moments, b: &Moments, ratio: f64, resolution: f64) -> Welch {
+pub fn welch_at(a: &SampleMoments, b: &SampleMoments, ratio: f64, resolution: f64) -> Welch {
     let (t, df) = scaled_t(a, b, ratio);
     let scaled = (ratio * a.mean).abs();
     let rounding = resolution.max(super::NOISE_FLOOR) * scaled.max(b.mean.abs());
@@ -134,14 +134,14 @@ pub fn welch_at(a: &Moments, b: &Moments, ratio: f64, resolution: f64) -> Welch 
 }
 
 /// Probability that the mean of `b` lies this far above `ratio` times that of `a` when it does not exceed it.
-pub fn welch_above(a: &Moments, b: &Moments, ratio: f64) -> f64 {
+pub fn welch_above(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> f64 {
     let (t, df) = scaled_t(a, b, ratio);
     let half = if t.is_infinite() { 0.0 } else { two_sided_p(t, df) / 2.0 };
     if t > 0.0 { half } else { 1.0 - half }
 }
 
 /// The difference of `b` and `ratio · a` in standard errors, and its degrees of freedom.
-fn scaled_t(a: &Moments, b: &Moments, ratio: f64) -> (f64, f64) {
+fn scaled_t(a: &SampleMoments, b: &SampleMoments, ratio: f64) -> (f64, f64) {
     let (va, vb) = (a.variance_of_mean() * ratio * ratio, b.variance_of_mean());
     let apart = b.mean - ratio * a.mean;
     if va + vb == 0.0 {
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn interval_of_the_plant_data_is_that_of_r() {
         // R: t.test(ctl)$conf.int
-        let m = Moments::independent(&PLANT_CONTROL).unwrap();
+        let m = SampleMoments::independent(&PLANT_CONTROL).unwrap();
         let (low, high) = mean_interval(&m, 0.95).unwrap();
         close(low, 4.614_881_555_655_038, 1e-8);
         close(high, 5.449_118_444_344_96, 1e-8);
@@ -199,17 +199,22 @@ mod tests {
     #[test]
     fn welch_gives_what_the_manual_of_r_gives() {
         // R, ?t.test: t.test(extra ~ group, data = sleep): t = -1.8608, df = 17.776, p-value = 0.07939
-        let sleep = welch(&Moments::independent(&SLEEP_1).unwrap(), &Moments::independent(&SLEEP_2).unwrap());
+        let sleep =
+            welch(&SampleMoments::independent(&SLEEP_1).unwrap(), &SampleMoments::independent(&SLEEP_2).unwrap());
         close(sleep.t, 1.860_813_467_486_852_6, 1e-10);
         close(sleep.df, 17.776_473_516_178_488, 1e-9);
         close(sleep.p, 0.079_394_140_187_358_3, 1e-10);
         // scipy.stats.ttest_ind(ctl, trt1, equal_var=False)
-        let plant =
-            welch(&Moments::independent(&PLANT_CONTROL).unwrap(), &Moments::independent(&PLANT_TREATED).unwrap());
+        let plant = welch(
+            &SampleMoments::independent(&PLANT_CONTROL).unwrap(),
+            &SampleMoments::independent(&PLANT_TREATED).unwrap(),
+        );
         close(plant.p, 0.250_382_508_587_648_9, 1e-10);
         // Two against two: ttest_ind([337, 348], [695, 644], equal_var=False)
-        let cards =
-            welch(&Moments::independent(&[337.0, 348.0]).unwrap(), &Moments::independent(&[695.0, 644.0]).unwrap());
+        let cards = welch(
+            &SampleMoments::independent(&[337.0, 348.0]).unwrap(),
+            &SampleMoments::independent(&[695.0, 644.0]).unwrap(),
+        );
         close(cards.p, 0.040_897_725_409_921_86, 1e-9);
         close(cards.df, 1.092_840_216_630_417, 1e-9);
     }
@@ -218,22 +223,24 @@ mod tests {
     /// distribution panicked.
     #[test]
     fn deviations_of_any_size_have_degrees_of_freedom() {
-        let sleep = welch(&Moments::independent(&SLEEP_1).unwrap(), &Moments::independent(&SLEEP_2).unwrap());
+        let sleep =
+            welch(&SampleMoments::independent(&SLEEP_1).unwrap(), &SampleMoments::independent(&SLEEP_2).unwrap());
         for scale in [1e-90, 1e-78, 1e78, 1e150] {
-            let scaled =
-                |values: &[f64]| Moments::independent(&values.iter().map(|v| v * scale).collect::<Vec<_>>()).unwrap();
+            let scaled = |values: &[f64]| {
+                SampleMoments::independent(&values.iter().map(|v| v * scale).collect::<Vec<_>>()).unwrap()
+            };
             let found = welch(&scaled(&SLEEP_1), &scaled(&SLEEP_2));
             close(found.df, sleep.df, 1e-9);
             close(found.p, sleep.p, 1e-9);
         }
-        let (a, b) = (Moments::new(10, 1.0, 1e200).unwrap(), Moments::new(10, 2.0, 1e200).unwrap());
+        let (a, b) = (SampleMoments::new(10, 1.0, 1e200).unwrap(), SampleMoments::new(10, 2.0, 1e200).unwrap());
         assert_eq!(welch(&a, &b).p, 1.0, "nothing can be told of what varies without bounds");
         assert_eq!((two_sided_p(f64::NAN, 5.0), two_sided_p(1.0, f64::NAN), two_sided_p(1.0, 0.0)), (1.0, 1.0, 1.0));
     }
 
     #[test]
     fn samples_that_do_not_vary_are_equal_or_different_for_certain() {
-        let of = |v: f64| Moments::independent(&[v; 3]).unwrap();
+        let of = |v: f64| SampleMoments::independent(&[v; 3]).unwrap();
         assert_eq!(welch(&of(5.0), &of(5.0)).p, 1.0);
         assert_eq!(welch(&of(5.0), &of(5.1)).p, 0.0);
     }

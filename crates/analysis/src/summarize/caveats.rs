@@ -47,7 +47,7 @@ const THROTTLED_NOW: u32 = 0xf;
 
 /// All caveats of a series in order of appearance, each once.
 pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
-    let mut list = Collected::default();
+    let mut list = CaveatSet::default();
     series.iter().flat_map(|run| &run.caveats).for_each(|caveat| list.add(caveat.clone()));
     if let Some(first) = series.first() {
         circumstances(first, series, summary, &mut list);
@@ -68,7 +68,9 @@ pub(super) fn collect(series: &[RunRecord], summary: &Summary) -> Vec<Caveat> {
 
 /// The disks whose counters an imported result has, joined by `+`; empty where it has none.
 pub fn reported_disks(run: &RunRecord) -> String {
-    let Origin::Imported { reported, .. } = &run.origin else { return String::new() };
+    let Origin::Imported { reported, .. } = &run.origin else {
+        return String::new();
+    };
     let disks = reported.blocks.iter().filter(|block| block.name == "disk").filter_map(|block| block.words_of("name"));
     disks.collect::<BTreeSet<&str>>().into_iter().collect::<Vec<_>>().join("+")
 }
@@ -91,9 +93,9 @@ fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
 
 /// Caveats in order, where one that says the same of the same thing takes the place of a weaker one.
 #[derive(Default)]
-struct Collected(Vec<Caveat>);
+struct CaveatSet(Vec<Caveat>);
 
-impl Collected {
+impl CaveatSet {
     fn add(&mut self, caveat: Caveat) {
         match self.0.iter_mut().find(|known| same_thing(known, &caveat)) {
             Some(known) => *known = worse(known, caveat),
@@ -149,7 +151,7 @@ fn worse(known: &Caveat, new: Caveat) -> Caveat {
     }
 }
 
-fn circumstances(first: &RunRecord, series: &[RunRecord], summary: &Summary, list: &mut Collected) {
+fn circumstances(first: &RunRecord, series: &[RunRecord], summary: &Summary, list: &mut CaveatSet) {
     let environment = &first.environment;
     let simulated = list.0.contains(&Caveat::Simulated);
     if first.target.system_disk {
@@ -180,7 +182,7 @@ fn writes_without_sync(phase: &PhaseSummary) -> bool {
     phase.op == Op::Write && phase.detail.shape.is_none_or(|s| s.sync_every == 0 && !s.sync_open)
 }
 
-fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
+fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     let name = || phase.phase.clone();
     let measured = phase.detail.measured;
     // Of rates that were stated, nobody knows how long they were measured.
@@ -201,7 +203,7 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
 }
 
 /// The counters of the disk say how much of what was read it read itself.
-fn read_elsewhere(phase: &PhaseSummary, list: &mut Collected) {
+fn read_elsewhere(phase: &PhaseSummary, list: &mut CaveatSet) {
     let read = phase.amplification.as_ref().filter(|_| phase.op == Op::Read).map(|amplification| amplification.mean);
     if let Some(share) = read.filter(|&share| share < ALL_READ) {
         let share_permille = (share.max(0.0) * 1e3).round() as u32;
@@ -210,9 +212,11 @@ fn read_elsewhere(phase: &PhaseSummary, list: &mut Collected) {
 }
 
 /// Of I/Os the 99th percentile is expected, of `fsync` the 99.9th: it decides about databases.
-fn few_samples(phase: &PhaseSummary, list: &mut Collected) {
+fn few_samples(phase: &PhaseSummary, list: &mut CaveatSet) {
     let mut check = |latency: &Option<LatencySummary>, share: f64, text: &str| {
-        let (Some(latency), Ok(q)) = (latency, Quantile::new(share)) else { return };
+        let (Some(latency), Ok(q)) = (latency, Quantile::new(share)) else {
+            return;
+        };
         // Without a curve there is no histogram, and no percentile to be missed.
         if !latency.curve.is_empty() && !enough_samples(q, latency.count) {
             let (phase, percentile) = (phase.phase.clone(), text.to_owned());
@@ -223,8 +227,10 @@ fn few_samples(phase: &PhaseSummary, list: &mut Collected) {
     check(&phase.sync, 0.999, "99.9th");
 }
 
-fn sizes(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
-    let Some((shape, size)) = phase.detail.shape.and_then(|s| Some((s, s.extent?))) else { return };
+fn sizes(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
+    let Some((shape, size)) = phase.detail.shape.and_then(|s| Some((s, s.extent?))) else {
+        return;
+    };
     let memory = summary.environment.memory;
     if phase.op == Op::Write && size < SMALL_FILE {
         list.add(Caveat::SmallFile { size });
@@ -234,11 +240,13 @@ fn sizes(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
     }
 }
 
-fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
+fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     let median = |latency: &LatencySummary| {
         latency.quantiles.iter().find(|(q, _)| *q == Quantile::MEDIAN).map_or(latency.mean_ns, |(_, v)| v.0 as f64)
     };
-    let (Some(cost), Some(usual)) = (summary.overhead_ns, phase.latency.as_ref().map(median)) else { return };
+    let (Some(cost), Some(usual)) = (summary.overhead_ns, phase.latency.as_ref().map(median)) else {
+        return;
+    };
     let permille = if usual > 0.0 { cost / usual * 1e3 } else { 1e3 };
     if permille > f64::from(OVERHEAD_PERMILLE) {
         let (per_io, share_permille) = (Nanos(cost.round() as u64), permille.round() as u32);
@@ -246,8 +254,10 @@ fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut Collected) {
     }
 }
 
-fn stability(phase: &PhaseSummary, list: &mut Collected) {
-    let Some(found) = &phase.detail.stability else { return };
+fn stability(phase: &PhaseSummary, list: &mut CaveatSet) {
+    let Some(found) = &phase.detail.stability else {
+        return;
+    };
     let values = &phase.bandwidth.values;
     let runs = values.len() as u32;
     let distance = |v: f64| ((v - phase.bandwidth.median) / phase.bandwidth.median).abs();
@@ -279,7 +289,7 @@ fn stability(phase: &PhaseSummary, list: &mut Collected) {
 }
 
 /// Errors of the device, where the record does not tell of them itself.
-fn errors(run: &RunRecord, list: &mut Collected) {
+fn errors(run: &RunRecord, list: &mut CaveatSet) {
     let told = |name: &str| {
         let of = |c: &Caveat| match c {
             Caveat::DeviceErrors { phase, .. } | Caveat::RuleBroken { phase, .. } => phase == name,

@@ -34,7 +34,7 @@ pub fn enough_samples(q: Quantile, samples: u64) -> bool {
 
 /// The latencies of one operation: all of them together, and some percentiles of each run.
 #[derive(Default)]
-pub(super) struct Latencies {
+pub(super) struct OpLatencies {
     all: Latency,
     /// One value a run for each of [`BY_RUN`]; `None` once a run had too few samples.
     by_run: [Option<Vec<f64>>; BY_RUN.len()],
@@ -47,15 +47,15 @@ pub(super) struct Latencies {
 /// The latency of one worker, and its percentiles where only these are known.
 type Picked<'a> = (&'a Latency, &'a [Percentile]);
 
-impl Latencies {
-    pub(super) fn of(runs: &[&PhaseRun<'_>], op: Op) -> Latencies {
-        Latencies::gather(runs, wanted(runs, op), |run| {
+impl OpLatencies {
+    pub(super) fn of(runs: &[&PhaseRun<'_>], op: Op) -> OpLatencies {
+        OpLatencies::gather(runs, wanted(runs, op), |run| {
             run.workers(op).map(|w| (usual(run, w, op), pick_of(run, w, op))).collect()
         })
     }
 
-    pub(super) fn of_sync(runs: &[&PhaseRun<'_>]) -> Latencies {
-        Latencies::gather(runs, wanted(runs, Op::Write), |run| {
+    pub(super) fn of_sync(runs: &[&PhaseRun<'_>]) -> OpLatencies {
+        OpLatencies::gather(runs, wanted(runs, Op::Write), |run| {
             let printed = |w| run.report(w).map_or(&[][..], |report| &report.sync);
             run.phase.workers.iter().map(|w| (&w.sync, printed(w))).collect()
         })
@@ -66,7 +66,7 @@ impl Latencies {
         runs: &[&PhaseRun<'a>],
         wanted: Vec<Quantile>,
         pick: impl Fn(&PhaseRun<'a>) -> Vec<Picked<'a>>,
-    ) -> Latencies {
+    ) -> OpLatencies {
         let mut all = Latency::default();
         let mut printed_once = Vec::new();
         let mut by_run = std::array::from_fn(|_| Some(Vec::with_capacity(runs.len())));
@@ -103,7 +103,7 @@ impl Latencies {
                 });
             }
         }
-        Latencies { all, by_run, wanted, printed: printed_once }
+        OpLatencies { all, by_run, wanted, printed: printed_once }
     }
 
     /// All runs together. `None` when nothing was timed.
@@ -141,7 +141,9 @@ fn usual<'a>(run: &PhaseRun<'a>, worker: &'a WorkerRecord, op: Op) -> &'a Latenc
 
 /// What another program printed of the latency that [`usual`] picks.
 fn pick_of<'a>(run: &PhaseRun<'a>, worker: &WorkerRecord, op: Op) -> &'a [Percentile] {
-    let Some(report) = run.report(worker).map(|report| &report.ops[op]) else { return &[] };
+    let Some(report) = run.report(worker).map(|report| &report.ops[op]) else {
+        return &[];
+    };
     if worker.ops[op].clat.stat.count > 0 { &report.clat } else { &report.lat }
 }
 
@@ -179,7 +181,9 @@ fn wanted(runs: &[&PhaseRun<'_>], op: Op) -> Vec<Quantile> {
 /// [`Histogram::value_at`]: hakaru_model::histogram::Histogram::value_at
 fn values_at(latency: &Latency, quantiles: &[Quantile]) -> Vec<Option<Nanos>> {
     let mut found = vec![None; quantiles.len()];
-    let Some(histogram) = &latency.histogram else { return found };
+    let Some(histogram) = &latency.histogram else {
+        return found;
+    };
     let total = histogram.count();
     let rank = |q: &Quantile| ((total as f64 * q.share()).ceil() as u64).clamp(1, total.max(1));
     let mut open = quantiles.iter().zip(&mut found).peekable();
@@ -196,7 +200,9 @@ fn values_at(latency: &Latency, quantiles: &[Quantile]) -> Vec<Option<Nanos>> {
 
 /// The distribution as `(share not exceeding, value)`, thinned out for a chart.
 fn curve(latency: &Latency) -> Vec<(f64, Nanos)> {
-    let Some(histogram) = &latency.histogram else { return Vec::new() };
+    let Some(histogram) = &latency.histogram else {
+        return Vec::new();
+    };
     let total = histogram.count();
     let mut points: Vec<(f64, Nanos)> = Vec::new();
     let (mut seen, mut drawn) = (0, 0.0);

@@ -89,8 +89,8 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     let all_runs = || phase.runs.iter().chain(&phase.left_out);
     let is_first = Op::ALL.into_iter().find(|&op| phase.runs.iter().any(|run| run.did(op))) == Some(op);
     let sustained = (op == Op::Write).then(|| sustained(&timelines).or_else(|| printed_spread(&runs, op))).flatten();
-    let latencies = latency::Latencies::of(&runs, op);
-    let sync = if syncs { latency::Latencies::of_sync(&runs) } else { latency::Latencies::default() };
+    let latencies = latency::OpLatencies::of(&runs, op);
+    let sync = if syncs { latency::OpLatencies::of_sync(&runs) } else { latency::OpLatencies::default() };
     Some(PhaseSummary {
         phase: phase.name.clone(),
         op,
@@ -151,7 +151,9 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplificat
         None if run.phase.disks.is_empty() => return Ok(None),
         None => (&run.phase.disks, run.bytes_with_ramp(op).ok_or(NoAmplification::RampNotCounted)?),
     };
-    let Some(moved) = moved(run, disks, op) else { return Ok(None) };
+    let Some(moved) = moved(run, disks, op) else {
+        return Ok(None);
+    };
     // Other programs may print no sectors.
     let counted = moved > 0 || !matches!(run.record.origin, Origin::Imported { .. });
     Ok(counted.then(|| moved as f64 / asked as f64))
@@ -163,7 +165,9 @@ fn on_system_disk(run: &PhaseRun<'_>, op: Op, measured: u64) -> Result<Option<f6
     let Some(traffic) = &run.phase.traffic else {
         return if run.phase.disks.is_empty() { Ok(None) } else { Err(NoAmplification::SystemDisk) };
     };
-    let Some(moved) = moved(run, &traffic.disks, op) else { return Ok(None) };
+    let Some(moved) = moved(run, &traffic.disks, op) else {
+        return Ok(None);
+    };
     let own = if op == Op::Read { traffic.own_read } else { traffic.own_written };
     let own = own.ok_or(NoAmplification::SystemDisk)?.0;
     if op == Op::Read {
@@ -224,7 +228,9 @@ fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
 fn printed_spread(runs: &[&PhaseRun<'_>], op: Op) -> Option<Sustained> {
     let [run] = runs else { return None };
     let mut workers = run.workers(op);
-    let (worker, None) = (workers.next()?, workers.next()) else { return None };
+    let (worker, None) = (workers.next()?, workers.next()) else {
+        return None;
+    };
     run.report(worker)?;
     let samples = &worker.ops[op].bw_samples;
     (samples.count >= MIN_INTERVALS as u64).then_some(())?;

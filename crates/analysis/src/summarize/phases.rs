@@ -107,7 +107,9 @@ impl<'a> PhaseRun<'a> {
 
     /// Whether a pause of the host lies in an interval of a worker.
     pub(super) fn is_touched(&self, worker: &WorkerRecord, interval: &Interval) -> bool {
-        let Some(pauses) = &self.phase.host_pauses else { return false };
+        let Some(pauses) = &self.phase.host_pauses else {
+            return false;
+        };
         let (startdelay, ramp) = self.lead_in(worker);
         let end = interval.at.0.saturating_add(startdelay.0).saturating_add(ramp.0);
         pauses.touches(Nanos(end.saturating_sub(interval.length.0)), Nanos(end))
@@ -152,7 +154,9 @@ impl<'a> PhaseRun<'a> {
 
     /// What another program printed of a worker beyond counts and sums.
     pub(super) fn report(&self, worker: &WorkerRecord) -> Option<&'a WorkerReport> {
-        let Origin::Imported { reported, .. } = &self.record.origin else { return None };
+        let Origin::Imported { reported, .. } = &self.record.origin else {
+            return None;
+        };
         let place = self.phase.workers.iter().position(|w| std::ptr::eq(w, worker))?;
         reported.worker(self.position, place)
     }
@@ -177,7 +181,9 @@ impl<'a> PhaseRun<'a> {
 
     /// Whether the output of another program does not say this of a job.
     pub(super) fn is_unstated(&self, job: u32, property: JobProperty) -> bool {
-        let Origin::Imported { reported, .. } = &self.record.origin else { return false };
+        let Origin::Imported { reported, .. } = &self.record.origin else {
+            return false;
+        };
         reported.is_unstated(self.position, job as usize, property)
     }
 

@@ -24,8 +24,10 @@ pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
         [] => Vec::new(),
         [one] => kept(run, one).filter_map(|interval| point(interval, op)).collect(),
         many => {
-            let pieces: Vec<Piece> =
-                many.iter().flat_map(|w| kept(run, w).map(move |i| Piece::of(i, op, delay(w) - first))).collect();
+            let pieces: Vec<WorkerInterval> = many
+                .iter()
+                .flat_map(|w| kept(run, w).map(move |i| WorkerInterval::of(i, op, delay(w) - first)))
+                .collect();
             let coarsest = many.iter().map(|w| usual_length(&w.intervals)).fold(0.0, f64::max);
             on_grid(&pieces, coarsest)
         }
@@ -53,22 +55,27 @@ fn usual_length(intervals: &[Interval]) -> f64 {
 }
 
 /// What one worker did in one interval, in seconds from the start of the phase.
-struct Piece {
+struct WorkerInterval {
     start: f64,
     end: f64,
     bytes: f64,
     ios: f64,
 }
 
-impl Piece {
-    fn of(interval: &Interval, op: Op, delay: f64) -> Piece {
+impl WorkerInterval {
+    fn of(interval: &Interval, op: Op, delay: f64) -> WorkerInterval {
         let end = interval.at.as_secs_f64() + delay;
         let done = interval.ops[op];
-        Piece { start: end - interval.length.as_secs_f64(), end, bytes: done.bytes as f64, ios: done.ios as f64 }
+        WorkerInterval {
+            start: end - interval.length.as_secs_f64(),
+            end,
+            bytes: done.bytes as f64,
+            ios: done.ios as f64,
+        }
     }
 }
 
-fn on_grid(pieces: &[Piece], step: f64) -> Vec<TimelinePoint> {
+fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
     let end = pieces.iter().map(|p| p.end).fold(0.0, f64::max);
     // A hair less, so that an end on a border does not open one more cell.
     let cells = (end / step - 1e-6).ceil();

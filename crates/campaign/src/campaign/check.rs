@@ -1,30 +1,30 @@
 //! What a campaign will do, before it does anything: points, time, what is erased, what is missing, what it cannot prove.
 
+use super::card_finder::{CardFinder, CardSearch};
 use super::estimate::{self, words};
-use super::file::{Order, Repeats};
-use super::journal::Journal;
-use super::seat::{Bench, Look};
-use super::spec::{Campaign, Card, Seat, Through};
-use super::stage;
+use super::file::{PointOrder, RepeatRule};
+use super::journal::CampaignProgress;
+use super::prepared_target;
+use super::spec::{Campaign, Card, CardLocation, LayerKind};
 use hakaru_device::Roots;
 use hakaru_device::guard;
 use hakaru_model::job::Job;
-use hakaru_model::slip::{Slip, Weight};
+use hakaru_model::lint::{LintWarning, Severity};
 use hakaru_model::units::Bytes;
 use std::fmt::Write;
 use std::time::Duration;
 
 /// Seconds that are left of a campaign at most, with the sizes of the cards that are there.
-pub fn seconds_left(campaign: &Campaign, journal: &Journal, roots: &Roots) -> f64 {
+pub fn seconds_left(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> f64 {
     estimate::left(campaign, journal, |card| size_of(campaign, journal, roots, card))
 }
 
 /// The size of a card that is there.
-fn size_of(campaign: &Campaign, journal: &Journal, roots: &Roots, card: usize) -> Option<Bytes> {
-    let bench = Bench { campaign, journal, roots };
+fn size_of(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots, card: usize) -> Option<Bytes> {
+    let bench = CardFinder { campaign, journal, roots };
     match bench.look(&campaign.cards[card]) {
-        Look::Found(found) => found.disk?.size(roots),
-        Look::NotThere(_) => None,
+        CardSearch::Found(found) => found.disk?.size(roots),
+        CardSearch::NotThere(_) => None,
     }
 }
 
@@ -35,11 +35,11 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
         return None;
     }
     let name = campaign.card_order.name();
-    let makes = campaign.wanted_layers().any(|layer| matches!(campaign.layers[layer].through, Through::Fs(_)));
+    let makes = campaign.wanted_layers().any(|layer| matches!(campaign.layers[layer].through, LayerKind::Fs(_)));
     let several = campaign.wanted_layers().nth(1).is_some();
     let prepared = if campaign.preparation.each_run_anew() {
         " Each card is prepared anew before each of its runs."
-    } else if campaign.order == Order::Shuffled && several && makes {
+    } else if campaign.order == PointOrder::Shuffled && several && makes {
         " Each card is prepared anew whenever its layer changes, and stays mounted in between."
     } else if makes {
         " Each card is prepared once a layer, and stays mounted while the others have their turns."
@@ -47,7 +47,8 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
         ""
     };
     let shares = " Directories on one file system share its free space equally.";
-    let folders = campaign.wanted_cards().filter(|&card| matches!(campaign.cards[card].seat, Seat::Folder(_))).count();
+    let folders =
+        campaign.wanted_cards().filter(|&card| matches!(campaign.cards[card].seat, CardLocation::Folder(_))).count();
     let shares = if folders > 1 { shares } else { "" };
     Some(format!(
         "Cards take turns, one run each (card-order = \"{name}\"): all {cards} have to be present together from the first \
@@ -56,7 +57,7 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
 }
 
 /// The plan of a campaign in words.
-pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
+pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> String {
     let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
     if !campaign.about.is_empty() {
         let _ = writeln!(out, "{}", campaign.about);
@@ -96,8 +97,8 @@ pub fn plan(campaign: &Campaign, journal: &Journal, roots: &Roots) -> String {
         let runs = counted(campaign.recheck_points().len(), "more run");
         let writes = estimate::recheck_bytes(campaign, size_of(card));
         let again = match campaign.cards[card].seat {
-            Seat::Reader { .. } => " Where cards are swapped by hand, it has to be put in again.",
-            Seat::Folder(_) | Seat::Sim(_) => "",
+            CardLocation::Reader { .. } => " Where cards are swapped by hand, it has to be put in again.",
+            CardLocation::Folder(_) | CardLocation::Sim(_) => "",
         };
         let _ = writeln!(
             out,
@@ -122,21 +123,23 @@ fn card_plan(
     campaign: &Campaign,
     index: usize,
     card: &Card,
-    journal: &Journal,
+    journal: &CampaignProgress,
     roots: &Roots,
 ) -> f64 {
-    let bench = Bench { campaign, journal, roots };
+    let bench = CardFinder { campaign, journal, roots };
     let (place, size, node) = match (&card.seat, bench.look(card)) {
-        (Seat::Sim(_), _) => ("simulated".to_owned(), None, None),
-        (Seat::Folder(folder), Look::Found(_)) => (format!("the folder {}", folder.display()), None, None),
-        (_, Look::Found(found)) => {
+        (CardLocation::Sim(_), _) => ("simulated".to_owned(), None, None),
+        (CardLocation::Folder(folder), CardSearch::Found(_)) => {
+            (format!("the folder {}", folder.display()), None, None)
+        }
+        (_, CardSearch::Found(found)) => {
             let node = found.disk.map(|disk| disk.node);
             let candidate = node.as_ref().and_then(|node| guard::passive(node, roots).ok());
             let size = candidate.and_then(|c| c.identity().device.known().map(|device| device.size));
             let at = node.as_ref().map(|node| node.display().to_string()).unwrap_or_default();
             (format!("at {at}, {}", size.unwrap_or_default()), size, node)
         }
-        (_, Look::NotThere(why)) => (format!("to be put in ({why})"), None, None),
+        (_, CardSearch::NotThere(why)) => (format!("to be put in ({why})"), None, None),
     };
     let layers: Vec<&str> = campaign.layers_of(index).map(|layer| campaign.layers[layer].name.as_str()).collect();
     let seconds = estimate::card_seconds(campaign, index, journal, size);
@@ -150,7 +153,9 @@ fn card_plan(
 
 /// What is on a card that will be erased.
 fn losses(node: Option<&std::path::Path>) -> String {
-    let Some(node) = node else { return format!("{:21}WILL BE ERASED\n", "") };
+    let Some(node) = node else {
+        return format!("{:21}WILL BE ERASED\n", "");
+    };
     let found = guard::what_would_be_lost(node);
     let mut out = format!("{:21}WILL BE ERASED: ", "");
     if found.is_empty() {
@@ -192,12 +197,13 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
         all.push("preparing storage needs root: carry it out with sudo -E".to_owned());
     }
     for layer in campaign.wanted_layers().map(|layer| &campaign.layers[layer]) {
-        if let Through::Fs(spec) = &layer.through {
-            let troubles = stage::lacking(spec, &Roots::live());
+        if let LayerKind::Fs(spec) = &layer.through {
+            let troubles = prepared_target::lacking(spec, &Roots::live());
             all.extend(troubles.iter().map(|trouble| format!("{}: {trouble}", layer.name)));
         }
     }
-    let real = campaign.wanted_cards().filter(|&card| !matches!(campaign.cards[card].seat, Seat::Sim(_))).count();
+    let real =
+        campaign.wanted_cards().filter(|&card| !matches!(campaign.cards[card].seat, CardLocation::Sim(_))).count();
     if real > 1 && !campaign.card_order.takes_turns() && !campaign.recheck {
         all.push(
             "cards are measured one after another, so drift of the host is confounded with differences between cards: \
@@ -205,14 +211,14 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if let Repeats::Times(n @ 1..=4) = campaign.repeats {
+    if let RepeatRule::Times(n @ 1..=4) = campaign.repeats {
         let (repeats, say) = (counted(n as usize, "repeat"), if n == 1 { "says" } else { "say" });
         all.push(format!("{repeats} {say} little of how much runs differ: 5 or more would"));
     }
     for workload in campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]) {
         let remarks = hakaru_analysis::lint(&workload.scenario, None);
-        let mut slips: Vec<Slip> = remarks.into_iter().map(|remark| remark.slip).collect();
-        slips.retain(|slip| slip.weight() >= Weight::Weak);
+        let mut slips: Vec<LintWarning> = remarks.into_iter().map(|remark| remark.slip).collect();
+        slips.retain(|slip| slip.weight() >= Severity::Weak);
         slips.dedup();
         all.extend(slips.iter().map(|slip| format!("{}: {slip}", workload.name)));
     }

@@ -3,7 +3,7 @@
 //! Format 2 hashes a canonical text that names every key; no name of a Rust type is in it. Format 1 was made of Rust's
 //! `Debug` output and is kept, word by word, so that runs stored with it still count.
 
-use super::file::{Discard, Each, Fill, Preparation};
+use super::file::{DiscardMode, FillEntry, PreparationSpec, PrepareScope};
 use std::fmt::Write as _;
 
 /// What a campaign file says of one layer or workload, without the keys that only name it.
@@ -38,7 +38,7 @@ pub struct PointDefinition<'a> {
     /// The layer.
     pub layer: &'a AuthoredEntry,
     /// What is done to the storage before a run.
-    pub preparation: &'a Preparation,
+    pub preparation: &'a PreparationSpec,
 }
 
 impl PointDefinition<'_> {
@@ -73,23 +73,23 @@ impl PointDefinition<'_> {
 
     /// The digest of format 1, in use until records of format 2.
     fn digest_v1(&self) -> String {
-        let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = self.preparation;
+        let PreparationSpec { discard, fill, each, fill_level, drop_caches, fresh } = self.preparation;
         let discard = match discard {
             None => "None",
-            Some(Discard::Plain) => "Some(Plain)",
-            Some(Discard::Secure) => "Some(Secure)",
-            Some(Discard::WhereOffered) => "Some(WhereOffered)",
+            Some(DiscardMode::Plain) => "Some(Plain)",
+            Some(DiscardMode::Secure) => "Some(Secure)",
+            Some(DiscardMode::WhereOffered) => "Some(WhereOffered)",
         };
         let fill = match fill {
             None => "None",
-            Some(Fill::Ones) => "Some(Ones)",
-            Some(Fill::Zeroes) => "Some(Zeroes)",
-            Some(Fill::Random) => "Some(Random)",
+            Some(FillEntry::Ones) => "Some(Ones)",
+            Some(FillEntry::Zeroes) => "Some(Zeroes)",
+            Some(FillEntry::Random) => "Some(Random)",
         };
         let each = match each {
-            Each::Card => "Card",
-            Each::Layer => "Layer",
-            Each::Run => "Run",
+            PrepareScope::Card => "Card",
+            PrepareScope::Layer => "Layer",
+            PrepareScope::Run => "Run",
         };
         let level = fill_level.map_or_else(|| "None".to_owned(), |share| format!("Some(Share({:?}))", share.0));
         let prepared = format!("{discard} {fill} {each} {level} {drop_caches} {fresh}");
@@ -110,24 +110,24 @@ fn entry(out: &mut String, authored: &AuthoredEntry) {
     out.push('}');
 }
 
-fn prepared(out: &mut String, preparation: &Preparation) {
-    let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = preparation;
+fn prepared(out: &mut String, preparation: &PreparationSpec) {
+    let PreparationSpec { discard, fill, each, fill_level, drop_caches, fresh } = preparation;
     let discard = match discard {
         None => "null",
-        Some(Discard::Plain) => "\"plain\"",
-        Some(Discard::Secure) => "\"secure\"",
-        Some(Discard::WhereOffered) => "\"where-offered\"",
+        Some(DiscardMode::Plain) => "\"plain\"",
+        Some(DiscardMode::Secure) => "\"secure\"",
+        Some(DiscardMode::WhereOffered) => "\"where-offered\"",
     };
     let each = match each {
-        Each::Card => "card",
-        Each::Layer => "layer",
-        Each::Run => "run",
+        PrepareScope::Card => "card",
+        PrepareScope::Layer => "layer",
+        PrepareScope::Run => "run",
     };
     let fill = match fill {
         None => "null",
-        Some(Fill::Ones) => "\"ones\"",
-        Some(Fill::Zeroes) => "\"zeroes\"",
-        Some(Fill::Random) => "\"random\"",
+        Some(FillEntry::Ones) => "\"ones\"",
+        Some(FillEntry::Zeroes) => "\"zeroes\"",
+        Some(FillEntry::Random) => "\"random\"",
     };
     let level = fill_level.map_or_else(|| "null".to_owned(), |share| share.0.to_string());
     let _ = write!(
@@ -195,7 +195,7 @@ mod tests {
     fn pins_the_canonical_text() {
         let text = "rw = \"randwrite\"\nbs = 4096\n[opts]\nb = [1, 2.5, true]\na = \"quote \\\" and é\"";
         let workload = AuthoredEntry { table: text.parse().unwrap(), content: Some("[x]\nrw=read\n".to_owned()) };
-        let preparation = Preparation { fill: Some(Fill::Ones), ..Preparation::default() };
+        let preparation = PreparationSpec { fill: Some(FillEntry::Ones), ..PreparationSpec::default() };
         let point =
             PointDefinition { workload: &workload, layer: &AuthoredEntry::default(), preparation: &preparation };
         let canonical = r#"{"format":2,"layer":{"content":null,"keys":{}},"preparation":{"discard":null,"drop-caches":false,"each":"card","fill":"ones","fill-level":null,"fresh":false},"workload":{"content":"[x]\nrw=read\n","keys":{"bs":4096,"opts":{"a":"quote \" and é","b":[1,2.5,true]},"rw":"randwrite"}}}"#;

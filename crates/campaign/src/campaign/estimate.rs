@@ -1,9 +1,9 @@
 //! How long it will take: by what the campaign says of its times, and by how long the runs before took.
 
-use super::file::{Fill, Order, Repeats};
-use super::journal::Journal;
+use super::file::{FillEntry, PointOrder, RepeatRule};
+use super::journal::CampaignProgress;
 use super::matrix::Point;
-use super::spec::{Campaign, Seat, Through};
+use super::spec::{Campaign, CardLocation, LayerKind};
 use hakaru_model::job::{Job, SizeSpec};
 use hakaru_model::units::Bytes;
 use std::time::Duration;
@@ -18,12 +18,12 @@ const MKFS: f64 = 8.0;
 const CARD: Bytes = Bytes(32_000_000_000);
 
 /// Seconds one run takes, with its cool-down.
-pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &Journal) -> f64 {
+pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgress) -> f64 {
     let workload = &campaign.workloads[point.workload];
     if let Some(seconds) = journal.pace(&workload.name) {
         return seconds;
     }
-    if let Seat::Sim(_) = campaign.cards[point.card].seat {
+    if let CardLocation::Sim(_) = campaign.cards[point.card].seat {
         return 0.0;
     }
     let phases = workload.scenario.phases.iter().map(|phase| phase.jobs.iter().map(job_seconds).fold(0.0, f64::max));
@@ -49,16 +49,20 @@ fn job_seconds(job: &Job) -> f64 {
 
 /// Seconds it takes to prepare a card for a stretch of runs through one layer; `first` of the card.
 pub fn preparation_seconds(campaign: &Campaign, card: usize, layer: usize, first: bool, size: Option<Bytes>) -> f64 {
-    if !matches!(campaign.cards[card].seat, Seat::Reader { .. }) {
+    if !matches!(campaign.cards[card].seat, CardLocation::Reader { .. }) {
         return 0.0;
     }
     let preparation = &campaign.preparation;
-    let whole = first || preparation.each != super::file::Each::Card;
+    let whole = first || preparation.each != super::file::PrepareScope::Card;
     let fill = match preparation.fill {
-        Some(Fill::Ones | Fill::Zeroes | Fill::Random) if whole => size.unwrap_or(CARD).0 as f64 / SEQUENTIAL,
+        Some(FillEntry::Ones | FillEntry::Zeroes | FillEntry::Random) if whole => {
+            size.unwrap_or(CARD).0 as f64 / SEQUENTIAL
+        }
         _ => 0.0,
     };
-    let Through::Fs(_) = campaign.layers[layer].through else { return fill };
+    let LayerKind::Fs(_) = campaign.layers[layer].through else {
+        return fill;
+    };
     let level = preparation.fill_level.map_or(0.0, |share| share.0 * size.unwrap_or(CARD).0 as f64 / SEQUENTIAL);
     // The files of the workloads are laid out once.
     let files = campaign.workloads.iter().flat_map(|w| &w.scenario.phases).flat_map(|phase| &phase.jobs);
@@ -75,7 +79,7 @@ pub fn preparation_bytes(campaign: &Campaign, layer: usize, whole: bool, size: O
     let Some(size) = size else { return Bytes(0) };
     let fill = if whole && campaign.preparation.fill.is_some() { size.0 } else { 0 };
     let level = match (&campaign.layers[layer].through, campaign.preparation.fill_level) {
-        (Through::Fs(_), Some(share)) => (share.0 * size.0 as f64) as u64,
+        (LayerKind::Fs(_), Some(share)) => (share.0 * size.0 as f64) as u64,
         _ => 0,
     };
     Bytes(fill.saturating_add(level))
@@ -83,14 +87,20 @@ pub fn preparation_bytes(campaign: &Campaign, layer: usize, whole: bool, size: O
 
 /// Seconds that are left of a campaign at most, with the preparations between the runs; `size_of` tells the size of a
 /// card by its place, where it is known.
-pub fn left(campaign: &Campaign, journal: &Journal, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {
+pub fn left(campaign: &Campaign, journal: &CampaignProgress, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {
     let cards: f64 = campaign.wanted_cards().map(|card| card_seconds(campaign, card, journal, size_of(card))).sum();
     cards + recheck_seconds(campaign, journal, size_of)
 }
 
 /// Seconds that are left of measuring the first card again.
-pub fn recheck_seconds(campaign: &Campaign, journal: &Journal, size_of: impl Fn(usize) -> Option<Bytes>) -> f64 {
-    let Some((card, layer)) = campaign.rechecked() else { return 0.0 };
+pub fn recheck_seconds(
+    campaign: &Campaign,
+    journal: &CampaignProgress,
+    size_of: impl Fn(usize) -> Option<Bytes>,
+) -> f64 {
+    let Some((card, layer)) = campaign.rechecked() else {
+        return 0.0;
+    };
     let points = campaign.recheck_points();
     let left = (points.len() as u64).saturating_sub(journal.rechecked(campaign));
     if left == 0 {
@@ -105,7 +115,9 @@ pub fn recheck_seconds(campaign: &Campaign, journal: &Journal, size_of: impl Fn(
 /// Bytes that measuring the first card again writes at most, by what its workloads say; a time-based one by what a card is
 /// taken to do.
 pub fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
-    let Some((_, layer)) = campaign.rechecked() else { return Bytes(0) };
+    let Some((_, layer)) = campaign.rechecked() else {
+        return Bytes(0);
+    };
     let job = |job: &Job| match job.access.mix.read {
         100 => 0.0,
         read => {
@@ -122,7 +134,7 @@ pub fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
 }
 
 /// Seconds that are left of one card at most; `size` is its size, where it is known.
-pub fn card_seconds(campaign: &Campaign, card: usize, journal: &Journal, size: Option<Bytes>) -> f64 {
+pub fn card_seconds(campaign: &Campaign, card: usize, journal: &CampaignProgress, size: Option<Bytes>) -> f64 {
     let key = journal.key_of(&campaign.cards[card].label);
     let most = campaign.repeats.most();
     let mut seconds = 0.0;
@@ -154,7 +166,7 @@ fn preparations(campaign: &Campaign, runs: u32, layers: usize) -> f64 {
         (0, ..) => 0.0,
         (_, true, _) => f64::from(runs),
         // The run before went through another layer as often as not, and oftener the more layers there are.
-        (_, _, Order::Shuffled) if layers > 1 => (f64::from(runs) * (1.0 - 1.0 / layers as f64)).max(1.0),
+        (_, _, PointOrder::Shuffled) if layers > 1 => (f64::from(runs) * (1.0 - 1.0 / layers as f64)).max(1.0),
         _ => 1.0,
     }
 }
@@ -171,11 +183,11 @@ pub fn words(time: Duration) -> String {
 }
 
 /// What repeats will be, in words.
-pub fn repeats_in_words(repeats: Repeats) -> String {
+pub fn repeats_in_words(repeats: RepeatRule) -> String {
     match repeats {
-        Repeats::Times(1) => "once".to_owned(),
-        Repeats::Times(n) => format!("{n} times"),
-        Repeats::Until(until) => format!(
+        RepeatRule::Times(1) => "once".to_owned(),
+        RepeatRule::Times(n) => format!("{n} times"),
+        RepeatRule::Until(until) => format!(
             "until the 95 % interval of the mean is within ± {} %, {} to {} times",
             until.until.0 * 100.0,
             until.at_least,

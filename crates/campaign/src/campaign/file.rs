@@ -43,10 +43,10 @@ pub struct CampaignFile {
     pub seed: Option<u64>,
     /// How often each point is measured: a number, or until its mean is known well enough.
     #[serde(default)]
-    pub repeats: Repeats,
+    pub repeats: RepeatRule,
     /// In which order.
     #[serde(default)]
-    pub order: Order,
+    pub order: PointOrder,
     /// In which order cards are measured; one after another when left out.
     pub card_order: Option<Spanned<CardOrder>>,
     /// Measures the first layer of the first card again at the end; false when left out.
@@ -61,18 +61,18 @@ pub struct CampaignFile {
     pub layer: Vec<LayerEntry>,
     /// What is done to the storage before it is measured.
     #[serde(default)]
-    pub preparation: Preparation,
+    pub preparation: PreparationSpec,
     /// What is measured.
     #[serde(default)]
     pub workload: Vec<Spanned<WorkloadEntry>>,
     /// When to stop.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: CampaignLimits,
 }
 
 /// How often each point is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Repeats {
+pub enum RepeatRule {
     /// So often.
     Times(u32),
     /// Until half the 95 % confidence interval of the mean is under a share of it.
@@ -103,27 +103,27 @@ pub const MOST_REPEATS: u32 = 10_000;
 /// differ by 1 to 5 %, `until = "2 %"`, 95 % intervals cover the truth in 88 to 94 % of campaigns, and with three in 90 to 95 %.
 pub const FEWEST_UNTIL: u32 = 3;
 
-impl Default for Repeats {
+impl Default for RepeatRule {
     fn default() -> Self {
-        Repeats::Times(3)
+        RepeatRule::Times(3)
     }
 }
 
-impl Repeats {
+impl RepeatRule {
     /// The most there can be.
     pub fn most(self) -> u32 {
         match self {
-            Repeats::Times(n) => n,
-            Repeats::Until(until) => until.at_most,
+            RepeatRule::Times(n) => n,
+            RepeatRule::Until(until) => until.at_most,
         }
     }
 
-    fn sound<E: de::Error>(self) -> Result<Repeats, E> {
+    fn sound<E: de::Error>(self) -> Result<RepeatRule, E> {
         match self {
-            Repeats::Times(n) if !(1..=MOST_REPEATS).contains(&n) => {
+            RepeatRule::Times(n) if !(1..=MOST_REPEATS).contains(&n) => {
                 Err(E::custom(format!("{n} repeats cannot be done: 1 to {MOST_REPEATS} can")))
             }
-            Repeats::Until(Until { at_least, at_most, .. })
+            RepeatRule::Until(Until { at_least, at_most, .. })
                 if at_least < FEWEST_UNTIL || at_most < at_least || at_most > MOST_REPEATS =>
             {
                 let wanted = format!(
@@ -136,8 +136,8 @@ impl Repeats {
     }
 }
 
-impl<'de> Deserialize<'de> for Repeats {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Repeats, D::Error> {
+impl<'de> Deserialize<'de> for RepeatRule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RepeatRule, D::Error> {
         deserializer.deserialize_any(RepeatsVisitor)
     }
 }
@@ -145,25 +145,25 @@ impl<'de> Deserialize<'de> for Repeats {
 struct RepeatsVisitor;
 
 impl<'de> de::Visitor<'de> for RepeatsVisitor {
-    type Value = Repeats;
+    type Value = RepeatRule;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number such as 10, or { until = \"2 %\", at-least = 3, at-most = 20 }")
     }
 
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Repeats, E> {
-        Repeats::Times(u32::try_from(number).unwrap_or(0)).sound()
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<RepeatRule, E> {
+        RepeatRule::Times(u32::try_from(number).unwrap_or(0)).sound()
     }
 
-    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Repeats, A::Error> {
-        Repeats::Until(Until::deserialize(MapAccessDeserializer::new(map))?).sound()
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<RepeatRule, A::Error> {
+        RepeatRule::Until(Until::deserialize(MapAccessDeserializer::new(map))?).sound()
     }
 }
 
 /// In which order the points of a card are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum PointOrder {
     /// All repeats of a workload, then the next workload, then the next layer: the fewest preparations.
     #[default]
     Blocked,
@@ -255,7 +255,7 @@ pub struct LayerEntry {
     #[serde(default)]
     pub discard: bool,
     /// Makes a partition table with one partition first: `mbr` or `gpt`.
-    pub partition: Option<Table>,
+    pub partition: Option<PartitionTableEntry>,
     /// At most so many bytes a file, as FAT has it.
     pub size: Option<Size>,
 }
@@ -263,7 +263,7 @@ pub struct LayerEntry {
 /// Kinds of partition tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Table {
+pub enum PartitionTableEntry {
     /// The old one of PCs.
     Mbr,
     /// The one of UEFI.
@@ -273,14 +273,14 @@ pub enum Table {
 /// What is done to the storage before it is measured.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Preparation {
+pub struct PreparationSpec {
     /// Discards the whole card.
-    pub discard: Option<Discard>,
+    pub discard: Option<DiscardMode>,
     /// Overwrites the whole card.
-    pub fill: Option<Fill>,
+    pub fill: Option<FillEntry>,
     /// How often: once a card, before each layer, or before each run.
     #[serde(default)]
-    pub each: Each,
+    pub each: PrepareScope,
     /// Uses up so much of a file system before it is measured: 99 % at most.
     #[serde(default, deserialize_with = "level")]
     pub fill_level: Option<Share>,
@@ -292,10 +292,10 @@ pub struct Preparation {
     pub fresh: bool,
 }
 
-impl Preparation {
+impl PreparationSpec {
     /// Whether no two runs share a preparation.
     pub fn each_run_anew(&self) -> bool {
-        self.fresh || self.each == Each::Run
+        self.fresh || self.each == PrepareScope::Run
     }
 }
 
@@ -314,7 +314,7 @@ fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Share>, D:
 /// How a card is discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Discard {
+pub enum DiscardMode {
     /// Plainly; a card that takes none is an error.
     Plain,
     /// So that the data is gone.
@@ -326,7 +326,7 @@ pub enum Discard {
 /// What a card is overwritten with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fill {
+pub enum FillEntry {
     /// 0xff: what erased flash reads as.
     Ones,
     /// 0x00.
@@ -338,7 +338,7 @@ pub enum Fill {
 /// How often the whole card is prepared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Each {
+pub enum PrepareScope {
     /// Once.
     #[default]
     Card,
@@ -351,7 +351,7 @@ pub enum Each {
 /// When to stop; a later run goes on from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Limits {
+pub struct CampaignLimits {
     /// Begins no run that would end after so much time.
     pub time: Option<Time>,
     /// Leaves a card alone once so much was written to it by this campaign.
@@ -368,7 +368,7 @@ pub struct WorkloadEntry {
     #[serde(default)]
     pub suite: Vec<Spanned<String>>,
     /// Of the suite: how long each takes, `quick` or `standard`.
-    pub pace: Option<Pace>,
+    pub pace: Option<SuitePace>,
     /// A fio job file.
     pub fio: Option<Spanned<PathBuf>>,
     /// The text of a fio job file.
@@ -422,7 +422,7 @@ pub struct WorkloadEntry {
 /// How long a workload of the suite takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pace {
+pub enum SuitePace {
     /// A first impression.
     Quick,
     /// As published comparisons do it.

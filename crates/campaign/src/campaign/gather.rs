@@ -1,14 +1,14 @@
 //! From the store to what a campaign says: the runs that count, put together card by card, and all that follows.
 
 use super::estimate::repeats_in_words;
-use super::file::{CardOrder, Each, Order, Preparation, Repeats};
-use super::journal::{Trust, counts};
+use super::file::{CardOrder, PointOrder, PreparationSpec, PrepareScope, RepeatRule};
+use super::journal::{RunStatus, counts};
 use super::matrix::RECHECK;
 use super::runner::WHOLE_HOST;
-use super::spec::{Campaign, Card, Layer, Through};
+use super::spec::{Campaign, Card, Layer, LayerKind};
 use hakaru_analysis::campaign::Circumstances;
-use hakaru_analysis::claims::{Given, check_claims, claims_of};
-use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, Prepared, Recheck, Weakness};
+use hakaru_analysis::claims::{ClaimContext, check_claims, claims_of};
+use hakaru_model::campaign::{CampaignSummary, CardSummary, FailedRun, LayerSummary, PreparedStep, Recheck, Weakness};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{BusLimit, Claim, Comparison, Summary, Verdict};
 use hakaru_model::record::{Outcome, RunRecord};
@@ -20,7 +20,7 @@ const NAMED_FAILURES: usize = 20;
 
 /// What was measured of one card, before anything is concluded.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct CardMeasurements {
     /// What to call it.
     pub name: String,
     /// What it answers to.
@@ -32,21 +32,21 @@ pub struct Measured {
     /// What else is known of it.
     pub facts: Vec<(String, String)>,
     /// Name of the layer, all workloads through it, and what was done before.
-    pub layers: Vec<(String, Summary, Vec<Prepared>)>,
+    pub layers: Vec<(String, Summary, Vec<PreparedStep>)>,
 }
 
 /// Puts together what is stored of a campaign, and `more` that comes from elsewhere, such as published figures.
 ///
 /// # Errors
 /// When the database, or a record in it, cannot be read.
-pub fn gather(campaign: &Campaign, store: &Store, more: Vec<Measured>) -> Result<CampaignSummary, FindError> {
+pub fn gather(campaign: &Campaign, store: &Store, more: Vec<CardMeasurements>) -> Result<CampaignSummary, FindError> {
     let mut summary = empty(campaign);
     let mut points = Points::default();
     for row in store.points(&campaign.id)? {
         match counts(campaign, &row) {
-            Some(Trust::Counts) => points.add(row),
-            Some(Trust::HalfDone) => fail(&mut summary, &row, store)?,
-            Some(Trust::OtherDefinition) | None => summary.other_definition += 1,
+            Some(RunStatus::Counts) => points.add(row),
+            Some(RunStatus::HalfDone) => fail(&mut summary, &row, store)?,
+            Some(RunStatus::OtherDefinition) | None => summary.other_definition += 1,
         }
     }
     let several = points.hosts() > 1;
@@ -148,10 +148,11 @@ const APART: f64 = 0.25;
 
 impl CardSequence {
     /// Whether any two cards ran one after another, rather than in turns. Simulated cards run in a time of their own.
-    fn is_sequential(&self, cards: &[Measured]) -> bool {
+    fn is_sequential(&self, cards: &[CardMeasurements]) -> bool {
         let real = |host: &str, layer: &str| -> Vec<&str> {
             let is_real = |summary: &Summary| !summary.caveats.contains(&Caveat::Simulated);
-            let through = |card: &&Measured| card.layers.iter().any(|(name, of, _)| name == layer && is_real(of));
+            let through =
+                |card: &&CardMeasurements| card.layers.iter().any(|(name, of, _)| name == layer && is_real(of));
             cards.iter().filter(|card| card.host == host).filter(through).map(|card| card.key.as_str()).collect()
         };
         self.0.iter().any(|((host, layer), runs)| {
@@ -170,16 +171,18 @@ fn apart(runs: &[String], a: &str, b: &str) -> f64 {
         let places: Vec<f64> = (0..both.len()).filter(|&i| both[i] == of).map(|i| i as f64).collect();
         (places.len() > 1).then(|| places.iter().sum::<f64>() / places.len() as f64)
     };
-    let (Some(of_a), Some(of_b)) = (middle(a), middle(b)) else { return 0.0 };
+    let (Some(of_a), Some(of_b)) = (middle(a), middle(b)) else {
+        return 0.0;
+    };
     (of_a - of_b).abs() / both.len() as f64
 }
 
 /// The recheck of a card, layer by layer.
-fn recheck(cards: &[Measured], again: &Measured) -> Vec<Recheck> {
+fn recheck(cards: &[CardMeasurements], again: &CardMeasurements) -> Vec<Recheck> {
     let Some(first) = cards.iter().find(|card| (&card.host, &card.key) == (&again.host, &again.key)) else {
         return Vec::new();
     };
-    let of_layer = |(layer, second, _): &(String, Summary, Vec<Prepared>)| {
+    let of_layer = |(layer, second, _): &(String, Summary, Vec<PreparedStep>)| {
         let (_, before, _) = first.layers.iter().find(|(name, ..)| name == layer)?;
         let costs = hakaru_analysis::layer_costs(&[(layer.as_str(), before, second)]).pop()?;
         let comparisons = costs.into_iter().map(|cost| cost.comparison).collect();
@@ -231,7 +234,7 @@ fn measured(
     several_hosts: bool,
     circumstances: &mut Circumstances,
     unreadable: &mut Vec<FailedRun>,
-) -> Result<Measured, FindError> {
+) -> Result<CardMeasurements, FindError> {
     let label = label_of(&cells);
     let card = campaign.cards.iter().find(|card| card.label == label);
     let name = if label.is_empty() { key } else { &label };
@@ -240,7 +243,9 @@ fn measured(
         let mut parts = Vec::new();
         let mut prepared = Vec::new();
         for workload in &campaign.workloads {
-            let Some(rows) = cells.get(&(layer.name.clone(), workload.name.clone())) else { continue };
+            let Some(rows) = cells.get(&(layer.name.clone(), workload.name.clone())) else {
+                continue;
+            };
             let found = in_time(rows).map(|row| (row.run.clone(), store.run(&row.run)));
             let Readable { records, unreadable: left_out } = Readable::collect(found)?;
             let point = |id: &str| rows.values().find(|row| row.run == id).map(point_words).unwrap_or_default();
@@ -262,7 +267,7 @@ fn measured(
             layers.push((layer.name.clone(), whole, prepared));
         }
     }
-    Ok(Measured {
+    Ok(CardMeasurements {
         name: if several_hosts { format!("{name} on {host}") } else { name.to_owned() },
         key: key.to_owned(),
         host: host.to_owned(),
@@ -281,7 +286,7 @@ fn in_time(rows: &BTreeMap<u32, PointRow>) -> impl Iterator<Item = &PointRow> {
 }
 
 /// Keeps what was done before the first run, and the speed along the card wherever it was written down.
-fn note_preparation(prepared: &mut Vec<Prepared>, records: &[RunRecord]) {
+fn note_preparation(prepared: &mut Vec<PreparedStep>, records: &[RunRecord]) {
     for point in records.iter().filter_map(|record| record.campaign.as_ref()) {
         if prepared.is_empty() {
             prepared.clone_from(&point.prepared);
@@ -326,7 +331,7 @@ fn empty(campaign: &Campaign) -> CampaignSummary {
     // The figures are those of `stopping_once_an_interval_is_narrow_costs_a_few_percent_of_coverage` in the analysis.
     let stopping = "points were repeated until their means were known, which favours samples that happen to be narrow: \
                     95 % intervals then cover the truth in 90 to 95 % of campaigns";
-    let notes = if matches!(campaign.repeats, Repeats::Until(_)) { vec![stopping.to_owned()] } else { Vec::new() };
+    let notes = if matches!(campaign.repeats, RepeatRule::Until(_)) { vec![stopping.to_owned()] } else { Vec::new() };
     CampaignSummary {
         notes,
         id: campaign.id.clone(),
@@ -347,9 +352,9 @@ fn kept_caches(summary: &CampaignSummary) -> bool {
 /// How it was done, in words; `emptied` says whether the caches of the host were, before each run that was to have it so.
 fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     let order = match campaign.order {
-        Order::Blocked => "all repeats of a workload, then the next workload, then the next layer",
-        Order::Interleaved => "one repeat of each workload in turn, layer by layer",
-        Order::Shuffled => "drawn by the seed",
+        PointOrder::Blocked => "all repeats of a workload, then the next workload, then the next layer",
+        PointOrder::Interleaved => "one repeat of each workload in turn, layer by layer",
+        PointOrder::Shuffled => "drawn by the seed",
     };
     let mut lines = vec![
         ("Repeats".to_owned(), format!("each point {}", repeats_in_words(campaign.repeats))),
@@ -364,11 +369,11 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
     if campaign.cards.len() > 1 {
         lines.push(("Order of the cards".to_owned(), cards.to_owned()));
     }
-    let Preparation { discard, fill, each, fill_level, drop_caches, fresh } = &campaign.preparation;
+    let PreparationSpec { discard, fill, each, fill_level, drop_caches, fresh } = &campaign.preparation;
     let often = match each {
-        Each::Card => "once a card",
-        Each::Layer => "before each layer",
-        Each::Run => "before each run",
+        PrepareScope::Card => "once a card",
+        PrepareScope::Layer => "before each layer",
+        PrepareScope::Run => "before each run",
     };
     let mut prepared: Vec<String> = Vec::new();
     prepared.extend(discard.map(|how| format!("discarded ({how:?}) {often}").to_lowercase()));
@@ -379,7 +384,7 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
         false => "caches of the host were to be emptied before each run, and were not before all (see the caveats)",
     };
     prepared.extend(drop_caches.then(|| caches.to_owned()));
-    prepared.extend((*fresh || *each == Each::Run).then(|| "a fresh file system for each run".to_owned()));
+    prepared.extend((*fresh || *each == PrepareScope::Run).then(|| "a fresh file system for each run".to_owned()));
     if !prepared.is_empty() {
         lines.push(("Preparation".to_owned(), prepared.join("; ")));
     }
@@ -393,7 +398,7 @@ fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)> {
 
 fn layer_words(layer: &Layer) -> Option<(String, String)> {
     let mut words = Vec::new();
-    if let Through::Fs(spec) = &layer.through {
+    if let LayerKind::Fs(spec) = &layer.through {
         words.push(format!("{}, made anew", spec.fs));
         words.extend(spec.partition.map(|table| format!("in one partition ({table:?})").to_lowercase()));
         words.extend((!spec.mkfs.is_empty()).then(|| format!("mkfs options {}", spec.mkfs.join(" "))));
@@ -404,12 +409,12 @@ fn layer_words(layer: &Layer) -> Option<(String, String)> {
 }
 
 /// All that follows from what was measured.
-fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<Measured>) {
+fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<CardMeasurements>) {
     let rules = hakaru_analysis::default_rules();
-    for Measured { name, key, host, printed, facts, layers } in cards {
+    for CardMeasurements { name, key, host, printed, facts, layers } in cards {
         let raw = layers.iter().find(|(_, summary, _)| summary.target.filesystem.is_none()).or(layers.first());
         let claims = raw.map(|(_, summary, prepared)| {
-            let given = Given { erased: each_run_was_erased(campaign, prepared) };
+            let given = ClaimContext { erased: each_run_was_erased(campaign, prepared) };
             let mut all = claims_of(&summary.target);
             all.extend(printed.iter().filter(|claim| !all.contains(claim)).copied().collect::<Vec<_>>());
             check_claims(summary, &all, given)
@@ -444,11 +449,11 @@ fn conclude(campaign: &Campaign, summary: &mut CampaignSummary, cards: Vec<Measu
 /// Whether each run began on a card that had just been discarded as a whole, and not been written to since.
 ///
 /// A fill does not count, whatever its bytes: the firmware of the card has to keep what was written.
-fn each_run_was_erased(campaign: &Campaign, prepared: &[Prepared]) -> bool {
-    let Preparation { each, fill, fill_level, .. } = &campaign.preparation;
+fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
+    let PreparationSpec { each, fill, fill_level, .. } = &campaign.preparation;
     // Where it was discarded only if the card takes it, what was done says whether it did.
     let discarded = prepared.iter().any(|step| step.what.starts_with("discarded"));
-    *each == Each::Run && fill.is_none() && fill_level.is_none() && discarded
+    *each == PrepareScope::Run && fill.is_none() && fill_level.is_none() && discarded
 }
 
 /// The bare device where any card was measured through it, else the first layer; `None` when there is but one.
@@ -465,11 +470,11 @@ fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
     let mut found = Vec::new();
     let planned = campaign.cells();
     // Repeats that end when the mean is known have no number that is missing.
-    if matches!(campaign.repeats, Repeats::Times(_)) && runs < planned {
+    if matches!(campaign.repeats, RepeatRule::Times(_)) && runs < planned {
         found.push(Weakness::Unfinished { runs, planned });
     }
     let several = campaign.repeats.most() > 1 && campaign.workloads.len() > 1;
-    if campaign.order == Order::Blocked && several && runs > 0 {
+    if campaign.order == PointOrder::Blocked && several && runs > 0 {
         found.push(Weakness::Blocked);
     }
     found

@@ -3,10 +3,10 @@
 //! There is no journal file: the store is the journal. A run and its point are stored in one transaction, so there is no
 //! moment at which a run is there and not known, or known and not there.
 
-use super::file::{Repeats, Until};
+use super::file::{RepeatRule, Until};
 use super::matrix::{Point, RECHECK};
-use super::spec::{Campaign, Layer, Workload};
-use hakaru_analysis::stats::{self, Moments};
+use super::spec::{Campaign, CampaignWorkload, Layer};
+use hakaru_analysis::stats::{self, SampleMoments};
 use hakaru_model::finding::Summary;
 use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Store, StoreError};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One card, layer and workload.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cell {
+pub struct PointKey {
     /// What the card answers to.
     pub card: String,
     /// Layer.
@@ -25,7 +25,7 @@ pub struct Cell {
 
 /// What is stored of one cell.
 #[derive(Clone, Debug, Default)]
-struct Stored {
+struct StoredPoint {
     series: String,
     repeats: BTreeSet<u32>,
     runs: Vec<String>,
@@ -36,7 +36,7 @@ struct Stored {
     rates: Option<BTreeMap<String, Vec<f64>>>,
 }
 
-impl Stored {
+impl StoredPoint {
     /// Adds a repeat. Returns whether it is a new one of the campaign itself, and not of its recheck.
     fn add(&mut self, repeat: u32, series: &str) -> bool {
         let recheck = repeat >= RECHECK;
@@ -51,8 +51,8 @@ impl Stored {
 
 /// What is stored of a campaign.
 #[derive(Clone, Debug, Default)]
-pub struct Journal {
-    cells: BTreeMap<Cell, Stored>,
+pub struct CampaignProgress {
+    cells: BTreeMap<PointKey, StoredPoint>,
     /// Which card answers to a label.
     keys: BTreeMap<String, String>,
     /// Bytes that runs wrote to each card, and, where the campaign limits that, what made it ready for them.
@@ -67,15 +67,15 @@ pub struct Journal {
 /// turns): what the first one took, with
 /// all that belongs to it.
 #[derive(Default)]
-struct Strides {
-    last: Option<(Cell, i64)>,
+struct RunIntervals {
+    last: Option<(PointKey, i64)>,
     /// Whether the next run is one of another card.
     cards_in_turns: bool,
 }
 
-impl Strides {
+impl RunIntervals {
     /// The workload of the run before, and its seconds.
-    fn next(&mut self, cell: &Cell, started_unix_ms: i64) -> Option<(String, f64)> {
+    fn next(&mut self, cell: &PointKey, started_unix_ms: i64) -> Option<(String, f64)> {
         let (before, began) = self.last.replace((cell.clone(), started_unix_ms))?;
         let together = before.layer == cell.layer && (self.cards_in_turns || before.card == cell.card);
         together.then(|| (before.workload, (started_unix_ms - began) as f64 / 1e3))
@@ -88,33 +88,35 @@ impl Strides {
 }
 
 /// Which stored runs count: ended well, here, and by the definition of today.
-pub(super) fn counts(campaign: &Campaign, row: &PointRow) -> Option<Trust> {
+pub(super) fn counts(campaign: &Campaign, row: &PointRow) -> Option<RunStatus> {
     let layer = campaign.layers.iter().position(|layer| layer.name == row.layer);
     let workload = campaign.workloads.iter().position(|workload| workload.name == row.workload);
-    let (Some(layer), Some(workload)) = (layer, workload) else { return None };
+    let (Some(layer), Some(workload)) = (layer, workload) else {
+        return None;
+    };
     Some(match (campaign.definition(layer, workload).matches(&row.definition), row.outcome) {
-        (false, _) => Trust::OtherDefinition,
-        (true, OutcomeKind::Completed) => Trust::Counts,
-        (true, _) => Trust::HalfDone,
+        (false, _) => RunStatus::OtherDefinition,
+        (true, OutcomeKind::Completed) => RunStatus::Counts,
+        (true, _) => RunStatus::HalfDone,
     })
 }
 
 /// Whether a stored run counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum RunStatus {
     Counts,
     HalfDone,
     OtherDefinition,
 }
 
-impl Journal {
+impl CampaignProgress {
     /// Reads what is stored of a campaign and was measured on this host.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<Journal, StoreError> {
-        let mut journal = Journal::default();
-        let mut strides = Strides { cards_in_turns: campaign.card_order.takes_turns(), ..Strides::default() };
+    pub fn read(campaign: &Campaign, store: &Store, host: &str) -> Result<CampaignProgress, StoreError> {
+        let mut journal = CampaignProgress::default();
+        let mut strides = RunIntervals { cards_in_turns: campaign.card_order.takes_turns(), ..RunIntervals::default() };
         // Reading what was written besides the runs means reading all records, so it is done only where it matters.
         if campaign.limits.written.is_some() {
             journal.written.extend(store.written_besides(&campaign.id, host)?);
@@ -126,17 +128,17 @@ impl Journal {
             let written = journal.written.entry(row.card.clone()).or_default();
             *written = written.saturating_add(row.written);
             match counts(campaign, &row) {
-                Some(Trust::Counts) => {}
-                Some(Trust::OtherDefinition) => {
+                Some(RunStatus::Counts) => {}
+                Some(RunStatus::OtherDefinition) => {
                     journal.other += 1;
                     continue;
                 }
-                Some(Trust::HalfDone) | None => {
+                Some(RunStatus::HalfDone) | None => {
                     strides.interrupted();
                     continue;
                 }
             }
-            let cell = Cell { card: row.card, layer: row.layer, workload: row.workload };
+            let cell = PointKey { card: row.card, layer: row.layer, workload: row.workload };
             if let Some((workload, seconds)) = strides.next(&cell, row.started_unix_ms) {
                 journal.paces.entry(workload).or_default().push(seconds);
             }
@@ -150,34 +152,38 @@ impl Journal {
     }
 
     /// Whether a repeat of a cell is stored.
-    pub fn has(&self, cell: &Cell, repeat: u32) -> bool {
+    pub fn has(&self, cell: &PointKey, repeat: u32) -> bool {
         self.cells.get(cell).is_some_and(|stored| stored.repeats.contains(&repeat) || stored.rechecks.contains(&repeat))
     }
 
     /// How many repeats of a cell are stored.
-    pub fn repeats(&self, key: &str, layer: &Layer, workload: &Workload) -> u32 {
+    pub fn repeats(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
         let (layer, workload) = (layer.name.clone(), workload.name.clone());
-        let cell = Cell { card: key.to_owned(), layer, workload };
+        let cell = PointKey { card: key.to_owned(), layer, workload };
         self.cells.get(&cell).map_or(0, |stored| stored.repeats.len() as u32)
     }
 
     /// How many repeats of the recheck of a cell are stored.
-    fn rechecks(&self, key: &str, layer: &Layer, workload: &Workload) -> u32 {
+    fn rechecks(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
         let (layer, workload) = (layer.name.clone(), workload.name.clone());
-        let cell = Cell { card: key.to_owned(), layer, workload };
+        let cell = PointKey { card: key.to_owned(), layer, workload };
         self.cells.get(&cell).map_or(0, |stored| stored.rechecks.len() as u32)
     }
 
     /// Stored runs of the recheck.
     pub fn rechecked(&self, campaign: &Campaign) -> u64 {
-        let Some((card, layer)) = campaign.rechecked() else { return 0 };
-        let Some(key) = self.key_of(&campaign.cards[card].label) else { return 0 };
+        let Some((card, layer)) = campaign.rechecked() else {
+            return 0;
+        };
+        let Some(key) = self.key_of(&campaign.cards[card].label) else {
+            return 0;
+        };
         let workloads = campaign.wanted_workloads().map(|workload| &campaign.workloads[workload]);
         workloads.map(|workload| u64::from(self.rechecks(key, &campaign.layers[layer], workload))).sum()
     }
 
     /// The series of a cell or of its recheck, once there is one.
-    pub fn series(&self, cell: &Cell, recheck: bool) -> Option<String> {
+    pub fn series(&self, cell: &PointKey, recheck: bool) -> Option<String> {
         let stored = self.cells.get(cell)?;
         let series = if recheck { &stored.recheck_series } else { &stored.series };
         Some(series.clone()).filter(|series| !series.is_empty())
@@ -231,7 +237,9 @@ impl Journal {
 
     /// Notes what a run wrote to its card, whether or not it counts, and what laying out its files did.
     pub fn note_written_by(&mut self, record: &RunRecord) {
-        let Some(point) = &record.campaign else { return };
+        let Some(point) = &record.campaign else {
+            return;
+        };
         let bytes = record.phases.iter().flat_map(|phase| &phase.workers).map(|worker| worker.ops.write.bytes);
         self.note_written(&point.card, bytes.fold(point.laid_out.0, u64::saturating_add));
     }
@@ -257,7 +265,7 @@ impl Journal {
     }
 
     /// Notes a run that was stored and counts.
-    pub fn note(&mut self, cell: &Cell, label: &str, record: &RunRecord) {
+    pub fn note(&mut self, cell: &PointKey, label: &str, record: &RunRecord) {
         self.note_key(label, &cell.card);
         let stored = self.cells.entry(cell.clone()).or_default();
         let repeat = record.campaign.as_ref().map_or(record.repeat, |point| point.repeat);
@@ -273,7 +281,13 @@ impl Journal {
     ///
     /// # Errors
     /// When stored runs, on which that depends, cannot be read.
-    pub fn is_open(&mut self, repeats: Repeats, cell: &Cell, point: &Point, store: &Store) -> Result<bool, FindError> {
+    pub fn is_open(
+        &mut self,
+        repeats: RepeatRule,
+        cell: &PointKey,
+        point: &Point,
+        store: &Store,
+    ) -> Result<bool, FindError> {
         if self.has(cell, point.repeat) {
             return Ok(false);
         }
@@ -283,13 +297,15 @@ impl Journal {
             return Ok(point.repeat - RECHECK < first);
         }
         match repeats {
-            Repeats::Times(_) => Ok(true),
-            Repeats::Until(until) => Ok(!self.is_known(until, cell, store)?),
+            RepeatRule::Times(_) => Ok(true),
+            RepeatRule::Until(until) => Ok(!self.is_known(until, cell, store)?),
         }
     }
 
-    fn is_known(&mut self, until: Until, cell: &Cell, store: &Store) -> Result<bool, FindError> {
-        let Some(stored) = self.cells.get_mut(cell) else { return Ok(false) };
+    fn is_known(&mut self, until: Until, cell: &PointKey, store: &Store) -> Result<bool, FindError> {
+        let Some(stored) = self.cells.get_mut(cell) else {
+            return Ok(false);
+        };
         if (stored.repeats.len() as u32) < until.at_least {
             return Ok(false);
         }
@@ -305,7 +321,7 @@ impl Journal {
             stored.rates = Some(rates);
         }
         let close = |values: &Vec<f64>| {
-            let error = Moments::of(values).and_then(|m| stats::relative_error(&m, stats::LEVEL));
+            let error = SampleMoments::of(values).and_then(|m| stats::relative_error(&m, stats::LEVEL));
             error.is_some_and(|error| error <= until.until.0)
         };
         Ok(stored.rates.iter().flatten().all(|(_, values)| close(values)))
@@ -328,8 +344,8 @@ mod tests {
     #[test]
     fn a_run_takes_the_time_to_the_next_whatever_that_is() {
         let cell =
-            |layer: &str, workload: &str| Cell { card: "a".into(), layer: layer.into(), workload: workload.into() };
-        let mut strides = Strides::default();
+            |layer: &str, workload: &str| PointKey { card: "a".into(), layer: layer.into(), workload: workload.into() };
+        let mut strides = RunIntervals::default();
         // Workloads in turn, as in an interleaved campaign.
         assert_eq!(strides.next(&cell("raw", "write"), 0), None);
         assert_eq!(strides.next(&cell("raw", "read"), 60_000), Some(("write".into(), 60.0)));

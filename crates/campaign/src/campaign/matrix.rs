@@ -1,6 +1,6 @@
 //! The points of a campaign, and the order in which they are measured.
 
-use super::file::{CardOrder, Order};
+use super::file::{CardOrder, PointOrder};
 use super::spec::Campaign;
 use hakaru_model::rng::Rng;
 
@@ -37,17 +37,17 @@ impl Campaign {
         let mut points = Vec::new();
         for &layer in &layers {
             match self.order {
-                Order::Blocked | Order::Shuffled => {
+                PointOrder::Blocked | PointOrder::Shuffled => {
                     let cells = workloads.clone().flat_map(|workload| repeats.clone().map(move |r| (workload, r)));
                     points.extend(cells.map(|(workload, repeat)| Point { card, layer, workload, repeat }));
                 }
-                Order::Interleaved => {
+                PointOrder::Interleaved => {
                     let cells = repeats.clone().flat_map(|repeat| workloads.clone().map(move |w| (w, repeat)));
                     points.extend(cells.map(|(workload, repeat)| Point { card, layer, workload, repeat }));
                 }
             }
         }
-        if self.order == Order::Shuffled {
+        if self.order == PointOrder::Shuffled {
             shuffle(&mut points, Rng::fork(self.seed, card as u64));
         }
         points
@@ -62,15 +62,15 @@ impl Campaign {
         let mut cells: Vec<(usize, usize, u32)> = Vec::new();
         for layer in self.wanted_layers() {
             match self.order {
-                Order::Blocked | Order::Shuffled => {
+                PointOrder::Blocked | PointOrder::Shuffled => {
                     cells.extend(workloads.clone().flat_map(|w| repeats.clone().map(move |r| (layer, w, r))));
                 }
-                Order::Interleaved => {
+                PointOrder::Interleaved => {
                     cells.extend(repeats.clone().flat_map(|r| workloads.clone().map(move |w| (layer, w, r))));
                 }
             }
         }
-        if self.order == Order::Shuffled {
+        if self.order == PointOrder::Shuffled {
             shuffle(&mut cells, Rng::fork(self.seed, 0));
         }
         let mut points = Vec::new();
@@ -96,7 +96,9 @@ impl Campaign {
 
     /// The points of the recheck, with as many repeats as there can be at most.
     pub fn recheck_points(&self) -> Vec<Point> {
-        let Some((card, layer)) = self.rechecked() else { return Vec::new() };
+        let Some((card, layer)) = self.rechecked() else {
+            return Vec::new();
+        };
         let mut points = self.points_of(card);
         points.retain(|point| point.layer == layer);
         points.into_iter().map(|point| Point { repeat: RECHECK + point.repeat, ..point }).collect()

@@ -8,25 +8,25 @@
 //! ```
 //! Nothing but the store remembers how far a campaign has come: a run is there or it is not.
 
-pub mod aim;
+mod card_finder;
 pub mod check;
 pub mod digest;
 pub mod estimate;
 pub mod file;
 pub mod gather;
-pub mod hands;
 mod job;
 pub mod journal;
 pub mod matrix;
+pub mod operator;
 mod outcome;
+mod prepared_target;
 pub mod published;
 pub mod quantity;
 pub mod ready;
 pub mod resolve;
+pub mod retarget;
 pub mod runner;
-mod seat;
 pub mod spec;
-mod stage;
 pub mod status;
 #[cfg(test)]
 mod testing;

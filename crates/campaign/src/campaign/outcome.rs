@@ -1,12 +1,12 @@
 //! How carrying out a campaign ends, and why it cannot go on.
 
-use crate::once::OnceError;
+use crate::single_run::OnceError;
 use hakaru_store::{FindError, StoreError};
 use std::path::PathBuf;
 
 /// How a campaign ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum CampaignOutcome {
     /// Every point is stored.
     Complete,
     /// Some points could not be measured; a later run tries them again.
@@ -19,9 +19,9 @@ pub enum End {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct CampaignResult {
     /// How it ended.
-    pub end: End,
+    pub end: CampaignOutcome,
     /// Runs that were stored now.
     pub stored: u64,
     /// Runs that count, with those from before.

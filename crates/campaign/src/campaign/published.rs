@@ -4,10 +4,10 @@
 //! `bw_unit`, `iops_mean`, `iops_stdev`, and perhaps `host`. What such a table does not say (percentiles, single runs) is
 //! not made up. Where bandwidth and IOPS contradict each other, that is said, and the figures stay as they were printed.
 
-use super::gather::{Measured, card_named};
-use super::spec::{Campaign, Workload};
+use super::gather::{CardMeasurements, card_named};
+use super::spec::{Campaign, CampaignWorkload};
 use hakaru_analysis::estimate::{estimate, published};
-use hakaru_analysis::stats::Moments;
+use hakaru_analysis::stats::SampleMoments;
 use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
 use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::{Op, SizeSpec};
@@ -26,9 +26,9 @@ pub struct TableError {
 
 /// A table that was read.
 #[derive(Clone, Debug, Default)]
-pub struct Published {
+pub struct PublishedTable {
     /// Its cards.
-    pub cards: Vec<Measured>,
+    pub cards: Vec<CardMeasurements>,
     /// What is odd about its figures, in words.
     pub notes: Vec<String>,
     /// Rows of cards, layers or workloads that the campaign does not have.
@@ -36,7 +36,7 @@ pub struct Published {
 }
 
 /// One row.
-struct Row<'a> {
+struct PublishedRow<'a> {
     card: &'a str,
     host: &'a str,
     layer: &'a str,
@@ -46,22 +46,22 @@ struct Row<'a> {
     /// Bandwidth as it was printed, with its unit.
     printed: &'a str,
     unit: &'a str,
-    workload: &'a Workload,
+    workload: &'a CampaignWorkload,
 }
 
 /// Reads the rows that belong to a campaign; `source` is what to call the table.
 ///
 /// # Errors
 /// A [`TableError`] at the first line that cannot be read.
-pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<Published, TableError> {
+pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<PublishedTable, TableError> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let head: Vec<&str> = lines.next().map(|(_, line)| line.split(',').map(str::trim).collect()).unwrap_or_default();
-    let mut found = Published::default();
+    let mut found = PublishedTable::default();
     let mut rows = Vec::new();
     for (index, line) in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let failed = |message: String| TableError { line: index + 1, message };
-        let columns = Columns { head: &head, cells: &cells };
+        let columns = TableColumns { head: &head, cells: &cells };
         match row(&columns, campaign).map_err(failed)? {
             Some(row) => rows.push(row),
             None => found.foreign += 1,
@@ -73,12 +73,12 @@ pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<Published,
     Ok(found)
 }
 
-struct Columns<'c, 'a> {
+struct TableColumns<'c, 'a> {
     head: &'c [&'a str],
     cells: &'c [&'a str],
 }
 
-impl<'a> Columns<'_, 'a> {
+impl<'a> TableColumns<'_, 'a> {
     fn get(&self, name: &str) -> Option<&'a str> {
         let place = self.head.iter().position(|head| *head == name)?;
         self.cells.get(place).copied().filter(|cell| !cell.is_empty())
@@ -89,16 +89,20 @@ impl<'a> Columns<'_, 'a> {
     }
 
     fn number(&self, name: &str) -> Result<Option<f64>, String> {
-        let Some(text) = self.get(name) else { return Ok(None) };
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
         let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
         number.map(Some).ok_or_else(|| format!("`{text}` in the column `{name}` is not a number of 0 or more"))
     }
 }
 
-fn row<'a>(columns: &Columns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<Row<'a>>, String> {
+fn row<'a>(columns: &TableColumns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<PublishedRow<'a>>, String> {
     let (card, layer) = (columns.needed("card")?, columns.needed("layer")?);
     let name = columns.needed("workload")?;
-    let Some(workload) = campaign.workloads.iter().find(|workload| workload.name == name) else { return Ok(None) };
+    let Some(workload) = campaign.workloads.iter().find(|workload| workload.name == name) else {
+        return Ok(None);
+    };
     if card_named(campaign, card).is_none() || !campaign.layers.iter().any(|known| known.name == layer) {
         return Ok(None);
     }
@@ -109,7 +113,7 @@ fn row<'a>(columns: &Columns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<R
     let stated = |mean: &str, deviation: &str, factor: f64| -> Result<Estimate, String> {
         let of = columns.number(mean)?.ok_or_else(|| format!("the column `{mean}` is missing or empty"))? * factor;
         let deviation = columns.number(deviation)?.map(|d| d * factor);
-        let moments = deviation.and_then(|d| Moments::new(runs as usize, of, d));
+        let moments = deviation.and_then(|d| SampleMoments::new(runs as usize, of, d));
         let single = || estimate(&[of]).ok_or_else(|| format!("`{mean}` is not finite"));
         let rounding = columns.get(mean).map_or(0.0, half_a_digit) * factor;
         moments.map_or_else(single, |moments| Ok(published(&moments, rounding)))
@@ -118,7 +122,7 @@ fn row<'a>(columns: &Columns<'_, 'a>, campaign: &'a Campaign) -> Result<Option<R
     let iops = stated("iops_mean", "iops_stdev", 1.0)?;
     let host = columns.get("host").unwrap_or_default();
     let printed = columns.needed("bw_mean")?;
-    Ok(Some(Row { card, host, layer, runs, bandwidth, iops, printed, unit, workload }))
+    Ok(Some(PublishedRow { card, host, layer, runs, bandwidth, iops, printed, unit, workload }))
 }
 
 /// Half of the last digit of a number as it was printed: 0.05 of `12.3`, 0.5 of `120`.
@@ -143,12 +147,14 @@ fn factor(unit: &str) -> Option<f64> {
 const TELLING_IOPS: f64 = 100.0;
 
 /// Decimal units that are binary ones by the IOPS beside them.
-fn units(rows: &[Row<'_>]) -> Vec<String> {
+fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
     for (unit, binary) in [("MB/s", 1_048_576.0 / 1e6), ("KB/s", 1.024), ("kB/s", 1.024)] {
         let told = rows.iter().filter(|row| row.unit == unit && row.iops.mean >= TELLING_IOPS);
         let ratios: Vec<f64> = told.filter_map(|row| Some(implied(row)? / row.bandwidth.mean)).collect();
-        let Some(ratio) = hakaru_analysis::stats::median(&ratios) else { continue };
+        let Some(ratio) = hakaru_analysis::stats::median(&ratios) else {
+            continue;
+        };
         if (ratio / binary - 1.0).abs() < 0.01 && (ratio - 1.0).abs() > 0.01 {
             let real = unit.replace("MB", "MiB").replace("KB", "KiB").replace("kB", "KiB");
             notes.push(format!(
@@ -165,8 +171,8 @@ fn units(rows: &[Row<'_>]) -> Vec<String> {
 const AGREES: f64 = 1.25;
 
 /// A row whose bandwidth and IOPS cannot both be right, whatever the prefixes of its unit mean.
-fn contradiction(row: &Row<'_>) -> Option<String> {
-    let Row { card, layer, printed, unit, bandwidth, iops, workload, .. } = row;
+fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
+    let PublishedRow { card, layer, printed, unit, bandwidth, iops, workload, .. } = row;
     let ratio = Some(implied(row)? / bandwidth.mean).filter(|ratio| ratio.is_finite() && iops.mean >= TELLING_IOPS)?;
     let times = ratio.max(ratio.recip());
     if times <= AGREES {
@@ -188,25 +194,25 @@ fn contradiction(row: &Row<'_>) -> Option<String> {
 }
 
 /// The bandwidth that follows from IOPS and the size of an I/O.
-fn implied(row: &Row<'_>) -> Option<f64> {
+fn implied(row: &PublishedRow<'_>) -> Option<f64> {
     let (job, op) = job_of(row.workload)?;
     Some(row.iops.mean * job.block[op].max().0 as f64)
 }
 
 /// The first job of a workload, and what it does.
-fn job_of(workload: &Workload) -> Option<(&hakaru_model::job::Job, Op)> {
+fn job_of(workload: &CampaignWorkload) -> Option<(&hakaru_model::job::Job, Op)> {
     let job = workload.scenario.phases.first()?.jobs.first()?;
     Op::ALL.into_iter().find(|&op| job.access.does(op)).map(|op| (job, op))
 }
 
-fn cards(rows: &[Row<'_>], source: &str, campaign: &Campaign) -> Vec<Measured> {
-    let mut cards: Vec<Measured> = Vec::new();
+fn cards(rows: &[PublishedRow<'_>], source: &str, campaign: &Campaign) -> Vec<CardMeasurements> {
+    let mut cards: Vec<CardMeasurements> = Vec::new();
     for row in rows {
         let card = match cards.iter_mut().position(|known| known.key == row.card && known.host == row.host) {
             Some(place) => &mut cards[place],
             None => {
                 let card = card_named(campaign, row.card);
-                cards.push(Measured {
+                cards.push(CardMeasurements {
                     name: row.card.to_owned(),
                     key: row.card.to_owned(),
                     host: row.host.to_owned(),
@@ -227,7 +233,7 @@ fn cards(rows: &[Row<'_>], source: &str, campaign: &Campaign) -> Vec<Measured> {
     cards
 }
 
-fn summary(row: &Row<'_>, source: &str, campaign: &Campaign) -> Summary {
+fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary {
     let filesystem =
         (row.layer != "raw").then(|| Filesystem { fs_type: row.layer.to_owned(), ..Filesystem::default() });
     Summary {
@@ -251,7 +257,7 @@ fn summary(row: &Row<'_>, source: &str, campaign: &Campaign) -> Summary {
     }
 }
 
-fn phase(row: &Row<'_>) -> Option<PhaseSummary> {
+fn phase(row: &PublishedRow<'_>) -> Option<PhaseSummary> {
     let (job, op) = job_of(row.workload)?;
     let extent = match job.extent.size {
         Some(SizeSpec::Bytes(size)) => Some(size),

@@ -1,6 +1,6 @@
 //! Sizes, times and shares as people write them in a campaign file: `"16 GiB"`, `"90 s"`, `"2 %"`.
 
-use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
+use hakaru_model::units::{Bytes, Nanos, SizeSuffixes, parse_size};
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::marker::PhantomData;
@@ -32,7 +32,7 @@ impl Quantity for Size {
     const WHAT: &'static str = "a size over 0 such as \"64 MiB\"";
 
     fn of_text(text: &str) -> Result<Size, String> {
-        let size = parse_size(text, SizeRules::Iec).map_err(|e| e.to_string())?;
+        let size = parse_size(text, SizeSuffixes::Iec).map_err(|e| e.to_string())?;
         if size.0 == 0 { Err(format!("`{text}` is nothing to work with: a size is over 0")) } else { Ok(Size(size)) }
     }
 

@@ -2,7 +2,7 @@
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ready {
+pub struct TemplateCampaign {
     /// By this name it is asked for.
     pub name: &'static str,
     /// The file.
@@ -10,17 +10,17 @@ pub struct Ready {
 }
 
 /// All of them.
-pub const READY: [Ready; 7] = [
-    Ready { name: "quick", text: include_str!("../../ready/quick.toml") },
-    Ready { name: "full", text: include_str!("../../ready/full.toml") },
-    Ready { name: "article-a", text: include_str!("../../ready/article-a.toml") },
-    Ready { name: "article-b", text: include_str!("../../ready/article-b.toml") },
-    Ready { name: "article-c", text: include_str!("../../ready/article-c.toml") },
-    Ready { name: "article-d", text: include_str!("../../ready/article-d.toml") },
-    Ready { name: "article-e", text: include_str!("../../ready/article-e.toml") },
+pub const READY: [TemplateCampaign; 7] = [
+    TemplateCampaign { name: "quick", text: include_str!("../../ready/quick.toml") },
+    TemplateCampaign { name: "full", text: include_str!("../../ready/full.toml") },
+    TemplateCampaign { name: "article-a", text: include_str!("../../ready/article-a.toml") },
+    TemplateCampaign { name: "article-b", text: include_str!("../../ready/article-b.toml") },
+    TemplateCampaign { name: "article-c", text: include_str!("../../ready/article-c.toml") },
+    TemplateCampaign { name: "article-d", text: include_str!("../../ready/article-d.toml") },
+    TemplateCampaign { name: "article-e", text: include_str!("../../ready/article-e.toml") },
 ];
 
 /// The one of that name.
-pub fn ready(name: &str) -> Option<Ready> {
+pub fn ready(name: &str) -> Option<TemplateCampaign> {
     READY.into_iter().find(|ready| ready.name == name)
 }

@@ -3,9 +3,9 @@
 //! Files and the fio dialect are handed in, because this room opens no job file and speaks no dialect.
 
 use super::digest::AuthoredEntry;
-use super::file::{CampaignFile, CardEntry, CardOrder, FileError, LayerEntry, Pace, WorkloadEntry};
+use super::file::{CampaignFile, CardEntry, CardOrder, FileError, LayerEntry, SuitePace, WorkloadEntry};
 use super::job;
-use super::spec::{Campaign, Card, FsSpec, Layer, Only, Seat, Through, Workload};
+use super::spec::{Campaign, CampaignFilter, CampaignWorkload, Card, CardLocation, FsSpec, Layer, LayerKind};
 use crate::suite;
 use hakaru_device::prepare::FsType;
 use hakaru_model::finding::Claim;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// What reading a campaign file needs from outside.
-pub struct Surroundings<'a> {
+pub struct ResolveContext<'a> {
     /// Reads a file that the campaign names; relative names are relative to the campaign file.
     pub read_file: &'a dyn Fn(&Path) -> Result<String, String>,
     /// Translates the text of a fio job file, with its name for messages.
@@ -26,7 +26,7 @@ pub struct Surroundings<'a> {
 ///
 /// # Errors
 /// A [`FileError`] with the place of the word that is wrong.
-pub fn campaign(text: &str, around: &Surroundings<'_>) -> Result<Campaign, FileError> {
+pub fn campaign(text: &str, around: &ResolveContext<'_>) -> Result<Campaign, FileError> {
     resolve(CampaignFile::parse(text)?, text, around)
 }
 
@@ -34,7 +34,7 @@ pub fn campaign(text: &str, around: &Surroundings<'_>) -> Result<Campaign, FileE
 ///
 /// # Errors
 /// A [`FileError`] with the place of the word that is wrong.
-pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Result<Campaign, FileError> {
+pub fn resolve(file: CampaignFile, text: &str, around: &ResolveContext<'_>) -> Result<Campaign, FileError> {
     let written: toml::Table = toml::from_str(text).unwrap_or_default();
     written.iter().try_for_each(|(key, value)| no_commands(key, value))?;
     let id = match &file.id {
@@ -72,7 +72,7 @@ pub fn resolve(file: CampaignFile, text: &str, around: &Surroundings<'_>) -> Res
         preparation: file.preparation,
         workloads,
         limits: file.limits,
-        only: Only::default(),
+        only: CampaignFilter::default(),
     };
     if campaign.count() > MOST_RUNS {
         let message = format!("{} runs are more than anybody waits for: {MOST_RUNS} at most", campaign.count());
@@ -97,11 +97,17 @@ fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
     let commands = |c: &char| (c.is_control() && !(lines && matches!(c, '\n' | '\t' | '\r'))) || turns(*c);
     let found = match value {
         toml::Value::String(text) => text.chars().find(commands),
-        toml::Value::Array(values) => return values.iter().try_for_each(|value| no_commands(key, value)),
-        toml::Value::Table(table) => return table.iter().try_for_each(|(key, value)| no_commands(key, value)),
+        toml::Value::Array(values) => {
+            return values.iter().try_for_each(|value| no_commands(key, value));
+        }
+        toml::Value::Table(table) => {
+            return table.iter().try_for_each(|(key, value)| no_commands(key, value));
+        }
         _ => None,
     };
-    let Some(c) = key.chars().find(commands).or(found) else { return Ok(()) };
+    let Some(c) = key.chars().find(commands).or(found) else {
+        return Ok(());
+    };
     let message = format!(
         "{} holds the control character U+{:04X}, which is part of no name: leave it out",
         shown(key),
@@ -135,16 +141,20 @@ fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileErro
 
 /// The order over cards; all but one after another need cards that can be present together.
 fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrder, FileError> {
-    let Some(written) = &file.card_order else { return Ok(CardOrder::Sequential) };
+    let Some(written) = &file.card_order else {
+        return Ok(CardOrder::Sequential);
+    };
     let order = *written.get_ref();
     let pairs = cards.iter().enumerate().flat_map(|(i, a)| cards[i + 1..].iter().map(move |b| (a, b)));
     for (a, b) in pairs.filter(|_| order.takes_turns()) {
         let shared = match (&a.seat, &b.seat) {
-            (Seat::Reader { node: Some(one) }, Seat::Reader { node: Some(other) }) if one == other => {
+            (CardLocation::Reader { node: Some(one) }, CardLocation::Reader { node: Some(other) }) if one == other => {
                 format!("both at {}", one.display())
             }
-            (Seat::Folder(one), Seat::Folder(other)) if one == other => format!("both in {}", one.display()),
-            (Seat::Reader { .. }, Seat::Reader { .. }) if is_one_id(a, b) => "one card".to_owned(),
+            (CardLocation::Folder(one), CardLocation::Folder(other)) if one == other => {
+                format!("both in {}", one.display())
+            }
+            (CardLocation::Reader { .. }, CardLocation::Reader { .. }) if is_one_id(a, b) => "one card".to_owned(),
             _ => continue,
         };
         let message = format!(
@@ -165,7 +175,9 @@ fn is_one_id(a: &Card, b: &Card) -> bool {
 
 /// Whether the first card is measured again; cards that take turns need no such check.
 fn rechecks(file: &CampaignFile, order: CardOrder) -> Result<bool, FileError> {
-    let Some(written) = &file.recheck else { return Ok(false) };
+    let Some(written) = &file.recheck else {
+        return Ok(false);
+    };
     if *written.get_ref() && order.takes_turns() {
         let message = format!(
             "recheck is for cards that are measured one after another: card-order = \"{}\" already spreads drift of \
@@ -208,13 +220,13 @@ fn unique<'a>(
     Ok(())
 }
 
-fn card(index: usize, entry: &CardEntry, around: &Surroundings<'_>) -> Result<Card, FileError> {
+fn card(index: usize, entry: &CardEntry, around: &ResolveContext<'_>) -> Result<Card, FileError> {
     let CardEntry { label, id, device, folder, simulate, variant, read, write, classes, price, facts } = entry;
     label.as_ref().map_or(Ok(()), |label| not_empty(label, "label"))?;
     let seat = match (device, folder, simulate) {
-        (node, None, None) => Seat::Reader { node: node.clone() },
-        (None, Some(folder), None) => Seat::Folder(folder.clone()),
-        (None, None, Some(file)) => Seat::Sim(Box::new(price_list(file, around)?)),
+        (node, None, None) => CardLocation::Reader { node: node.clone() },
+        (None, Some(folder), None) => CardLocation::Folder(folder.clone()),
+        (None, None, Some(file)) => CardLocation::Sim(Box::new(price_list(file, around)?)),
         _ => {
             let message = "device, folder and simulate exclude one another: name one of them".to_owned();
             let span = simulate.as_ref().map(Spanned::span).or_else(|| label.as_ref().map(Spanned::span));
@@ -245,19 +257,23 @@ fn not_empty(name: &Spanned<String>, what: &str) -> Result<(), FileError> {
     }
 }
 
-fn default_label(index: usize, seat: &Seat) -> String {
+fn default_label(index: usize, seat: &CardLocation) -> String {
     match seat {
-        Seat::Reader { .. } => format!("card {}", index + 1),
-        Seat::Folder(folder) => folder.display().to_string(),
-        Seat::Sim(prices) => prices.name.clone(),
+        CardLocation::Reader { .. } => format!("card {}", index + 1),
+        CardLocation::Folder(folder) => folder.display().to_string(),
+        CardLocation::Sim(prices) => prices.name.clone(),
     }
 }
 
-fn price_list(file: &Spanned<PathBuf>, around: &Surroundings<'_>) -> Result<hakaru_model::price::PriceList, FileError> {
+fn price_list(
+    file: &Spanned<PathBuf>,
+    around: &ResolveContext<'_>,
+) -> Result<hakaru_model::device_model::DeviceModel, FileError> {
     let failed = |message: String| FileError::at(file, message);
     let text = (around.read_file)(file.get_ref()).map_err(failed)?;
     let bad = |why: String| failed(format!("{} is not a price list: {why}", file.get_ref().display()));
-    let prices: hakaru_model::price::PriceList = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let prices: hakaru_model::device_model::DeviceModel =
+        serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     prices.check().map_err(bad)?;
     Ok(prices)
 }
@@ -292,8 +308,8 @@ fn layers(entries: &[LayerEntry], written: &toml::Table, cards: &[Card]) -> Resu
     }
     unique(layers.iter().map(|l| l.name.as_str()), entries.iter().map(|e| e.name.as_ref().or(Some(&e.fs))), "layer")?;
     // A reader gets the raw layer only where the file names no layer at all: it would be erased for it.
-    let raw = if entries.is_empty() { Through::Raw } else { Through::Simulated };
-    for (name, through) in [("as-is", Through::AsIs), ("raw", raw)] {
+    let raw = if entries.is_empty() { LayerKind::Raw } else { LayerKind::Simulated };
+    for (name, through) in [("as-is", LayerKind::AsIs), ("raw", raw)] {
         let taken = layers.iter().any(|known: &Layer| known.name == name);
         let name = if taken { format!("{name} (implied)") } else { name.to_owned() };
         let layer = Layer { name, through, size: None, authored: AuthoredEntry::default() };
@@ -319,9 +335,9 @@ fn layer(entry: &LayerEntry, authored: AuthoredEntry) -> Result<Layer, FileError
                 format!("mkfs.{name} cannot discard: leave discard out, or have [preparation] discard the whole card");
             return Err(FileError::at(&entry.fs, message));
         }
-        ("raw", _) => Through::Raw,
-        ("as-is", _) => Through::AsIs,
-        (_, Some(fs)) => Through::Fs(FsSpec {
+        ("raw", _) => LayerKind::Raw,
+        ("as-is", _) => LayerKind::AsIs,
+        (_, Some(fs)) => LayerKind::Fs(FsSpec {
             fs,
             mkfs: mkfs.clone(),
             mount: mount.clone(),
@@ -350,8 +366,8 @@ fn authored(written: &toml::Table, list: &str, index: usize, without: &[&str]) -
 fn workloads(
     file: &CampaignFile,
     written: &toml::Table,
-    around: &Surroundings<'_>,
-) -> Result<Vec<Workload>, FileError> {
+    around: &ResolveContext<'_>,
+) -> Result<Vec<CampaignWorkload>, FileError> {
     let mut all = Vec::new();
     let mut places: Vec<std::ops::Range<usize>> = Vec::new();
     for (index, entry) in file.workload.iter().enumerate() {
@@ -376,8 +392,8 @@ fn workloads(
 fn workload(
     entry: &Spanned<WorkloadEntry>,
     authored: AuthoredEntry,
-    around: &Surroundings<'_>,
-) -> Result<Vec<Workload>, FileError> {
+    around: &ResolveContext<'_>,
+) -> Result<Vec<CampaignWorkload>, FileError> {
     let of = entry.get_ref();
     of.name.as_ref().map_or(Ok(()), |name| not_empty(name, "name"))?;
     let given = [!of.suite.is_empty(), of.rw.is_some(), of.fio.is_some(), of.fio_text.is_some()];
@@ -395,7 +411,7 @@ fn workload(
         if job.extent.size.is_none() {
             return Err(FileError::at(entry, "a workload of one's own needs a size, such as size = \"1 GiB\""));
         }
-        return Ok(vec![Workload { scenario: single(&name, job), name, authored }]);
+        return Ok(vec![CampaignWorkload { scenario: single(&name, job), name, authored }]);
     }
     only_fio(entry)?;
     let (default, place, content) = match (&of.fio, &of.fio_text) {
@@ -420,7 +436,7 @@ fn workload(
         );
         return Err(wrong(message));
     }
-    Ok(vec![Workload { scenario: named(&name, scenario), name, authored: authored.with_content(&content) }])
+    Ok(vec![CampaignWorkload { scenario: named(&name, scenario), name, authored: authored.with_content(&content) }])
 }
 
 /// Whether a fio job file stands alone: keys beside it would seem to change it.
@@ -433,31 +449,34 @@ fn only_fio(entry: &Spanned<WorkloadEntry>) -> Result<(), FileError> {
     Ok(())
 }
 
-fn suite_workloads(entry: &Spanned<WorkloadEntry>, authored: &AuthoredEntry) -> Result<Vec<Workload>, FileError> {
+fn suite_workloads(
+    entry: &Spanned<WorkloadEntry>,
+    authored: &AuthoredEntry,
+) -> Result<Vec<CampaignWorkload>, FileError> {
     let of = entry.get_ref();
     let mut chosen = Vec::new();
     for name in &of.suite {
-        match (name.get_ref().as_str(), suite::Workload::from_name(name.get_ref())) {
-            ("all", _) => chosen.extend(suite::Workload::ALL),
+        match (name.get_ref().as_str(), suite::SuiteWorkload::from_name(name.get_ref())) {
+            ("all", _) => chosen.extend(suite::SuiteWorkload::ALL),
             (_, Some(workload)) => chosen.push(workload),
             (other, None) => {
-                let known = suite::Workload::ALL.map(suite::Workload::name).join(", ");
+                let known = suite::SuiteWorkload::ALL.map(suite::SuiteWorkload::name).join(", ");
                 return Err(FileError::at(name, format!("the suite has no `{other}`: all, {known} are there")));
             }
         }
     }
-    let pace = match of.pace.unwrap_or(Pace::Standard) {
-        Pace::Quick => suite::Pace::Quick,
-        Pace::Standard => suite::Pace::Standard,
+    let pace = match of.pace.unwrap_or(SuitePace::Standard) {
+        SuitePace::Quick => suite::SuiteLength::Quick,
+        SuitePace::Standard => suite::SuiteLength::Standard,
     };
     let size = of.size.map_or(pace.size(), |size| size.0);
-    let workload = |workload: suite::Workload| {
+    let workload = |workload: suite::SuiteWorkload| {
         let suite = suite::Suite { pace, workloads: vec![workload], size, seed: 1, ioengine: IoEngine::Psync };
         let mut scenario = suite.scenario(&Target::Paths(vec![PathBuf::from("suite.data")]));
         // As `bench` does it: all workloads share a file that was written in full.
         scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| job.files.overwrite = true);
         let name = workload.name().to_owned();
-        Workload { scenario: named(&name, scenario), authored: authored.with_content(&name), name }
+        CampaignWorkload { scenario: named(&name, scenario), authored: authored.with_content(&name), name }
     };
     Ok(chosen.into_iter().map(workload).collect())
 }

@@ -1,25 +1,25 @@
 //! Carrying a campaign out: card by card or cards in turns, stretch by stretch, run by run; whatever is stored is never repeated.
 
-use super::aim::aim;
+use super::card_finder::{CardSearch, FoundCard, PresentDisk};
 use super::estimate;
-use super::hands::{Hands, Progressed};
-use super::journal::{Cell, Journal};
+use super::journal::{CampaignProgress, PointKey};
 use super::matrix::{Point, RECHECK, stretches};
-pub use super::outcome::{CampaignError, End, Ended};
-use super::seat::{Disk, Found, Look};
+use super::operator::{CampaignStatus, Operator};
+pub use super::outcome::{CampaignError, CampaignOutcome, CampaignResult};
+use super::prepared_target::{self, PreparedTarget, StageError, TargetSetup};
+use super::retarget::aim;
 use super::spec::Campaign;
-use super::stage::{self, Setting, Stage, StageError};
-use crate::once::{Once, OnceError, Series, run_point};
+use crate::single_run::{OnceError, RunRequest, SeriesPosition, run_point};
 use hakaru_device::Roots;
 use hakaru_device::guard::Confirmation;
 use hakaru_device::prepare;
 use hakaru_engine::{ClockChoice, RunError, RunOptions};
-use hakaru_model::campaign::{CampaignPoint, Prepared};
+use hakaru_model::campaign::{CampaignPoint, PreparedStep};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, Overhead};
 use hakaru_model::units::Bytes;
-use hakaru_store::{CutShort, Store};
+use hakaru_store::{OrphanedRun, Store};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -31,7 +31,7 @@ mod measure;
 mod row;
 mod turns;
 
-use limits::Ahead;
+use limits::NextStep;
 use lock::lock;
 
 /// In the caveat of a run before which the caches of the host could not be emptied, this stands for all of its files.
@@ -41,7 +41,7 @@ pub(super) const WHOLE_HOST: &str = "the whole host";
 pub const FAILURES: u32 = 3;
 
 /// Everything a campaign needs to be carried out.
-pub struct Run<'a> {
+pub struct CampaignRun<'a> {
     /// The campaign.
     pub campaign: &'a Campaign,
     /// Where its runs are.
@@ -51,21 +51,21 @@ pub struct Run<'a> {
     /// Set by somebody else to end it.
     pub stop: &'a AtomicBool,
     /// The person or script at the bench.
-    pub hands: &'a mut dyn Hands,
+    pub hands: &'a mut dyn Operator,
 }
 
 /// Carries a campaign out, or on from where it was.
 ///
 /// # Errors
 /// [`CampaignError`] when nothing more can be done: what was stored until then stays.
-pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
-    let Run { campaign, store, state, stop, hands } = run;
+pub fn run(run: CampaignRun<'_>) -> Result<CampaignResult, CampaignError> {
+    let CampaignRun { campaign, store, state, stop, hands } = run;
     let _lock = lock(state, &campaign.id)?;
     let roots = Roots::live();
     clean_up(store, state, &roots, hands);
     let clock = ClockChoice::best();
     let host = hakaru_device::environment(&roots, clock.name()).hostname;
-    let journal = Journal::read(campaign, store, &host)?;
+    let journal = CampaignProgress::read(campaign, store, &host)?;
     let overhead = hakaru_engine::measure_overhead(clock);
     let begun = Instant::now();
     let mut runner = Runner {
@@ -92,14 +92,14 @@ pub fn run(run: Run<'_>) -> Result<Ended, CampaignError> {
     runner.ask_beforehand()?;
     let end = if campaign.card_order.takes_turns() { runner.cards_in_turns()? } else { runner.all_cards()? };
     let Runner { journal, stored, failures, skipped, .. } = runner;
-    Ok(Ended { end, stored, done: journal.done_of(campaign), failures, skipped })
+    Ok(CampaignResult { end, stored, done: journal.done_of(campaign), failures, skipped })
 }
 
 /// Takes back what a run that was killed left behind, such as a mounted card, and keeps what it had measured.
-fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Hands) {
+fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Operator) {
     for spool in hakaru_store::left(store.path()) {
         // One that cannot be read or stored is left to `recover`, which says why.
-        if let Ok(CutShort::Run(record)) = store.keep_cut_short(&spool) {
+        if let Ok(OrphanedRun::Run(record)) = store.keep_cut_short(&spool) {
             let (name, id) = (&record.scenario.name, &record.id);
             let how =
                 if record.outcome == Outcome::Interrupted { "cut short" } else { "measured, but not stored then" };
@@ -109,13 +109,15 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Hand
     // What `hakaru prepare` left on purpose is there for somebody, and stays until they ask for its recovery.
     for journal in prepare::pending(state).into_iter().filter(|journal| !prepare::is_left(journal)) {
         // A journal that cannot be read or is in use belongs to somebody else, and is left to `recover`.
-        let Ok(recovery) = prepare::recover(&journal, roots) else { continue };
+        let Ok(recovery) = prepare::recover(&journal, roots) else {
+            continue;
+        };
         recovery.items.iter().for_each(|item| hands.note(&format!("left by an earlier run: {item}")));
     }
 }
 
 /// How one card ended.
-enum CardEnd {
+enum CardOutcome {
     /// There is nothing more to do on it for now.
     Done,
     /// It is not there any more.
@@ -129,11 +131,11 @@ struct Runner<'a> {
     store: &'a mut Store,
     state: &'a Path,
     stop: &'a AtomicBool,
-    hands: &'a mut dyn Hands,
+    hands: &'a mut dyn Operator,
     roots: Roots,
     clock: &'static ClockChoice,
     overhead: Option<Overhead>,
-    journal: Journal,
+    journal: CampaignProgress,
     begun: Instant,
     stored: u64,
     failures: Vec<(String, String)>,
@@ -144,7 +146,7 @@ struct Runner<'a> {
     gone: BTreeMap<usize, u32>,
     /// What was answered before the first run, by the places of the cards: whether the disk that was there then may be
     /// erased.
-    leaves: BTreeMap<usize, (Disk, Option<Confirmation>)>,
+    leaves: BTreeMap<usize, (PresentDisk, Option<Confirmation>)>,
     /// Whether somebody was told that the caches of the host stay as they are.
     told_of_caches: bool,
     /// Whether the first card is being measured again.
@@ -154,26 +156,26 @@ struct Runner<'a> {
 }
 
 /// What is known of a card while it is measured.
-struct OnCard {
+struct CardInUse {
     index: usize,
-    found: Found,
+    found: FoundCard,
     confirmation: Option<Confirmation>,
     /// What was done to the whole of it; with the speed along it until a run was stored that tells of it.
-    whole: Vec<Prepared>,
+    whole: Vec<PreparedStep>,
     /// Failed runs on end.
     failed: u32,
 }
 
 /// A card that was made ready for runs through a layer.
 struct Ready {
-    stage: Stage,
+    stage: PreparedTarget,
     /// What was done to it for this layer; with what it wrote until a run was stored that tells of it.
-    since: Vec<Prepared>,
+    since: Vec<PreparedStep>,
 }
 
 impl Runner<'_> {
-    fn cell(&self, key: &str, point: &Point) -> Cell {
-        Cell {
+    fn cell(&self, key: &str, point: &Point) -> PointKey {
+        PointKey {
             card: key.to_owned(),
             layer: self.campaign.layers[point.layer].name.clone(),
             workload: self.campaign.workloads[point.workload].name.clone(),
@@ -192,22 +194,24 @@ impl Runner<'_> {
         Ok(open)
     }
 
-    fn card(&mut self, index: usize, found: Found) -> Result<CardEnd, CampaignError> {
-        let Some((mut on, points)) = self.admit(index, found)? else { return Ok(CardEnd::Done) };
+    fn card(&mut self, index: usize, found: FoundCard) -> Result<CardOutcome, CampaignError> {
+        let Some((mut on, points)) = self.admit(index, found)? else {
+            return Ok(CardOutcome::Done);
+        };
         for stretch in stretches(&points, self.campaign.preparation.each_run_anew()) {
             match self.stretch(&mut on, stretch)? {
                 None => {}
                 Some(end) => return Ok(end),
             }
             if self.has_failed_too_often(&on) {
-                return Ok(CardEnd::Done);
+                return Ok(CardOutcome::Done);
             }
         }
-        Ok(CardEnd::Done)
+        Ok(CardOutcome::Done)
     }
 
     /// A card that is about to be measured, and its open points; `None` when there are none, or when it has to be left out.
-    fn admit(&mut self, index: usize, found: Found) -> Result<Option<(OnCard, Vec<Point>)>, CampaignError> {
+    fn admit(&mut self, index: usize, found: FoundCard) -> Result<Option<(CardInUse, Vec<Point>)>, CampaignError> {
         let label = &self.campaign.cards[index].label;
         let points = self.open_points(index, &found.key)?;
         if points.is_empty() {
@@ -227,11 +231,11 @@ impl Runner<'_> {
         let whole = self.done_to_whole_card(&found.key)?;
         let size = found.disk.as_ref().and_then(|disk| disk.size(&self.roots));
         size.map(|size| self.sizes.insert(index, size));
-        Ok(Some((OnCard { index, found, confirmation, whole, failed: 0 }, points)))
+        Ok(Some((CardInUse { index, found, confirmation, whole, failed: 0 }, points)))
     }
 
     /// Whether a card is given up, which is noted.
-    fn has_failed_too_often(&mut self, on: &OnCard) -> bool {
+    fn has_failed_too_often(&mut self, on: &CardInUse) -> bool {
         let given_up = on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES);
         if given_up {
             let label = self.campaign.cards[on.index].label.clone();
@@ -240,8 +244,10 @@ impl Runner<'_> {
         given_up
     }
 
-    fn leave_to_erase(&mut self, index: usize, found: &Found) -> Result<Option<Confirmation>, String> {
-        let Some(disk) = found.disk.as_ref().filter(|_| self.campaign.erases(index)) else { return Ok(None) };
+    fn leave_to_erase(&mut self, index: usize, found: &FoundCard) -> Result<Option<Confirmation>, String> {
+        let Some(disk) = found.disk.as_ref().filter(|_| self.campaign.erases(index)) else {
+            return Ok(None);
+        };
         let candidate = disk.candidate(&self.roots)?;
         let leave = match self.leaves.get(&index).filter(|(asked, _)| asked == disk) {
             Some((_, leave)) => leave.clone(),
@@ -256,7 +262,8 @@ impl Runner<'_> {
             if self.stop.load(Relaxed) {
                 break;
             }
-            let Look::Found(Found { key, disk: Some(disk) }) = self.bench().look(&self.campaign.cards[index]) else {
+            let CardSearch::Found(FoundCard { key, disk: Some(disk) }) = self.bench().look(&self.campaign.cards[index])
+            else {
                 continue;
             };
             if self.open_points(index, &key)?.is_empty() {
@@ -267,7 +274,9 @@ impl Runner<'_> {
                 Some(leave) => leave,
                 None => {
                     // What cannot be looked at again now is asked for when its turn comes.
-                    let Ok(candidate) = disk.candidate(&self.roots) else { continue };
+                    let Ok(candidate) = disk.candidate(&self.roots) else {
+                        continue;
+                    };
                     self.hands.may_erase(&self.campaign.cards[index], &candidate)
                 }
             };
@@ -277,21 +286,25 @@ impl Runner<'_> {
     }
 
     /// What was done to the whole card before, so that it is not done again.
-    fn done_to_whole_card(&mut self, key: &str) -> Result<Vec<Prepared>, CampaignError> {
-        let Some(run) = self.journal.a_run_of(key) else { return Ok(Vec::new()) };
+    fn done_to_whole_card(&mut self, key: &str) -> Result<Vec<PreparedStep>, CampaignError> {
+        let Some(run) = self.journal.a_run_of(key) else {
+            return Ok(Vec::new());
+        };
         let record = match self.store.run(run) {
             // A record that cannot be read says nothing of what was done; that keeps no other point from being measured.
             Err(error) if error.is_unreadable() => return Ok(Vec::new()),
             found => found?,
         };
         let prepared = record.campaign.map(|point| point.prepared).unwrap_or_default();
-        Ok(told_before(prepared.into_iter().filter(stage::of_whole_card).collect()))
+        Ok(told_before(prepared.into_iter().filter(prepared_target::of_whole_card).collect()))
     }
 
     /// Prepares, measures a stretch, gives the storage back. `Some` ends the card.
-    fn stretch(&mut self, on: &mut OnCard, points: &[Point]) -> Result<Option<CardEnd>, CampaignError> {
+    fn stretch(&mut self, on: &mut CardInUse, points: &[Point]) -> Result<Option<CardOutcome>, CampaignError> {
         // What was open as the card came may be known well enough by now.
-        let Some(first) = self.first_open(&on.found.key, points)? else { return Ok(None) };
+        let Some(first) = self.first_open(&on.found.key, points)? else {
+            return Ok(None);
+        };
         let mut ready = match self.make_ready(on, &first) {
             Ok(ready) => ready,
             Err(end) => return Ok(end),
@@ -308,13 +321,13 @@ impl Runner<'_> {
     }
 
     /// Prepares a card for runs through the layer of a point. An error is how the card ends, if it does.
-    fn make_ready(&mut self, on: &mut OnCard, first: &Point) -> Result<Ready, Option<CardEnd>> {
+    fn make_ready(&mut self, on: &mut CardInUse, first: &Point) -> Result<Ready, Option<CardOutcome>> {
         let layer = &self.campaign.layers[first.layer];
         // A recheck begins with the card in the state in which its first measurement began.
         let whole = self.rechecking
-            || stage::each_stretch(self.campaign)
+            || prepared_target::each_stretch(self.campaign)
             || !self.journal.knows(&on.found.key) && on.whole.is_empty();
-        if let Some(end) = self.limit(first, &on.found.key, Ahead::Preparation { whole }) {
+        if let Some(end) = self.limit(first, &on.found.key, NextStep::Preparation { whole }) {
             return Err(Some(end));
         }
         let mount_name = match self.campaign.card_order.takes_turns() {
@@ -322,7 +335,7 @@ impl Runner<'_> {
             // Several cards are mounted together.
             true => format!("mnt-{}-{}", self.campaign.id, on.index + 1),
         };
-        let setting = Setting {
+        let setting = TargetSetup {
             campaign: self.campaign,
             card: &self.campaign.cards[on.index],
             layer,
@@ -338,27 +351,27 @@ impl Runner<'_> {
         };
         let stage = match setting.set() {
             Ok(stage) => stage,
-            Err(StageError::Stopped) => return Err(Some(CardEnd::Stopped)),
+            Err(StageError::Stopped) => return Err(Some(CardOutcome::Stopped)),
             // Ctrl-C also ends the tool that was just making the file system, which is no failure of the card.
-            Err(_) if self.stop.load(Relaxed) => return Err(Some(CardEnd::Stopped)),
+            Err(_) if self.stop.load(Relaxed) => return Err(Some(CardOutcome::Stopped)),
             Err(error) => return Err(self.failed(on, first, &error.to_string())),
         };
         if whole {
-            on.whole = stage.prepared().iter().filter(|p| stage::of_whole_card(p)).cloned().collect();
+            on.whole = stage.prepared().iter().filter(|p| prepared_target::of_whole_card(p)).cloned().collect();
         }
         let written = stage.prepared().iter().map(|step| step.bytes_written().0);
         self.journal.note_written(&on.found.key, written.fold(0, u64::saturating_add));
-        let since = stage.prepared().iter().filter(|p| !whole || !stage::of_whole_card(p)).cloned().collect();
+        let since = stage.prepared().iter().filter(|p| !whole || !prepared_target::of_whole_card(p)).cloned().collect();
         Ok(Ready { stage, since })
     }
 
     /// Measures a point on a card that was made ready. `Some` ends the card.
     fn point_of(
         &mut self,
-        on: &mut OnCard,
+        on: &mut CardInUse,
         point: &Point,
         ready: &mut Ready,
-    ) -> Result<Option<CardEnd>, CampaignError> {
+    ) -> Result<Option<CardOutcome>, CampaignError> {
         // What was written, and how fast, is kept once, with the first run that is stored after it.
         let (prepared, stored) = ([&on.whole[..], &ready.since].concat(), self.stored);
         let end = self.point(on, point, &mut ready.stage, prepared)?;
@@ -376,18 +389,18 @@ impl Runner<'_> {
 
     fn point(
         &mut self,
-        on: &mut OnCard,
+        on: &mut CardInUse,
         point: &Point,
-        stage: &mut Stage,
-        prepared: Vec<Prepared>,
-    ) -> Result<Option<CardEnd>, CampaignError> {
+        stage: &mut PreparedTarget,
+        prepared: Vec<PreparedStep>,
+    ) -> Result<Option<CardOutcome>, CampaignError> {
         let cell = self.cell(&on.found.key, point);
         // What was open as the card came may be known well enough by now.
         if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
             return Ok(None);
         }
         let scenario = self.aimed(point, stage);
-        let ahead = Ahead::Run { lays_out: stage.lacks_files(&scenario), fills: stage.fills(&scenario) };
+        let ahead = NextStep::Run { lays_out: stage.lacks_files(&scenario), fills: stage.fills(&scenario) };
         if let Some(end) = self.limit(point, &on.found.key, ahead) {
             return Ok(Some(end));
         }
@@ -408,9 +421,9 @@ impl Runner<'_> {
                 on.failed = 0;
                 Ok(None)
             }
-            Err(Trouble::Stopped) => Ok(Some(CardEnd::Stopped)),
-            Err(Trouble::Failed(why)) => Ok(self.failed(on, point, &why)),
-            Err(Trouble::Fatal(error)) => Err(error),
+            Err(RunFailure::Stopped) => Ok(Some(CardOutcome::Stopped)),
+            Err(RunFailure::Failed(why)) => Ok(self.failed(on, point, &why)),
+            Err(RunFailure::Fatal(error)) => Err(error),
         }
     }
 
@@ -426,7 +439,7 @@ impl Runner<'_> {
     }
 
     /// Whether the card that is about to be measured is the one that was made ready.
-    fn still_there(&self, on: &OnCard, stage: &Stage) -> Result<(), String> {
+    fn still_there(&self, on: &CardInUse, stage: &PreparedTarget) -> Result<(), String> {
         stage.check_unchanged(&self.roots).map_err(|refusal| refusal.to_string())?;
         match &on.found.disk {
             Some(disk) if !disk.is_there(&self.roots) => {
@@ -438,12 +451,12 @@ impl Runner<'_> {
 }
 
 /// Why a run does not count.
-enum Trouble {
+enum RunFailure {
     Stopped,
     Failed(String),
     Fatal(CampaignError),
 }
 
-fn told_before(prepared: Vec<Prepared>) -> Vec<Prepared> {
-    prepared.into_iter().map(Prepared::told_before).collect()
+fn told_before(prepared: Vec<PreparedStep>) -> Vec<PreparedStep> {
+    prepared.into_iter().map(PreparedStep::told_before).collect()
 }

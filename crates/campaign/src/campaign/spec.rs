@@ -1,11 +1,11 @@
 //! A campaign that is sound: what the runner, the plan and the report work from. Made by `resolve`.
 
 use super::digest::{AuthoredEntry, PointDefinition};
-use super::file::{CardOrder, Limits, Order, Preparation, Repeats, Table};
+use super::file::{CampaignLimits, CardOrder, PartitionTableEntry, PointOrder, PreparationSpec, RepeatRule};
 use hakaru_device::prepare::FsType;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
 use hakaru_model::job::Scenario;
-use hakaru_model::price::PriceList;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -21,9 +21,9 @@ pub struct Campaign {
     /// Where all offsets and the shuffled order come from.
     pub seed: u64,
     /// How often each point is measured.
-    pub repeats: Repeats,
+    pub repeats: RepeatRule,
     /// In which order.
-    pub order: Order,
+    pub order: PointOrder,
     /// In which order cards are measured.
     pub card_order: CardOrder,
     /// Whether the first layer of the first card is measured again at the end.
@@ -35,18 +35,18 @@ pub struct Campaign {
     /// The layers; each card has at least one of them.
     pub layers: Vec<Layer>,
     /// What is done to the storage before.
-    pub preparation: Preparation,
+    pub preparation: PreparationSpec,
     /// The workloads, at least one, each name once.
-    pub workloads: Vec<Workload>,
+    pub workloads: Vec<CampaignWorkload>,
     /// When to stop.
-    pub limits: Limits,
+    pub limits: CampaignLimits,
     /// The part of it that is wanted now.
-    pub only: Only,
+    pub only: CampaignFilter,
 }
 
 /// A part of a campaign, by places; an empty list stands for all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Only {
+pub struct CampaignFilter {
     cards: Vec<usize>,
     layers: Vec<usize>,
     workloads: Vec<usize>,
@@ -60,7 +60,7 @@ pub struct Card {
     /// Its serial number, CID or by-id name, where it was given.
     pub id: Option<String>,
     /// Where it is found.
-    pub seat: Seat,
+    pub seat: CardLocation,
     /// Tells one card in two settings apart.
     pub variant: Option<String>,
     /// What is printed on it.
@@ -71,7 +71,7 @@ pub struct Card {
 
 /// Where a card is found.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Seat {
+pub enum CardLocation {
     /// In a reader: at this node, or wherever its id turns up.
     Reader {
         /// The node.
@@ -80,7 +80,7 @@ pub enum Seat {
     /// It is a folder, and always there.
     Folder(PathBuf),
     /// It is simulated.
-    Sim(Box<PriceList>),
+    Sim(Box<DeviceModel>),
 }
 
 /// One layer.
@@ -89,7 +89,7 @@ pub struct Layer {
     /// What to call it; each layer has another name.
     pub name: String,
     /// What it is.
-    pub through: Through,
+    pub through: LayerKind,
     /// At most so many bytes a file.
     pub size: Option<Bytes>,
     /// As its author wrote it, for the digest of the definition.
@@ -98,7 +98,7 @@ pub struct Layer {
 
 /// What lies between application and card.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Through {
+pub enum LayerKind {
     /// Nothing.
     Raw,
     /// Nothing, for simulated cards only: a card in a reader is not erased because a simulated one stands beside it.
@@ -121,12 +121,12 @@ pub struct FsSpec {
     /// Lets mkfs discard first.
     pub discard: bool,
     /// Makes a partition table first.
-    pub partition: Option<Table>,
+    pub partition: Option<PartitionTableEntry>,
 }
 
 /// One workload.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Workload {
+pub struct CampaignWorkload {
     /// What to call it.
     pub name: String,
     /// What is done; the targets of its jobs are stand-ins until it is aimed at a place.
@@ -135,7 +135,7 @@ pub struct Workload {
     pub authored: AuthoredEntry,
 }
 
-impl Workload {
+impl CampaignWorkload {
     /// Whether it writes or trims.
     pub fn writes(&self) -> bool {
         self.scenario.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.access.destroys())
@@ -147,10 +147,10 @@ impl Layer {
     /// through a file system.
     pub fn suits(&self, card: &Card) -> bool {
         match (&self.through, &card.seat) {
-            (Through::AsIs, seat) => matches!(seat, Seat::Folder(_)),
-            (Through::Raw, seat) => !matches!(seat, Seat::Folder(_)),
-            (Through::Simulated, seat) => matches!(seat, Seat::Sim(_)),
-            (Through::Fs(_), seat) => matches!(seat, Seat::Reader { .. }),
+            (LayerKind::AsIs, seat) => matches!(seat, CardLocation::Folder(_)),
+            (LayerKind::Raw, seat) => !matches!(seat, CardLocation::Folder(_)),
+            (LayerKind::Simulated, seat) => matches!(seat, CardLocation::Sim(_)),
+            (LayerKind::Fs(_), seat) => matches!(seat, CardLocation::Reader { .. }),
         }
     }
 }
@@ -185,7 +185,7 @@ impl Campaign {
     /// # Errors
     /// In words, when nothing has one of the names.
     pub fn want_only(&mut self, names: &[String]) -> Result<(), String> {
-        let mut only = Only::default();
+        let mut only = CampaignFilter::default();
         for name in names {
             let card = self.cards.iter().position(|card| card.label == *name);
             let layer = self.layers.iter().position(|layer| layer.name == *name);
@@ -207,12 +207,12 @@ impl Campaign {
 
     /// Whether measuring a card destroys what is on it.
     pub fn erases(&self, card: usize) -> bool {
-        let reader = matches!(self.cards[card].seat, Seat::Reader { .. });
+        let reader = matches!(self.cards[card].seat, CardLocation::Reader { .. });
         let whole = self.preparation.fill.is_some() || self.preparation.discard.is_some();
         let through = |layer: usize| match self.layers[layer].through {
-            Through::Fs(_) => true,
-            Through::Raw => self.wanted_workloads().any(|workload| self.workloads[workload].writes()),
-            Through::AsIs | Through::Simulated => false,
+            LayerKind::Fs(_) => true,
+            LayerKind::Raw => self.wanted_workloads().any(|workload| self.workloads[workload].writes()),
+            LayerKind::AsIs | LayerKind::Simulated => false,
         };
         reader && (whole || self.layers_of(card).any(through))
     }

@@ -1,7 +1,7 @@
 //! How far a campaign has come, in words: which cards are done through which layers, and what is left.
 
 use super::estimate::{self, words};
-use super::journal::{Cell, Journal};
+use super::journal::{CampaignProgress, PointKey};
 use super::matrix::Point;
 use super::spec::Campaign;
 use hakaru_store::{FindError, OutcomeKind, Store};
@@ -12,7 +12,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn status(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Result<String, FindError> {
+pub fn status(campaign: &Campaign, journal: &mut CampaignProgress, store: &Store) -> Result<String, FindError> {
     let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
     let lines = lines(campaign, journal, store)?;
     let open: u64 = lines.iter().flat_map(|line| &line.cells).flatten().map(|(_, open)| *open).sum();
@@ -22,7 +22,7 @@ pub fn status(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Resu
     if open == 0 {
         out.push_str("nothing is left to be done.\n");
     } else {
-        let at_most = if matches!(campaign.repeats, super::file::Repeats::Until(_)) { "at most " } else { "" };
+        let at_most = if matches!(campaign.repeats, super::file::RepeatRule::Until(_)) { "at most " } else { "" };
         let left = Duration::try_from_secs_f64(estimate::left(campaign, journal, |_| None)).unwrap_or_default();
         let _ = writeln!(out, "{at_most}{open} left: about {}.", words(left));
     }
@@ -42,7 +42,12 @@ pub fn status(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Resu
 }
 
 /// Runs of a recheck that are left, at most while the campaign itself is not done.
-fn open_rechecks(campaign: &Campaign, journal: &mut Journal, store: &Store, done: bool) -> Result<u64, FindError> {
+fn open_rechecks(
+    campaign: &Campaign,
+    journal: &mut CampaignProgress,
+    store: &Store,
+    done: bool,
+) -> Result<u64, FindError> {
     let points = campaign.recheck_points();
     let key = campaign.rechecked().and_then(|(card, _)| journal.key_of(&campaign.cards[card].label).map(str::to_owned));
     let Some(key) = key.filter(|_| done) else {
@@ -51,7 +56,7 @@ fn open_rechecks(campaign: &Campaign, journal: &mut Journal, store: &Store, done
     let mut open = 0;
     for point in points {
         let layer = campaign.layers[point.layer].name.clone();
-        let cell = Cell { card: key.clone(), layer, workload: campaign.workloads[point.workload].name.clone() };
+        let cell = PointKey { card: key.clone(), layer, workload: campaign.workloads[point.workload].name.clone() };
         open += u64::from(journal.is_open(campaign.repeats, &cell, &point, store)?);
     }
     Ok(open)
@@ -62,13 +67,13 @@ fn runs(count: u64) -> String {
 }
 
 /// One card: what it answers to, and of each layer the runs that are stored and those that are open.
-struct Line {
+struct CardStatus {
     label: String,
     key: Option<String>,
     cells: Vec<Option<(u64, u64)>>,
 }
 
-fn lines(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Result<Vec<Line>, FindError> {
+fn lines(campaign: &Campaign, journal: &mut CampaignProgress, store: &Store) -> Result<Vec<CardStatus>, FindError> {
     let mut lines = Vec::new();
     for card in campaign.wanted_cards() {
         let label = campaign.cards[card].label.clone();
@@ -79,7 +84,7 @@ fn lines(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Result<Ve
             let counted = suits.then(|| counted(campaign, journal, store, (card, layer), key.as_deref()));
             cells.push(counted.transpose()?);
         }
-        lines.push(Line { label, key, cells });
+        lines.push(CardStatus { label, key, cells });
     }
     Ok(lines)
 }
@@ -87,7 +92,7 @@ fn lines(campaign: &Campaign, journal: &mut Journal, store: &Store) -> Result<Ve
 /// Runs of a card through a layer: stored and open.
 fn counted(
     campaign: &Campaign,
-    journal: &mut Journal,
+    journal: &mut CampaignProgress,
     store: &Store,
     (card, layer): (usize, usize),
     key: Option<&str>,
@@ -102,7 +107,8 @@ fn counted(
         let of = &campaign.workloads[workload];
         let stored = journal.repeats(key, &campaign.layers[layer], of);
         done += u64::from(stored);
-        let cell = Cell { card: key.to_owned(), layer: campaign.layers[layer].name.clone(), workload: of.name.clone() };
+        let cell =
+            PointKey { card: key.to_owned(), layer: campaign.layers[layer].name.clone(), workload: of.name.clone() };
         // The repeat after the last one: open, unless the mean is known well enough.
         let next = Point { card, layer, workload, repeat: most };
         if stored < most && journal.is_open(campaign.repeats, &cell, &next, store)? {
@@ -112,7 +118,7 @@ fn counted(
     Ok((done, open))
 }
 
-fn table(out: &mut String, campaign: &Campaign, lines: &[Line]) {
+fn table(out: &mut String, campaign: &Campaign, lines: &[CardStatus]) {
     let text =
         |cell: &Option<(u64, u64)>| cell.map_or("–".to_owned(), |(done, open)| format!("{done}/{}", done + open));
     let label = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Campaigns for the tests of this room.
 
-use super::resolve::{Surroundings, campaign as resolve};
+use super::resolve::{ResolveContext, campaign as resolve};
 use super::spec::Campaign;
 
 /// One card in a reader, raw and ext4, two workloads, with these keys on top.
@@ -14,7 +14,7 @@ pub(super) fn campaign(top: &str) -> Campaign {
 
 /// Reads a campaign that names no other files.
 pub(super) fn parse(text: &str) -> Result<Campaign, super::file::FileError> {
-    let around = Surroundings {
+    let around = ResolveContext {
         read_file: &|path| Err(format!("{} is not there", path.display())),
         fio: &|_, _| Err("fio is not spoken here".to_owned()),
     };

@@ -8,9 +8,9 @@ fn a_recheck_measures_the_first_card_again_and_judges_the_drift() {
     let campaign = twins("repeats = 8\nrecheck = true");
     assert_eq!((campaign.cells(), campaign.count()), (16, 24));
     let (first, _) = bench.run(&campaign, Some(18));
-    assert_eq!((first.end, first.done), (End::Stopped, 18));
+    assert_eq!((first.end, first.done), (CampaignOutcome::Stopped, 18));
     let (second, _) = bench.run(&campaign, None);
-    assert_eq!((second.end, second.stored, second.done), (End::Complete, 6, 24));
+    assert_eq!((second.end, second.stored, second.done), (CampaignOutcome::Complete, 6, 24));
     assert_eq!(bench.run(&campaign, None).0.stored, 0);
     let points = bench.points(&campaign);
     assert_eq!((points.len(), cells(&points).len()), (24, 24));
@@ -42,7 +42,7 @@ fn a_recheck_waits_until_all_cards_are_measured() {
     let text = "name = \"x\"\nrepeats = 2\nrecheck = true\n[[card]]\nsimulate = \"even.json\"\n[[card]]\nlabel = \"gone\"\n\
                 id = \"0x12345678\"\n[[workload]]\nsuite = [\"rand-read\"]\npace = \"quick\"\n";
     let (ended, _) = bench.run(&parse(text), None);
-    assert_eq!((ended.end, ended.stored), (End::Incomplete, 2));
+    assert_eq!((ended.end, ended.stored), (CampaignOutcome::Incomplete, 2));
 }
 
 /// Both lay out their files at once, and find what they had made after the turn of the other.
@@ -64,9 +64,9 @@ fn directories_take_turns_and_are_left_as_they_were() {
     );
     let campaign = parse(&text);
     let (stopped, _) = bench.run(&campaign, Some(3));
-    assert_eq!((stopped.end, stopped.stored), (End::Stopped, 3));
+    assert_eq!((stopped.end, stopped.stored), (CampaignOutcome::Stopped, 3));
     let (ended, notes) = bench.run(&campaign, None);
-    assert_eq!((ended.end, ended.stored, notes), (End::Complete, 3, Vec::new()));
+    assert_eq!((ended.end, ended.stored, notes), (CampaignOutcome::Complete, 3, Vec::new()));
     for folder in folders {
         let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
         assert_eq!(left, [folder.join("precious")]);
@@ -79,7 +79,7 @@ fn directories_take_turns_and_are_left_as_they_were() {
 #[test]
 fn a_plan_announces_turns_and_the_recheck() {
     let roots = hakaru_device::Roots::live();
-    let plan = |top: &str| check::plan(&twins(top), &Journal::default(), &roots);
+    let plan = |top: &str| check::plan(&twins(top), &CampaignProgress::default(), &roots);
     let turns = plan("repeats = 4\ncard-order = \"abba\"");
     assert!(turns.contains("(card-order = \"abba\"): all 2 have to be present together"), "{turns}");
     let recheck = plan("repeats = 4\nrecheck = true");

@@ -1,16 +1,16 @@
 //! `hakaru bench`: measures what is in front of you.
 
 use super::{counted, erase, print, size, width};
-use crate::exit::{Exit, Named, complain, not_there};
-use crate::{live::Live, place, stop};
+use crate::exit::{Exit, NamedPath, complain, not_there};
+use crate::{place, status_reporter::StatusReporter, stop};
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use hakaru_campaign::OnceError;
-use hakaru_campaign::bench::{self, BenchError, Decided, Measured, Place, Wish};
-use hakaru_campaign::suite::{Pace, Workload};
+use hakaru_campaign::bench::{self, BenchError, BenchPlan, BenchRequest, BenchResult, BenchTarget};
+use hakaru_campaign::suite::{SuiteLength, SuiteWorkload};
 use hakaru_engine::RunError;
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::IoEngine;
-use hakaru_model::price::PriceList;
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::plain;
@@ -24,7 +24,7 @@ In a directory a temporary file is used that has no name, so nothing is left beh
 /// What to measure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-pub(crate) struct Args {
+pub(crate) struct BenchArgs {
     /// A directory on the file system to measure, or a block device
     #[arg(default_value = ".")]
     path: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     size: Option<Bytes>,
     /// Only these workloads, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "WORKLOAD",
-          value_parser = PossibleValuesParser::new(Workload::ALL.map(Workload::name)))]
+          value_parser = PossibleValuesParser::new(SuiteWorkload::ALL.map(SuiteWorkload::name)))]
     only: Vec<String>,
     /// Where all offsets come from: the same seed repeats them
     #[arg(long, default_value_t = 1)]
@@ -73,17 +73,17 @@ fn engine(name: &str) -> IoEngine {
 }
 
 /// Decides, measures, shows, and writes the report.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let wish = Wish {
+pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
+    let wish = BenchRequest {
         path: args.path.clone(),
         pace: match (args.quick, args.standard) {
-            (true, _) => Some(Pace::Quick),
-            (_, true) => Some(Pace::Standard),
+            (true, _) => Some(SuiteLength::Quick),
+            (_, true) => Some(SuiteLength::Standard),
             _ => None,
         },
         repeats: args.repeat,
         size: args.size,
-        only: args.only.iter().filter_map(|name| Workload::from_name(name)).collect(),
+        only: args.only.iter().filter_map(|name| SuiteWorkload::from_name(name)).collect(),
         seed: args.seed,
         ioengine: engine(&args.ioengine),
         erase: args.erase.is_some(),
@@ -102,7 +102,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         Ok(decided) => decided,
         Err(error) => return Ok(refuse(error)),
     };
-    if let (Some(id), Place::Folder(path)) = (&args.erase, &decided.place) {
+    if let (Some(id), BenchTarget::Folder(path)) = (&args.erase, &decided.place) {
         let option = if id.is_empty() { "--erase".to_owned() } else { format!("--erase={id}") };
         complain(&anyhow::anyhow!("{option} is for devices, and {} is none: leave it out", path.display()));
         return Ok(Exit::Usage);
@@ -114,17 +114,17 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         return dry_run(&decided, &wish);
     }
     let erasable = match &args.erase {
-        Some(id) if matches!(decided.place, Place::Device(_)) => match erase::ask(&wish.path, id)? {
+        Some(id) if matches!(decided.place, BenchTarget::Device(_)) => match erase::ask(&wish.path, id)? {
             Ok(erasable) => Some(erasable),
             Err(exit) => return Ok(exit),
         },
         _ => None,
     };
     let mut store = place::open(db)?;
-    let mut live = Live::new(args.quiet, decided.suite.workloads.len());
+    let mut live = StatusReporter::new(args.quiet, decided.suite.workloads.len());
     let measured = bench::run(&decided, erasable.as_ref(), Some(&mut store), stop::flag(), &mut live);
     live.end();
-    let Measured { records, error } = match measured {
+    let BenchResult { records, error } = match measured {
         Ok(measured) => measured,
         Err(error) => return Ok(refuse(error)),
     };
@@ -133,7 +133,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     Ok(error.map_or_else(|| verdict(&records), refuse).and(shown))
 }
 
-fn show(args: &Args, store: &Store, records: &[RunRecord]) -> Result<()> {
+fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     let summary = hakaru_analysis::summarize(records);
     let findings = super::findings(&summary, &super::shelf::load(store));
     let page = hakaru_report::html_with(std::slice::from_ref(&summary), std::slice::from_ref(&findings));
@@ -146,18 +146,20 @@ fn show(args: &Args, store: &Store, records: &[RunRecord]) -> Result<()> {
     print(&format!("\nReport: {}\n", path.display()))
 }
 
-fn announce(decided: &Decided) {
-    let Decided { suite, repeats, identity, remarks, place } = decided;
+fn announce(decided: &BenchPlan) {
+    let BenchPlan { suite, repeats, identity, remarks, place } = decided;
     let name = plain(&identity.display_name());
     match place {
-        Place::Folder(path) if path == Path::new(".") => {
+        BenchTarget::Folder(path) if path == Path::new(".") => {
             anstream::eprintln!("Measuring {name} in the current directory, on a file of {}", suite.size);
         }
-        Place::Folder(path) => {
+        BenchTarget::Folder(path) => {
             anstream::eprintln!("Measuring {name} in {}, on a file of {}", path.display(), suite.size)
         }
-        Place::Device(path) => anstream::eprintln!("Measuring {name}, the first {} of {}", suite.size, path.display()),
-        Place::Sim(_) => anstream::eprintln!("Measuring {name}, the first {}", suite.size),
+        BenchTarget::Device(path) => {
+            anstream::eprintln!("Measuring {name}, the first {} of {}", suite.size, path.display())
+        }
+        BenchTarget::Sim(_) => anstream::eprintln!("Measuring {name}, the first {}", suite.size),
     }
     for remark in remarks {
         anstream::eprintln!("  {remark}");
@@ -167,19 +169,19 @@ fn announce(decided: &Decided) {
     anstream::eprintln!("  {rounds} of {workloads}, about {time} in all\n");
 }
 
-fn read_prices(file: &Path) -> Result<PriceList> {
+fn read_prices(file: &Path) -> Result<DeviceModel> {
     let text = std::fs::read_to_string(file).named(|| format!("cannot read the price list {}", file.display()))?;
-    let prices: PriceList =
+    let prices: DeviceModel =
         serde_json::from_str(&text).with_context(|| format!("{} is not a price list", file.display()))?;
     prices.check().map_err(|why| anyhow::anyhow!("{} is not a price list: {why}", file.display()))?;
     Ok(prices)
 }
 
 /// Says what would be lost, and touches nothing.
-fn dry_run(decided: &Decided, wish: &Wish) -> Result<Exit> {
+fn dry_run(decided: &BenchPlan, wish: &BenchRequest) -> Result<Exit> {
     let names: Vec<&str> = decided.suite.workloads.iter().map(|w| w.name()).collect();
     let mut text = format!("Would run: {}\n", names.join(", "));
-    if matches!(decided.place, Place::Device(_)) && wish.erase {
+    if matches!(decided.place, BenchTarget::Device(_)) && wish.erase {
         text += &erase::losses(&wish.path);
     }
     print(&(text + "Nothing was done.\n"))?;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// What to compare.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CompareArgs {
     /// The first: ids of runs, names of things, `latest` (the newest series), files and folders, several by commas;
     /// or what the runs have in common: series=, card=, layer=, host=, date=, campaign=, workload=
     a: String,
@@ -33,8 +33,8 @@ pub(crate) struct Args {
 }
 
 /// Compares, and tells.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
-    let mut stored = Stored { db, store: None, notes: BTreeSet::new() };
+pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
+    let mut stored = StoreSource { db, store: None, notes: BTreeSet::new() };
     let sides = side(&args.a, &mut stored).and_then(|a| Ok((a, side(&args.b, &mut stored)?)));
     stored.notes.iter().for_each(|note| anstream::eprintln!("note: {note}"));
     let (a, b) = sides?;
@@ -62,7 +62,9 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     }
     text += &caveats(&a, names.0);
     text += &caveats(&b, names.1);
-    let Some(path) = &args.output else { return print(&text).map(|()| Exit::Ok) };
+    let Some(path) = &args.output else {
+        return print(&text).map(|()| Exit::Ok);
+    };
     let page = match Form::of(None, Some(path)) {
         Form::Html => hakaru_report::html_comparison(&a, &b, &comparisons),
         Form::Markdown => hakaru_report::comparison_page_markdown(&a, &b, &comparisons, names),
@@ -81,13 +83,13 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
 }
 
 /// What both sides choose from: opened once, when one of them needs it, so that what there is to say of it is said once.
-struct Stored<'a> {
+struct StoreSource<'a> {
     db: Option<&'a Path>,
     store: Option<Store>,
     notes: BTreeSet<String>,
 }
 
-impl Stored<'_> {
+impl StoreSource<'_> {
     fn store(&mut self) -> Result<&Store> {
         let store = match self.store.take() {
             Some(store) => store,
@@ -124,11 +126,13 @@ impl Stored<'_> {
 }
 
 /// All records that one side names, as one summary.
-fn side(names: &str, stored: &mut Stored<'_>) -> Result<Summary> {
+fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
     let mut records: Vec<RunRecord> = Vec::new();
     let words: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     // A file may be called like a term.
-    let term = |word: &&str| if Path::new(word).exists() { None } else { Term::read(word) };
+    let term = |word: &&str| {
+        if Path::new(word).exists() { None } else { Term::read(word) }
+    };
     let terms: Vec<Term> = words.iter().filter_map(term).collect();
     if terms.len() == words.len() && !terms.is_empty() {
         records = stored.chosen(&terms)?;
@@ -223,7 +227,7 @@ fn tell_apart(records: &mut [RunRecord]) {
 }
 
 /// What the sides are called: by what was measured, and where that is the same, by what was typed.
-fn names(a: &Summary, b: &Summary, args: &Args) -> (String, String) {
+fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
     let short =
         |typed: &str| Path::new(typed).file_stem().map_or(typed.to_owned(), |s| s.to_string_lossy().into_owned());
     let (x, y) = (a.target.display_name(), b.target.display_name());
@@ -264,7 +268,7 @@ impl Shown {
 }
 
 /// One figure of both sides.
-struct Row {
+struct CompareRow {
     name: String,
     a: Option<Shown>,
     b: Option<Shown>,
@@ -282,7 +286,7 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     let both = |of: fn(&PhaseSummary) -> Option<f64>| (of(a).map(Shown::One), of(b).map(Shown::One));
     let mut rows = Vec::new();
     let mut row = |name: &str, (a, b): (Option<Shown>, Option<Shown>), show: fn(f64) -> String| {
-        rows.push(Row { name: name.to_owned(), a, b, show });
+        rows.push(CompareRow { name: name.to_owned(), a, b, show });
     };
     row("bandwidth", both(|p| Some(p.bandwidth.mean)), rate);
     row("IOPS", both(|p| Some(p.iops.mean)), |v| Iops(v).to_string());
@@ -304,7 +308,7 @@ fn table(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> String {
     row("bandwidth over time, deviation", both(|p| p.sustained.as_ref().map(|s| s.deviation.0)), rate);
     let mut lines = vec![[String::new(), plain(names.0), plain(names.1), "ratio".to_owned()]];
     lines.push(["runs".to_owned(), format!("n = {}", runs(a)), format!("n = {}", runs(b)), String::new()]);
-    for Row { name, a, b, show } in rows.into_iter().filter(|row| row.a.is_some() || row.b.is_some()) {
+    for CompareRow { name, a, b, show } in rows.into_iter().filter(|row| row.a.is_some() || row.b.is_some()) {
         let cell = |shown: Option<Shown>| shown.map_or("–".to_owned(), |shown| shown.text(show));
         let one = |shown: Option<Shown>| shown.and_then(Shown::one);
         let ratio = one(a).zip(one(b)).filter(|(a, _)| *a > 0.0).map_or("–".to_owned(), |(a, b)| ratio(b / a));

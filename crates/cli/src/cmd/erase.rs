@@ -25,7 +25,9 @@ pub(crate) fn called(candidate: &Candidate) -> String {
     plain(&match (candidate.partition(), candidate.mapping(), name == path) {
         (Some(number), ..) => format!("partition {number} of {name}, {size}, {path}"),
         (None, Some(mapping), true) => format!("the mapping {mapping}, {size}, {path}"),
-        (None, Some(mapping), false) => format!("the mapping {mapping} on {name}, {size}, {path}"),
+        (None, Some(mapping), false) => {
+            format!("the mapping {mapping} on {name}, {size}, {path}")
+        }
         (None, None, true) => format!("{name}, {size}"),
         (None, None, false) => format!("{name}, {size}, {path}"),
     })

@@ -2,7 +2,7 @@
 
 use super::print;
 use super::unreadable::Unreadable;
-use crate::exit::{Exit, Named};
+use crate::exit::{Exit, NamedPath};
 use crate::place;
 use anyhow::Result;
 use hakaru_store::Filter;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Which records, and where to.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ExportArgs {
     /// Ids of runs and verifications (or enough of their beginnings); `latest` for the newest run [default: all]
     runs: Vec<String>,
     /// All repeats of the series of each run
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 }
 
 /// Writes them, one a line.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let mut unreadable = Unreadable::default();
     let (names, mut verifications) = match args.runs.as_slice() {

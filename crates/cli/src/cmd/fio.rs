@@ -4,24 +4,24 @@
 
 mod failed;
 mod logs;
-mod teller;
-mod total;
+mod status;
+mod total_log;
 mod trials;
 mod trigger;
 
 use self::logs::LogFiles;
-use self::teller::Teller;
-use self::total::TotalLog;
+use self::status::FioStatusReporter;
+use self::total_log::TotalLog;
 use crate::exit::Exit;
 use crate::stop;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hakaru_device::guard;
 use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
-use hakaru_dialects::fio::{Action, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION};
+use hakaru_dialects::fio::{FioAction, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION};
 use hakaru_engine::{ClockChoice, EngineReport, RunOptions};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, Target};
-use hakaru_model::plan::{Facts, LeftOut, Plan};
+use hakaru_model::plan::{Facts, Plan, SkippedJob};
 use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
@@ -46,19 +46,19 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     // Only jobs with randrepeat=0 draw from it.
     invocation.scenario.seed = fresh_seed();
     match &invocation.action {
-        Action::Print { text, exit_code } => {
+        FioAction::Print { text, exit_code } => {
             let printed = super::print(text).is_ok();
             if *exit_code == 0 && printed { Exit::Ok } else { Exit::Failed }
         }
-        Action::ParseOnly => Exit::Ok,
-        Action::TestChecksums(which) => trials::checksums(which.as_deref()),
-        Action::TestClock => trials::clock(),
-        Action::Run if invocation.settings.idle_prof == Some(IdleProf::Calibrate) => {
+        FioAction::ParseOnly => Exit::Ok,
+        FioAction::TestChecksums(which) => trials::checksums(which.as_deref()),
+        FioAction::TestClock => trials::clock(),
+        FioAction::Run if invocation.settings.idle_prof == Some(IdleProf::Calibrate) => {
             let (mean, deviation) = hakaru_engine::IdleProfiler::calibrate();
             let printed = super::print(&output::calibration(mean, deviation));
             if printed.is_ok() { Exit::Ok } else { Exit::Failed }
         }
-        Action::Run => match Run::new(&invocation).and_then(Run::carry_out) {
+        FioAction::Run => match FioRun::new(&invocation).and_then(FioRun::carry_out) {
             Ok(exit) => exit,
             Err(error) => {
                 let words = error.downcast_ref().and_then(hakaru_dialects::fio::words_for_plan);
@@ -146,11 +146,11 @@ pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
 }
 
 /// One run of jobs.
-struct Run<'a> {
+struct FioRun<'a> {
     invocation: &'a Invocation,
     plan: Plan,
     /// Jobs that cannot run, beside others that can.
-    left_out: Vec<LeftOut>,
+    left_out: Vec<SkippedJob>,
     begun: Instant,
 }
 
@@ -163,7 +163,9 @@ fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
             anyhow::bail!("directory={shown}: {shown} is not a directory: make it first, with mkdir -p {shown}");
         }
         let no_data = [IoEngine::Filecreate, IoEngine::Filestat, IoEngine::Dirstat, IoEngine::Filedelete];
-        let Target::Paths(paths) = &job.target else { continue };
+        let Target::Paths(paths) = &job.target else {
+            continue;
+        };
         if no_data.contains(&job.ioengine) {
             continue;
         }
@@ -175,8 +177,8 @@ fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl<'a> Run<'a> {
-    fn new(invocation: &'a Invocation) -> anyhow::Result<Run<'a>> {
+impl<'a> FioRun<'a> {
+    fn new(invocation: &'a Invocation) -> anyhow::Result<FioRun<'a>> {
         prepare_directories(invocation)?;
         let mut facts = Facts::new();
         for path in invocation.scenario.paths() {
@@ -186,7 +188,7 @@ impl<'a> Run<'a> {
         if plan.destroys() {
             refuse_devices_in_use(&plan)?;
         }
-        Ok(Run { invocation, plan, left_out, begun: Instant::now() })
+        Ok(FioRun { invocation, plan, left_out, begun: Instant::now() })
     }
 
     fn carry_out(self) -> anyhow::Result<Exit> {
@@ -211,7 +213,7 @@ impl<'a> Run<'a> {
         let logs = (LogFiles::create(self.invocation, &plan)?, TotalLog::create(self.invocation)?);
         failed::tell(&self.left_out, &self.plan);
         let profiler = settings.idle_prof.map(|_| hakaru_engine::IdleProfiler::start());
-        let mut teller = Teller::new(&self, logs, normal, &mut *out);
+        let mut teller = FioStatusReporter::new(&self, logs, normal, &mut *out);
         let mut report = hakaru_engine::run(&plan, &options, &mut teller);
         failed::add_phases(&plan, &mut report.phases);
         failed::add_unstarted(&plan, report.error.as_ref(), &mut report.phases);
@@ -245,7 +247,9 @@ impl<'a> Run<'a> {
 
     /// Where the result is no text, nothing may stand in front of it.
     fn tell_of_signal(&self, report: &EngineReport, normal: bool, out: &mut dyn Write) {
-        let (Outcome::Interrupted, Some(signal)) = (&report.outcome, stop::signal()) else { return };
+        let (Outcome::Interrupted, Some(signal)) = (&report.outcome, stop::signal()) else {
+            return;
+        };
         let text = format!("\nfio: terminating on signal {signal}\n");
         // The result itself will tell whether the output can be written.
         let _ = if normal { out.write_all(text.as_bytes()) } else { std::io::stderr().write_all(text.as_bytes()) };
@@ -361,7 +365,9 @@ pub(super) fn refuse_devices_in_use(plan: &Plan) -> anyhow::Result<()> {
     for phase in &plan.phases {
         for worker in phase.workers.iter().filter(|w| w.writes) {
             for region in &worker.stream.regions {
-                let Some(file) = phase.files.get(region.file as usize) else { continue };
+                let Some(file) = phase.files.get(region.file as usize) else {
+                    continue;
+                };
                 if !asked.insert(&file.path) {
                     continue;
                 }

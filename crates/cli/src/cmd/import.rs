@@ -4,10 +4,10 @@
 
 use super::{counted, figures, print};
 use crate::exit::Exit;
-use crate::imports::{self, LabelRules, OwnRecords, Text};
+use crate::imports::{self, ImportText, LabelRules, OwnRecords};
 use crate::place;
 use anyhow::Result;
-use hakaru_dialects::import::{Found, ImportedRun};
+use hakaru_dialects::import::{ImportResult, ImportedRun};
 use hakaru_report::plain;
 use hakaru_store::{Appended, Filter};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// What to read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-pub(crate) struct Args {
+pub(crate) struct ImportArgs {
     /// Files, folders, or `-` for standard input: outputs of fio, iozone, hdparm and dd, tables, and exported records
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -51,7 +51,7 @@ through a pipe 256 MiB.
 Exit codes: 0 done, 1 no results were found, or they could not be stored, 2 wrong usage, or a file that is not there.";
 
 /// Reads, tells, and stores.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let texts = imports::read_all(&args.files)?;
     let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
     let (own, mut told) = imports::own_results(&texts);
@@ -94,7 +94,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
 }
 
 /// What was read, what was not, and why. Each line on its way to the terminal loses what a terminal would obey.
-fn tell(texts: &[Text], found: &Found, told: &mut String) {
+fn tell(texts: &[ImportText], found: &ImportResult, told: &mut String) {
     let mut line = |text: &str| *told += &(plain(&text.replace('\t', " ")) + "\n");
     for one in &found.runs {
         let ImportedRun { format, program, scenario, lines, unread, caveats, .. } = &one.run;

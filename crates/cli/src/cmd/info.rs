@@ -8,7 +8,7 @@ use hakaru_device::{InspectError, RawCard, Roots};
 use hakaru_engine::ClockChoice;
 use hakaru_model::facts::{CardRegisters, Environment, Fact, Identity, TargetFacts, TargetKind};
 use hakaru_model::units::{Bytes, BytesPerSec};
-use hakaru_report::{Known, Listed};
+use hakaru_report::{Listed, TargetInfo};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ const AFTER: &str = "A USB reader hides the registers of its card. Read them in 
 /// Of what.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-pub(crate) struct Args {
+pub(crate) struct InfoArgs {
     /// A device, file or directory; all disks when left out
     path: Option<PathBuf>,
     /// As JSON
@@ -61,7 +61,7 @@ fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
 }
 
 /// Prints it.
-pub(crate) fn main(args: &Args) -> Result<Exit> {
+pub(crate) fn main(args: &InfoArgs) -> Result<Exit> {
     let roots = Roots::live();
     let environment = hakaru_device::environment(&roots, ClockChoice::best().name());
     match &args.path {
@@ -71,7 +71,7 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
     }
 }
 
-impl Args {
+impl InfoArgs {
     /// The registers given by hand, by name.
     fn by_hand(&self) -> Vec<String> {
         let given = [
@@ -85,7 +85,7 @@ impl Args {
     }
 }
 
-fn all(args: &Args, environment: &Environment, roots: &Roots) -> Result<Exit> {
+fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit> {
     let disks: Vec<(Identity, String)> = hakaru_device::disks(roots)
         .into_iter()
         .map(|path| (hakaru_device::identify(&path, roots), state(&path, roots)))
@@ -115,7 +115,7 @@ fn state(path: &Path, roots: &Roots) -> String {
     }
 }
 
-fn one(args: &Args, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
+fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
     let named = args.path.is_some();
     if named && path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
         return Err(not_there(format!("there is no {}: `hakaru info` lists the disks that are there", path.display())));
@@ -153,7 +153,7 @@ fn one(args: &Args, path: &Path, environment: &Environment, roots: &Roots) -> Re
     }
     let content: Option<Vec<String>> = losses.map(|losses| losses.iter().map(ToString::to_string).collect());
     let ceiling = ceiling.map(|bytes| BytesPerSec(bytes as f64));
-    let known = Known {
+    let known = TargetInfo {
         identity: &identity,
         environment,
         ceiling,
@@ -189,7 +189,7 @@ fn not_given() -> CardRegisters {
 }
 
 /// The registers the host shows, and in their place those given by hand.
-fn decode(args: &Args, shown: &CardRegisters, size: Bytes) -> CardRegisters {
+fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters {
     let given = |given: &Option<String>, shown: &Fact<String>| given.clone().map_or(shown.clone(), Fact::Known);
     let kind = match (&shown.card_type, args.mmc) {
         (_, true) => Fact::Known("MMC".to_owned()),

@@ -5,19 +5,19 @@
 
 mod files;
 mod keep;
-mod teller;
+mod observer;
 mod workbook;
 
-use self::files::{Sweep, empty};
-use self::keep::Kept;
-use self::teller::Teller;
+use self::files::{FileCleanup, empty};
+use self::keep::RunKeeper;
+use self::observer::IozoneObserver;
 use super::fio::{as_asked, refuse_devices_in_use};
 use crate::exit::Exit;
 use crate::stop;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anyhow::{Context, anyhow};
 use hakaru_dialects::iozone::output::{self, HeadView, Results};
-use hakaru_dialects::iozone::{self, Action, Cell, IozoneError, Request};
+use hakaru_dialects::iozone::{self, IozoneAction, IozoneError, IozoneRequest, IozoneStep};
 use hakaru_engine::{EngineReport, RunError};
 use hakaru_model::job::Scenario;
 use hakaru_model::plan::{Facts, Plan};
@@ -29,8 +29,10 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Runs one command line; the program's name is not among the arguments.
 pub(crate) fn main(args: &[OsString]) -> Exit {
     let request = match iozone::parse(args) {
-        Ok(Action::Run(request)) => request,
-        Ok(Action::Print(text)) => return if super::print(&text).is_ok() { Exit::Ok } else { Exit::Failed },
+        Ok(IozoneAction::Run(request)) => request,
+        Ok(IozoneAction::Print(text)) => {
+            return if super::print(&text).is_ok() { Exit::Ok } else { Exit::Failed };
+        }
         Err(error) => {
             complain_about(&error, args);
             return Exit::Failed;
@@ -52,7 +54,9 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
 
 /// Points at the word that was not understood.
 fn complain_about(error: &IozoneError, args: &[OsString]) {
-    let Some(at) = &error.at else { return anstream::eprintln!("iozone: {error}") };
+    let Some(at) = &error.at else {
+        return anstream::eprintln!("iozone: {error}");
+    };
     let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let before: usize = words.iter().take(at.index).map(|word| word.len() + 1).sum();
     let source = words.join(" ");
@@ -66,7 +70,7 @@ fn complain_about(error: &IozoneError, args: &[OsString]) {
     anstream::eprintln!("{}", Renderer::styled().render(&report));
 }
 
-fn carry_out(request: &Request, command: &str) -> anyhow::Result<Exit> {
+fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
     let cells = request.cells();
     // What cannot work is said before anything is printed or touched.
     for &cell in &cells {
@@ -79,7 +83,7 @@ fn carry_out(request: &Request, command: &str) -> anyhow::Result<Exit> {
     let machine = machine();
     let view = HeadView { hakaru: env!("CARGO_PKG_VERSION"), began: &began, command, machine: &machine };
     out.write_all(output::head(request, &view).as_bytes())?;
-    let (mut kept, mut sweep) = (Kept::begin(), Sweep::default());
+    let (mut kept, mut sweep) = (RunKeeper::begin(), FileCleanup::default());
     let ended = all_of(request, &cells, &mut sweep, &mut kept);
     // What was measured is kept, also where it could not be told.
     match (ended, kept.store(request)) {
@@ -93,7 +97,12 @@ fn carry_out(request: &Request, command: &str) -> anyhow::Result<Exit> {
 }
 
 /// Measures row after row, or group after group, and tells of each.
-fn all_of(request: &Request, cells: &[Cell], sweep: &mut Sweep, kept: &mut Kept) -> anyhow::Result<Exit> {
+fn all_of(
+    request: &IozoneRequest,
+    cells: &[IozoneStep],
+    sweep: &mut FileCleanup,
+    kept: &mut RunKeeper,
+) -> anyhow::Result<Exit> {
     let mut results = Results::default();
     for &cell in cells {
         let exit = measure(request, cell, sweep, kept, &mut results)?;
@@ -123,7 +132,7 @@ fn machine() -> String {
 }
 
 /// The scenario of a row or group, and its plan: whether it fits what is there now.
-fn prepare(request: &Request, cell: Cell) -> anyhow::Result<(Scenario, Facts, Plan)> {
+fn prepare(request: &IozoneRequest, cell: IozoneStep) -> anyhow::Result<(Scenario, Facts, Plan)> {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let scenario = request.scenario(cell, cpus);
     let mut facts = Facts::new();
@@ -138,10 +147,10 @@ fn prepare(request: &Request, cell: Cell) -> anyhow::Result<(Scenario, Facts, Pl
 
 /// Runs the tests of one row or group, and prints each as it ends.
 fn measure(
-    request: &Request,
-    cell: Cell,
-    sweep: &mut Sweep,
-    kept: &mut Kept,
+    request: &IozoneRequest,
+    cell: IozoneStep,
+    sweep: &mut FileCleanup,
+    kept: &mut RunKeeper,
     results: &mut Results,
 ) -> anyhow::Result<Exit> {
     let (scenario, facts, _) = prepare(request, cell)?;
@@ -152,7 +161,7 @@ fn measure(
         empty(&scenario)?;
     }
     let (scenario, _, plan) = prepare(request, cell)?;
-    let mut teller = Teller::new(request, cell, &scenario, results)?;
+    let mut teller = IozoneObserver::new(request, cell, &scenario, results)?;
     let options = as_asked();
     let report = hakaru_engine::run(&plan, &options, &mut teller);
     let told = teller.end();

@@ -8,14 +8,14 @@ use crate::imports;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::{Context, Result};
 use hakaru_device::Roots;
-use hakaru_dialects::fio::options::{self, Kind};
-use hakaru_dialects::fio::{Action, Invocation};
+use hakaru_dialects::fio::options::{self, OptionKind};
+use hakaru_dialects::fio::{FioAction, Invocation};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Scenario;
+use hakaru_model::lint::{Diagnostic, LintWarning, Severity};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::reported::JobProperty;
-use hakaru_model::slip::{Remark, Slip, Weight};
-use hakaru_model::units::{Bytes, SizeRules, parse_size};
+use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -37,7 +37,7 @@ Exit codes: 0 nothing that matters was found, 1 something was, 2 it could not be
 /// What to look at.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-pub(crate) struct Args {
+pub(crate) struct LintArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -57,7 +57,7 @@ struct Subject {
 
 /// One cause, with all the jobs it concerns.
 struct Finding {
-    slip: Slip,
+    slip: LintWarning,
     /// Names of the jobs; empty where it is about all of them.
     jobs: Vec<String>,
     /// Bytes of the source it is about, of the first job.
@@ -65,9 +65,9 @@ struct Finding {
 }
 
 /// Puts the remarks that say the same of several jobs together, in the order of the first of each.
-fn by_cause(remarks: Vec<(Remark, Option<Range<usize>>)>) -> Vec<Finding> {
+fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
-    for (Remark { job, slip }, span) in remarks {
+    for (Diagnostic { job, slip }, span) in remarks {
         let jobs = if job.is_empty() { Vec::new() } else { vec![job] };
         match found.iter_mut().find(|known| known.slip == slip) {
             Some(known) => known.jobs.extend(jobs),
@@ -78,7 +78,7 @@ fn by_cause(remarks: Vec<(Remark, Option<Range<usize>>)>) -> Vec<Finding> {
 }
 
 /// Looks, and tells what is wrong.
-pub(crate) fn main(args: &Args) -> Result<Exit> {
+pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
     let mut subjects = Vec::new();
     if let Some(words) = command_words(&args.what) {
         match command(&words) {
@@ -98,7 +98,7 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
         }
     }
     print(&if args.json { as_json(&subjects)? } else { as_text(&subjects) })?;
-    let matters = |finding: &Finding| finding.slip.weight() >= Weight::Weak;
+    let matters = |finding: &Finding| finding.slip.weight() >= Severity::Weak;
     let found = subjects.iter().flat_map(|subject| &subject.remarks).any(matters);
     Ok(if found { Exit::Failed } else { Exit::Ok })
 }
@@ -124,7 +124,7 @@ fn command(words: &[OsString]) -> Option<Subject> {
 
 fn understood(words: &[OsString]) -> Option<Invocation> {
     match fio::parse(words) {
-        Ok(Invocation { action: Action::Print { text, .. }, .. }) => {
+        Ok(Invocation { action: FioAction::Print { text, .. }, .. }) => {
             anstream::eprintln!("this command line measures nothing, it prints:\n{text}");
             None
         }
@@ -145,7 +145,9 @@ fn file(path: &Path) -> Result<Option<Subject>> {
         return Ok(Some(Subject { name, source: String::new(), remarks }));
     }
     let source = std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
-    let Some(invocation) = understood(&[path.as_os_str().to_owned()]) else { return Ok(None) };
+    let Some(invocation) = understood(&[path.as_os_str().to_owned()]) else {
+        return Ok(None);
+    };
     let places = places_in_file(&source);
     Ok(Some(Subject { name, remarks: by_cause(judged(&invocation, &places)), source }))
 }
@@ -153,22 +155,22 @@ fn file(path: &Path) -> Result<Option<Subject>> {
 /// Where an option stands: section (empty for all jobs), name, value, bytes of the source.
 type Place = (String, String, String, Range<usize>);
 
-fn judged(invocation: &Invocation, places: &[Place]) -> Vec<(Remark, Option<Range<usize>>)> {
+fn judged(invocation: &Invocation, places: &[Place]) -> Vec<(Diagnostic, Option<Range<usize>>)> {
     let memory = hakaru_device::environment(&Roots::live(), "").memory;
     let Invocation { scenario, extras, warnings, .. } = invocation;
-    let all = |slip| Remark { job: String::new(), slip };
-    let mut remarks: Vec<Remark> =
-        warnings.iter().map(|warning| all(Slip::Misread { warning: warning.clone() })).collect();
+    let all = |slip| Diagnostic { job: String::new(), slip };
+    let mut remarks: Vec<Diagnostic> =
+        warnings.iter().map(|warning| all(LintWarning::Misread { warning: warning.clone() })).collect();
     remarks.extend(hakaru_analysis::lint(scenario, Some(memory).filter(|memory| memory.0 > 0)));
     let base = extras.iter().flatten().next().map_or(1024, |extras| extras.kb_base);
-    let common: Vec<Slip> = unit_slips(&invocation.global_options, base);
+    let common: Vec<LintWarning> = unit_slips(&invocation.global_options, base);
     for (phase, extras) in scenario.phases.iter().zip(extras) {
         for (job, extras) in phase.jobs.iter().zip(extras) {
             let own = unit_slips(&job.options, extras.kb_base).into_iter().filter(|slip| !common.contains(slip));
-            remarks.extend(own.map(|slip| Remark { job: job.name.clone(), slip }));
+            remarks.extend(own.map(|slip| Diagnostic { job: job.name.clone(), slip }));
         }
     }
-    remarks.extend(common.into_iter().chain([Slip::OneRun]).map(all));
+    remarks.extend(common.into_iter().chain([LintWarning::OneRun]).map(all));
     let jobs = job_options(scenario);
     remarks.into_iter().map(|remark| (remark.clone(), place_of(&remark, &jobs, places))).collect()
 }
@@ -180,22 +182,29 @@ fn job_options(scenario: &Scenario) -> BTreeMap<&str, &[(String, String)]> {
 }
 
 /// Sizes whose unit means something else here than on a label: `4KiB` is 4000 bytes in fio, and `1GB` is 2^30.
-fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<Slip> {
-    let rules = if kb_base == 1000 { SizeRules::Fio1000 } else { SizeRules::Fio1024 };
+fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
+    let rules = if kb_base == 1000 { SizeSuffixes::Fio1000 } else { SizeSuffixes::Fio1024 };
     let mut slips = Vec::new();
     for (name, text) in typed {
         let kind = options::find(name).map(|option| option.kind);
-        let size =
-            matches!(kind, Some(Kind::PerOpInt { .. } | Kind::Size { .. } | Kind::SizeOrPercent | Kind::SizeOrRange));
+        let size = matches!(
+            kind,
+            Some(
+                OptionKind::PerOpInt { .. }
+                    | OptionKind::Size { .. }
+                    | OptionKind::SizeOrPercent
+                    | OptionKind::SizeOrRange
+            )
+        );
         if !size {
             continue;
         }
         for piece in text.split([',', '-', ':']) {
-            let (here, there) = (parse_size(piece, rules), parse_size(piece, SizeRules::Iec));
+            let (here, there) = (parse_size(piece, rules), parse_size(piece, SizeSuffixes::Iec));
             if let (Ok(Bytes(means)), Ok(there)) = (here, there)
                 && there.0 != means
             {
-                slips.push(Slip::Unit { option: name.clone(), typed: piece.to_owned(), means });
+                slips.push(LintWarning::Unit { option: name.clone(), typed: piece.to_owned(), means });
             }
         }
     }
@@ -203,40 +212,42 @@ fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<Slip> {
 }
 
 /// What a result says of itself, and what its jobs give away.
-fn of_results(records: &[RunRecord]) -> Vec<Remark> {
-    let mut remarks: Vec<Remark> = Vec::new();
-    let mut add = |remark: Remark| {
+fn of_results(records: &[RunRecord]) -> Vec<Diagnostic> {
+    let mut remarks: Vec<Diagnostic> = Vec::new();
+    let mut add = |remark: Diagnostic| {
         if !remarks.contains(&remark) {
             remarks.push(remark);
         }
     };
     for record in records {
-        let of_the_design = |remark: &Remark| of_the_design(remark, record);
+        let of_the_design = |remark: &Diagnostic| of_the_design(remark, record);
         hakaru_analysis::lint(&record.scenario, None).into_iter().filter(of_the_design).for_each(&mut add);
         let summary = hakaru_analysis::summarize(std::slice::from_ref(record));
         for caveat in summary.caveats.iter().filter(|caveat| !judged_already(caveat)) {
-            add(Remark { job: String::new(), slip: Slip::Found { caveat: caveat.to_string() } });
+            add(Diagnostic { job: String::new(), slip: LintWarning::Found { caveat: caveat.to_string() } });
         }
     }
     if records.len() == 1 {
-        add(Remark { job: String::new(), slip: Slip::OneRun });
+        add(Diagnostic { job: String::new(), slip: LintWarning::OneRun });
     }
     remarks
 }
 
 /// Whether a result cannot tell it better itself: it knows its cache, its time and its size.
-fn of_the_design(remark: &Remark, record: &RunRecord) -> bool {
+fn of_the_design(remark: &Diagnostic, record: &RunRecord) -> bool {
     match remark.slip {
-        Slip::EndsEarly { runtime, size } => hakaru_analysis::ended_early(record, &remark.job, runtime, size),
-        Slip::DepthIgnored { .. } => !engine_is_unstated(record),
-        Slip::SameBlocks { .. } => true,
+        LintWarning::EndsEarly { runtime, size } => hakaru_analysis::ended_early(record, &remark.job, runtime, size),
+        LintWarning::DepthIgnored { .. } => !engine_is_unstated(record),
+        LintWarning::SameBlocks { .. } => true,
         _ => false,
     }
 }
 
 /// Whether an imported result does not name the engine, so that nobody knows what a queue depth did.
 fn engine_is_unstated(record: &RunRecord) -> bool {
-    let Origin::Imported { reported, .. } = &record.origin else { return false };
+    let Origin::Imported { reported, .. } = &record.origin else {
+        return false;
+    };
     reported.unstated.iter().any(|job| job.properties.contains(&JobProperty::Engine))
 }
 
@@ -285,7 +296,7 @@ fn places_in_file(source: &str) -> Vec<Place> {
 }
 
 /// Where the option of a remark stands: in its job's own section before the common one, with its value before another.
-fn place_of(remark: &Remark, jobs: &BTreeMap<&str, &[(String, String)]>, places: &[Place]) -> Option<Range<usize>> {
+fn place_of(remark: &Diagnostic, jobs: &BTreeMap<&str, &[(String, String)]>, places: &[Place]) -> Option<Range<usize>> {
     let option = remark.slip.option();
     let known = options::find(option)?;
     let typed = jobs.get(remark.job.as_str()).and_then(|all| all.iter().rev().find(|(name, _)| known.is_called(name)));
@@ -319,9 +330,9 @@ fn as_text(subjects: &[Subject]) -> String {
         for Finding { slip, jobs, span } in remarks {
             counts[slip.weight() as usize] += 1;
             let level = match slip.weight() {
-                Weight::Wrong => Level::ERROR,
-                Weight::Weak => Level::WARNING,
-                Weight::Note => Level::NOTE,
+                Severity::Wrong => Level::ERROR,
+                Severity::Weak => Level::WARNING,
+                Severity::Note => Level::NOTE,
             };
             let of = if jobs.is_empty() { String::new() } else { format!("{}: ", named(jobs)) };
             let level = level.with_name(slip.weight().name());

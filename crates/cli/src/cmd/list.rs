@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Which runs.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ListArgs {
     /// Only targets with this in their name
     #[arg(long, value_name = "TEXT")]
     target: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 /// Prints one line a run.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let filter = Filter { target: args.target.clone(), limit: Some(args.limit), ..Filter::default() };
     let rows = store.runs(&filter)?;
@@ -85,7 +85,7 @@ fn runs(rows: &[RunRow], width: Option<usize>) -> String {
 }
 
 /// Verifications, a line each; nothing when there are none.
-fn verifications(store: &Store, args: &Args, unreadable: &mut Unreadable) -> Result<String> {
+fn verifications(store: &Store, args: &ListArgs, unreadable: &mut Unreadable) -> Result<String> {
     let target = |v: &Verification| match &v.scope {
         Scope::FreeSpace { folder } => format!("free space at {}", folder.display()),
         _ => v.target.display_name(),

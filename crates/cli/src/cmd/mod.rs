@@ -19,10 +19,10 @@ pub(crate) mod show;
 pub(crate) mod unreadable;
 pub(crate) mod verify;
 
-use hakaru_model::advice::{Findings, UseRule};
+use hakaru_model::advice::{RunFindings, UseRule};
 use hakaru_model::finding::Summary;
-use hakaru_model::shelf::Shelf;
-use hakaru_model::units::{Bytes, SizeRules, parse_size};
+use hakaru_model::references::ReferenceSet;
+use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
 use std::io::Write;
 
 /// Writes to standard output; a reader that has gone away is an error that ends the program quietly.
@@ -45,7 +45,7 @@ pub(crate) fn figures(count: usize) -> String {
 
 /// A size that was typed, such as `4GiB`.
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
-    parse_size(text, SizeRules::Iec).map_err(|error| error.to_string())
+    parse_size(text, SizeSuffixes::Iec).map_err(|error| error.to_string())
 }
 
 /// Columns of the terminal; 100 where there is none.
@@ -60,12 +60,12 @@ pub(crate) fn terminal_width() -> Option<usize> {
 }
 
 /// What follows from a summary, by the rules that ship, and where it stands among published figures and the user's own.
-pub(crate) fn findings(summary: &Summary, shelf: &Shelf) -> Findings {
+pub(crate) fn findings(summary: &Summary, shelf: &ReferenceSet) -> RunFindings {
     findings_by(summary, shelf, &hakaru_analysis::default_rules())
 }
 
 /// The same by other rules.
-pub(crate) fn findings_by(summary: &Summary, shelf: &Shelf, rules: &[UseRule]) -> Findings {
+pub(crate) fn findings_by(summary: &Summary, shelf: &ReferenceSet, rules: &[UseRule]) -> RunFindings {
     let mut found = hakaru_analysis::findings(summary, rules);
     found.standings = hakaru_analysis::standings(summary, shelf);
     found

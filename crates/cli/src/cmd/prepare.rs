@@ -2,13 +2,13 @@
 
 use super::{erase, print, recover};
 use crate::exit::{Exit, complain};
-use crate::walking::Walking;
+use crate::scan_reporter::ScanReporter;
 use anyhow::Result;
 use clap::ValueEnum;
 use hakaru_device::guard::{self, Candidate, Erasable, Refusal};
 use hakaru_device::prepare::{
-    self, DiscardError, DiscardKind, FillPattern, FsType, Layout, LayoutKind, LayoutTable, MkfsRequest, MountRequest,
-    Mounted, Preparation, PrepareError, Step, StepDone, ToolError,
+    self, DiscardError, DiscardKind, FillPattern, FsType, LayoutKind, LayoutTable, MkfsRequest, MountRequest, Mounted,
+    PartitionLayout, Preparation, PrepareError, PrepareStep, StepDone, ToolError,
 };
 use hakaru_device::{Roots, SpeedMap};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ Exit codes: 0 done, 1 a step failed, 2 wrong usage or no such device, 3 refused 
 /// What to do to which device.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-pub(crate) struct Args {
+pub(crate) struct PrepareArgs {
     /// The disk, card or partition; all that is on it is lost
     device: PathBuf,
     /// Leave to erase it: its serial number, CID or by-id name; asks when left out
@@ -32,16 +32,16 @@ pub(crate) struct Args {
     erase: Option<String>,
     /// Tell the device to forget all of its content; `secure` insists that no copy stays
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain", require_equals = true)]
-    discard: Option<Discard>,
+    discard: Option<DiscardArg>,
     /// Overwrite all of it
     #[arg(long, value_name = "PATTERN")]
-    fill: Option<Fill>,
+    fill: Option<FillArg>,
     /// One partition over all of it, beginning at 4 MiB; the steps below then concern that partition
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "mbr", require_equals = true)]
-    partition: Option<Table>,
+    partition: Option<PartitionTableArg>,
     /// Make a file system with the tool of its makers and that tool's own defaults
     #[arg(long, value_name = "TYPE")]
-    mkfs: Option<Filesystem>,
+    mkfs: Option<FsTypeArg>,
     /// Options for that tool, as it takes them: `--mkfs-options="-b 4096"`
     #[arg(long, value_name = "OPTIONS", requires = "mkfs", allow_hyphen_values = true)]
     mkfs_options: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) struct Args {
 
 /// How thoroughly to discard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Discard {
+enum DiscardArg {
     /// The device may forget
     Plain,
     /// It must, all copies included; few devices offer it
@@ -85,7 +85,7 @@ enum Discard {
 
 /// What to overwrite with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Fill {
+enum FillArg {
     /// 0x00
     Zero,
     /// 0xff, what erased flash reads as
@@ -96,7 +96,7 @@ enum Fill {
 
 /// Which partition table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Table {
+enum PartitionTableArg {
     /// The old one of PCs, which cameras and the Raspberry Pi know
     Mbr,
     /// The one of UEFI
@@ -105,7 +105,7 @@ enum Table {
 
 /// Which file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Filesystem {
+enum FsTypeArg {
     Vfat,
     Exfat,
     Ext4,
@@ -114,24 +114,24 @@ enum Filesystem {
     Btrfs,
 }
 
-impl From<Filesystem> for FsType {
-    fn from(fs: Filesystem) -> FsType {
+impl From<FsTypeArg> for FsType {
+    fn from(fs: FsTypeArg) -> FsType {
         match fs {
-            Filesystem::Vfat => FsType::Vfat,
-            Filesystem::Exfat => FsType::Exfat,
-            Filesystem::Ext4 => FsType::Ext4,
-            Filesystem::F2fs => FsType::F2fs,
-            Filesystem::Xfs => FsType::Xfs,
-            Filesystem::Btrfs => FsType::Btrfs,
+            FsTypeArg::Vfat => FsType::Vfat,
+            FsTypeArg::Exfat => FsType::Exfat,
+            FsTypeArg::Ext4 => FsType::Ext4,
+            FsTypeArg::F2fs => FsType::F2fs,
+            FsTypeArg::Xfs => FsType::Xfs,
+            FsTypeArg::Btrfs => FsType::Btrfs,
         }
     }
 }
 
 /// All that was asked for, in the order in which it is done; found to be possible as far as that can be told beforehand.
-struct Plan {
+struct PreparePlan {
     discard: Option<DiscardKind>,
     fill: Option<FillPattern>,
-    partition: Option<(Layout, String)>,
+    partition: Option<(PartitionLayout, String)>,
     mkfs: Option<MkfsRequest>,
     /// The command of the file system's tool.
     command: Vec<String>,
@@ -141,10 +141,10 @@ struct Plan {
     seed: u64,
 }
 
-impl Plan {
+impl PreparePlan {
     /// Everything that can fail is tried here, before anything is lost.
-    fn new(args: &Args, candidate: &Candidate) -> Result<Plan> {
-        let Args { discard, fill, partition, mkfs, mkfs_options, label, mount, mount_options, .. } = args;
+    fn new(args: &PrepareArgs, candidate: &Candidate) -> Result<PreparePlan> {
+        let PrepareArgs { discard, fill, partition, mkfs, mkfs_options, label, mount, mount_options, .. } = args;
         let node = Path::new("/dev").join(candidate.name());
         let fs = mkfs.map(FsType::from);
         let partition = partition.map(|table| layout(table, fs, candidate)).transpose()?;
@@ -158,12 +158,16 @@ impl Plan {
             None => Vec::new(),
         };
         let mount = mount.as_ref().zip(fs).map(|(at, fs)| mount_request(at, fs, mount_options)).transpose()?;
-        let plan = Plan {
-            discard: discard.map(|kind| if kind == Discard::Secure { DiscardKind::Secure } else { DiscardKind::Plain }),
+        let plan = PreparePlan {
+            discard: discard.map(
+                |kind| {
+                    if kind == DiscardArg::Secure { DiscardKind::Secure } else { DiscardKind::Plain }
+                },
+            ),
             fill: fill.map(|fill| match fill {
-                Fill::Zero => FillPattern::Zeroes,
-                Fill::Ones => FillPattern::Ones,
-                Fill::Random => FillPattern::Random { seed: args.seed },
+                FillArg::Zero => FillPattern::Zeroes,
+                FillArg::Ones => FillPattern::Ones,
+                FillArg::Random => FillPattern::Random { seed: args.seed },
             }),
             partition,
             mkfs,
@@ -216,7 +220,7 @@ fn part_of(node: &Path, partitioned: bool) -> PathBuf {
     }
 }
 
-fn layout(table: Table, fs: Option<FsType>, candidate: &Candidate) -> Result<(Layout, String)> {
+fn layout(table: PartitionTableArg, fs: Option<FsType>, candidate: &Candidate) -> Result<(PartitionLayout, String)> {
     if candidate.partition().is_some() {
         anyhow::bail!("{} is a partition already: name the whole disk, or leave --partition out", candidate.name());
     }
@@ -229,13 +233,13 @@ fn layout(table: Table, fs: Option<FsType>, candidate: &Candidate) -> Result<(La
     }
     let block = candidate.identity().device.known().map_or(512, |device| device.logical_block);
     let size = candidate.size();
-    Layout::tool()?;
+    PartitionLayout::tool()?;
     let kind = fs.map_or(LayoutKind::Linux, LayoutKind::of);
     let table = match table {
-        Table::Mbr => LayoutTable::Mbr,
-        Table::Gpt => LayoutTable::Gpt,
+        PartitionTableArg::Mbr => LayoutTable::Mbr,
+        PartitionTableArg::Gpt => LayoutTable::Gpt,
     };
-    let layout = Layout::single(table, kind);
+    let layout = PartitionLayout::single(table, kind);
     let script = layout.script(size, block)?;
     Ok((layout, script))
 }
@@ -249,7 +253,9 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
         Ok(true) => {
             anyhow::bail!("{shown} is not empty, and a mount would hide what is in it: name an empty or new folder")
         }
-        Err(_) if absolute.exists() => anyhow::bail!("{shown} is no folder that can be read: name another"),
+        Err(_) if absolute.exists() => {
+            anyhow::bail!("{shown} is no folder that can be read: name another")
+        }
         Err(_) if absolute.parent().is_some_and(Path::is_dir) => {}
         Err(_) => anyhow::bail!("there is no folder above {shown}: make it first"),
     }
@@ -260,7 +266,7 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
 }
 
 /// Plans, asks for leave, and does it.
-pub(crate) fn main(args: &Args) -> Result<Exit> {
+pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
     let roots = Roots::live();
     if args.only_drops_caches() {
         return drop_caches(args, roots);
@@ -269,7 +275,7 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
         Ok(candidate) => candidate,
         Err(refusal) => return Ok(erase::refuse(&refusal)),
     };
-    let plan = match Plan::new(args, &candidate) {
+    let plan = match PreparePlan::new(args, &candidate) {
         Ok(plan) => plan,
         Err(error) => {
             complain(&error);
@@ -295,7 +301,7 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let mut preparation = Preparation::begin(&recover::folder()?, roots.clone())?;
-    let mut walking = Walking::new(args.quiet);
+    let mut walking = ScanReporter::new(args.quiet);
     let done = carry_out(&plan, erasable, &mut preparation, &mut walking, &roots);
     walking.end();
     match done {
@@ -304,16 +310,16 @@ pub(crate) fn main(args: &Args) -> Result<Exit> {
     }
 }
 
-impl Args {
+impl PrepareArgs {
     /// Whether nothing is asked for that would need leave to erase.
     fn only_drops_caches(&self) -> bool {
-        let Args { discard, fill, partition, mkfs, drop_caches, .. } = self;
+        let PrepareArgs { discard, fill, partition, mkfs, drop_caches, .. } = self;
         *drop_caches && discard.is_none() && fill.is_none() && partition.is_none() && mkfs.is_none()
     }
 }
 
 /// Empties the caches of the host, which takes nothing from any device.
-fn drop_caches(args: &Args, roots: Roots) -> Result<Exit> {
+fn drop_caches(args: &PrepareArgs, roots: Roots) -> Result<Exit> {
     let name = args.device.display();
     if !args.device.exists() {
         let path = args.device.clone();
@@ -327,25 +333,25 @@ fn drop_caches(args: &Args, roots: Roots) -> Result<Exit> {
     }
     let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
     match preparation.drop_caches() {
-        Ok(()) => ready(args, Done { speed: None, mounted: None }, preparation),
+        Ok(()) => ready(args, PrepareResult { speed: None, mounted: None }, preparation),
         Err(error) => Ok(undo(error, preparation)),
     }
 }
 
 /// What came of it besides the steps.
-struct Done {
+struct PrepareResult {
     speed: Option<SpeedMap>,
     mounted: Option<Mounted>,
 }
 
 fn carry_out(
-    plan: &Plan,
+    plan: &PreparePlan,
     mut erasable: Erasable,
     preparation: &mut Preparation,
-    walking: &mut Walking,
+    walking: &mut ScanReporter,
     roots: &Roots,
-) -> Result<Done, PrepareError> {
-    let mut done = Done { speed: None, mounted: None };
+) -> Result<PrepareResult, PrepareError> {
+    let mut done = PrepareResult { speed: None, mounted: None };
     if let Some(kind) = plan.discard {
         preparation.discard(&erasable, kind, &mut |progress| walking.tell(progress))?;
     }
@@ -377,7 +383,7 @@ fn carry_out(
 /// Says why it ended, and takes back what can be.
 fn undo(error: PrepareError, preparation: Preparation) -> Exit {
     let refused = matches!(&error, PrepareError::Refused(Refusal::Busy { .. } | Refusal::Stale { .. }));
-    let exit = match (Walking::stopped(), refused) {
+    let exit = match (ScanReporter::stopped(), refused) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Refused,
         (false, false) => Exit::Failed,
@@ -403,10 +409,10 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
 }
 
 /// Leaves the device as it is now, and tells what was done.
-fn ready(args: &Args, done: Done, preparation: Preparation) -> Result<Exit> {
+fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> Result<Exit> {
     let steps = preparation.steps().to_vec();
     let journal = preparation.leave()?;
-    let Done { speed, mounted } = done;
+    let PrepareResult { speed, mounted } = done;
     let folder = mounted.as_ref().map(|mounted| mounted.folder().to_owned());
     if args.json {
         let all = serde_json::json!({
@@ -434,14 +440,14 @@ fn ready(args: &Args, done: Done, preparation: Preparation) -> Result<Exit> {
 /// One step that was done, in words.
 fn told(done: &StepDone, speed: Option<&SpeedMap>) -> String {
     let what = match &done.step {
-        Step::Fill { .. } => {
+        PrepareStep::Fill { .. } => {
             let rate = speed.and_then(|map| Some((map.whole().rate()?, map.extremes()?)));
             let rate = rate.map_or(String::new(), |(mean, (slowest, fastest))| {
                 format!(" at {mean} ({slowest} to {fastest} along it)")
             });
             format!("{}{rate}", done.step)
         }
-        Step::Mount { at, .. } => format!("{} at {}", done.step, at.display()),
+        PrepareStep::Mount { at, .. } => format!("{} at {}", done.step, at.display()),
         step => step.to_string(),
     };
     format!("{what}, {}", done.elapsed)

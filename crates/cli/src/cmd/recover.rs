@@ -9,7 +9,7 @@ use hakaru_device::Roots;
 use hakaru_device::prepare::{self, JournalError};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_report::plain;
-use hakaru_store::{CutShort, LeftError, OpenError, Store};
+use hakaru_store::{LeftError, OpenError, OrphanedRun, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
                   $XDG_STATE_HOME/hakaru (~/.local/state/hakaru); each is removed once all of it is undone. Those of \
                   programs that still run are left alone."
 )]
-pub(crate) struct Args {
+pub(crate) struct RecoverArgs {
     /// Only say what was left behind, and change nothing
     #[arg(long)]
     list: bool,
@@ -42,7 +42,7 @@ fn folder_from(xdg_state_home: Option<OsString>, home: Option<OsString>) -> Opti
 }
 
 /// Goes through the runs that were cut short and the journals, oldest first.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     let (folder, database) = (folder()?, place::database(db)?);
     let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&folder));
     if spools.is_empty() && journals.is_empty() {
@@ -84,7 +84,9 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
     for spool in spools {
         let held = if list { store.look_into(spool) } else { store.keep_cut_short(spool) };
         match held {
-            Ok(CutShort::Running) => anstream::eprintln!("{}: its run goes on, so it is left alone", spool.display()),
+            Ok(OrphanedRun::Running) => {
+                anstream::eprintln!("{}: its run goes on, so it is left alone", spool.display())
+            }
             Ok(held) => worst = worst.and(print(&format!("{}\n  {}\n", spool.display(), run(&held, list)))),
             Err(error) => {
                 complain(&cause(error));
@@ -113,7 +115,7 @@ fn cause(error: LeftError) -> anyhow::Error {
 }
 
 /// What one spool tells.
-fn run(held: &CutShort, list: bool) -> String {
+fn run(held: &OrphanedRun, list: bool) -> String {
     let what = |record: &RunRecord| {
         let done = record.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>().join(", ");
         let how = if record.outcome == Outcome::Interrupted { "cut short" } else { "measured and not stored then" };
@@ -121,12 +123,20 @@ fn run(held: &CutShort, list: bool) -> String {
     };
     // What a scenario and a device are called is what a stranger wrote.
     plain(&match held {
-        CutShort::Run(record) if list => format!("{}; to be stored as run {}", what(record), record.id),
-        CutShort::Run(record) => format!("{}; stored as run {} (`hakaru show {}`)", what(record), record.id, record.id),
-        CutShort::Nothing { scenario } if list => format!("{scenario}: nothing was measured yet; to be removed"),
-        CutShort::Nothing { scenario } => format!("{scenario}: nothing was measured yet; removed"),
-        CutShort::Stored { id } => format!("run {id} came to its end and is stored; removed"),
-        CutShort::Running => String::new(),
+        OrphanedRun::Run(record) if list => {
+            format!("{}; to be stored as run {}", what(record), record.id)
+        }
+        OrphanedRun::Run(record) => {
+            format!("{}; stored as run {} (`hakaru show {}`)", what(record), record.id, record.id)
+        }
+        OrphanedRun::Nothing { scenario } if list => {
+            format!("{scenario}: nothing was measured yet; to be removed")
+        }
+        OrphanedRun::Nothing { scenario } => {
+            format!("{scenario}: nothing was measured yet; removed")
+        }
+        OrphanedRun::Stored { id } => format!("run {id} came to its end and is stored; removed"),
+        OrphanedRun::Running => String::new(),
     })
 }
 

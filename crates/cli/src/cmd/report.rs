@@ -2,12 +2,12 @@
 
 use super::unreadable::{self, Unreadable};
 use super::{print, width};
-use crate::exit::{Exit, Named, not_there};
+use crate::exit::{Exit, NamedPath, not_there};
 use crate::place;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// What to report, and how.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReportArgs {
     /// Ids of runs (or enough of their beginnings), each with all repeats of its series; `latest` for the newest
     #[arg(required = true)]
     runs: Vec<String>,
@@ -125,7 +125,7 @@ fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Re
 }
 
 /// Writes it.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     if let [only] = args.runs.as_slice()
         && let Some(verification) = place::verification(&store, only)?
@@ -135,7 +135,8 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let mut unreadable = Unreadable::default();
     let summaries = summaries(&store, &args.runs, &mut unreadable)?;
     let (shelf, rules) = (super::shelf::load(&store), crate::rules::load(args.rules.as_deref())?);
-    let findings: Vec<Findings> = summaries.iter().map(|summary| super::findings_by(summary, &shelf, &rules)).collect();
+    let findings: Vec<RunFindings> =
+        summaries.iter().map(|summary| super::findings_by(summary, &shelf, &rules)).collect();
     if let Some(folder) = &args.charts {
         write_charts(&hakaru_report::charts(&summaries), folder)?;
     }
@@ -161,7 +162,7 @@ pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
 }
 
 /// The page of a verification, with its speed map; the same as Markdown; or the map as rows.
-fn of_verification(args: &Args, store: &Store, verification: &Verification) -> Result<Exit> {
+fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification) -> Result<Exit> {
     let form = Form::of(args.format, args.output.as_deref());
     let text = match form {
         Form::Csv => hakaru_report::verification_csv(verification),

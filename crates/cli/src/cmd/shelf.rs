@@ -4,7 +4,7 @@ use super::{figures, print};
 use crate::exit::{Exit, complain, not_there};
 use crate::place;
 use anyhow::{Context, Result, bail};
-use hakaru_model::shelf::{Entry, Shelf, Source};
+use hakaru_model::references::{ReferenceEntry, ReferenceSet, ReferenceSource};
 use hakaru_store::Store;
 use rustix::fs::FlockOperation;
 use std::fs::File;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 
 /// What to do with it.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReferencesArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ReferencesAction>,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum ReferencesAction {
     /// Show what is on it (the default)
     List,
     /// Put the runs of a thing on it, for later ones to stand beside
@@ -49,26 +49,26 @@ fn some_name(text: &str) -> Result<String, String> {
 /// Source of the figures a user has put there.
 const OWN: &str = "own";
 
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &ReferencesArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     match &args.action {
-        None | Some(Action::List) => print(&listed(&both(&own(&store)?)))?,
-        Some(Action::Add { name, run }) => add(&store, name, run)?,
-        Some(Action::Remove { name }) => remove(&store, name)?,
+        None | Some(ReferencesAction::List) => print(&listed(&both(&own(&store)?)))?,
+        Some(ReferencesAction::Add { name, run }) => add(&store, name, run)?,
+        Some(ReferencesAction::Remove { name }) => remove(&store, name)?,
     }
     Ok(Exit::Ok)
 }
 
 /// What results are put beside. A shelf of the user's that cannot be read is told, and costs no result.
-pub(crate) fn load(store: &Store) -> Shelf {
+pub(crate) fn load(store: &Store) -> ReferenceSet {
     let own = own(store).unwrap_or_else(|error| {
         complain(&error);
-        Shelf::default()
+        ReferenceSet::default()
     });
     both(&own)
 }
 
-fn both(own: &Shelf) -> Shelf {
+fn both(own: &ReferenceSet) -> ReferenceSet {
     let mut all = hakaru_analysis::published_shelf();
     all.sources.extend(own.sources.iter().cloned());
     all.entries.extend(own.entries.iter().cloned());
@@ -80,12 +80,16 @@ fn path(store: &Store) -> PathBuf {
 }
 
 /// What the user has put there; empty before the first.
-fn own(store: &Store) -> Result<Shelf> {
+fn own(store: &Store) -> Result<ReferenceSet> {
     let path = path(store);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Shelf::default()),
-        Err(error) => return Err(error).with_context(|| format!("cannot read your shelf {}", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(ReferenceSet::default());
+        }
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read your shelf {}", path.display()));
+        }
     };
     serde_json::from_str(&text)
         .with_context(|| format!("{} is not a shelf; mend it, or move it away to begin a new one", path.display()))
@@ -102,7 +106,7 @@ fn lock(store: &Store) -> Result<File> {
 }
 
 /// A new file takes the place of the old one in one step, so that a crash or a loss of power leaves one or the other.
-fn save(store: &Store, shelf: &Shelf) -> Result<()> {
+fn save(store: &Store, shelf: &ReferenceSet) -> Result<()> {
     let path = path(store);
     let text = serde_json::to_string_pretty(shelf)? + "\n";
     replace(&path, &text).with_context(|| format!("cannot write your shelf {}", path.display()))
@@ -126,7 +130,7 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     if shelf.entries.iter().any(|entry| entry.card == name) {
         bail!("`{name}` is on the shelf already; take it off with `hakaru shelf remove`, or choose another name");
     }
-    let entries = hakaru_analysis::shelf::entries(&summary, OWN, name);
+    let entries = hakaru_analysis::references::entries(&summary, OWN, name);
     if entries.is_empty() {
         bail!(
             "run {run} says too little to stand beside others: its operation, block size and order have to be known, \
@@ -134,7 +138,7 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
         );
     }
     if shelf.sources.is_empty() {
-        shelf.sources.push(Source { id: OWN.into(), title: "your shelf".into(), note: String::new() });
+        shelf.sources.push(ReferenceSource { id: OWN.into(), title: "your shelf".into(), note: String::new() });
     }
     let told = format!("{} of {name} put on the shelf\n", figures(entries.len()));
     shelf.entries.extend(entries);
@@ -157,10 +161,10 @@ fn remove(store: &Store, name: &str) -> Result<()> {
 }
 
 /// Source by source, a line a figure.
-fn listed(shelf: &Shelf) -> String {
+fn listed(shelf: &ReferenceSet) -> String {
     let mut text = String::new();
     for source in &shelf.sources {
-        let entries: Vec<&Entry> = shelf.entries.iter().filter(|entry| entry.source == source.id).collect();
+        let entries: Vec<&ReferenceEntry> = shelf.entries.iter().filter(|entry| entry.source == source.id).collect();
         if entries.is_empty() {
             continue;
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Which one.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ShowArgs {
     /// Id of a run, or enough of its beginning; `latest` for the newest
     run: String,
     /// The raw record as JSON
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 /// Prints it.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     if let Some(verification) = place::verification(&store, &args.run)? {
         print(&match args.json {

@@ -3,14 +3,14 @@
 use super::{erase, print, recover, size, width};
 use crate::exit::{Exit, complain};
 use crate::place;
-use crate::walking::Walking;
+use crate::scan_reporter::ScanReporter;
 use anyhow::{Context, Result, bail};
 use hakaru_device::guard::{self, Candidate};
-use hakaru_device::prepare::{Extent, Preparation, PrepareError};
+use hakaru_device::prepare::{Preparation, PrepareError, VerifyExtent};
 use hakaru_device::verify::{self, VerifyError};
 use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::facts::Identity;
-use hakaru_model::integrity::{FORMAT, Scope, Verdict, Verification};
+use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Scope, Verification};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::Store;
 use std::io::ErrorKind;
@@ -32,7 +32,7 @@ const CLOCK: &str = "CLOCK_MONOTONIC";
 /// What to verify, and how.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-pub(crate) struct Args {
+pub(crate) struct VerifyArgs {
     /// A block device, or a directory whose free space is verified
     path: PathBuf,
     /// Only samples: some minutes, finds every false capacity
@@ -65,7 +65,7 @@ pub(crate) struct Args {
 }
 
 /// Verifies a device or free space, stores what was found, and shows it.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.json && place::is_stdout(args.output.as_deref()) {
         return Ok(usage("--json and --output=- both go to standard output: leave one out, or name a file".to_owned()));
     }
@@ -102,7 +102,7 @@ fn usage(text: String) -> Exit {
 }
 
 /// What was verified, and under which circumstances.
-struct Ground {
+struct VerifyTarget {
     identity: Identity,
     scope: Scope,
     seed: u64,
@@ -110,15 +110,15 @@ struct Ground {
     begun: Instant,
 }
 
-impl Ground {
-    fn new(args: &Args, identity: Identity, scope: Scope) -> Ground {
+impl VerifyTarget {
+    fn new(args: &VerifyArgs, identity: Identity, scope: Scope) -> VerifyTarget {
         let started_unix_ms = hakaru_campaign::now_unix_ms();
         // Another seed each time: what an earlier run left must not pass for what this one wrote.
         let seed = args.seed.unwrap_or(started_unix_ms as u64);
-        Ground { identity, scope, seed, started_unix_ms, begun: Instant::now() }
+        VerifyTarget { identity, scope, seed, started_unix_ms, begun: Instant::now() }
     }
 
-    fn verification(self, verdict: Verdict) -> Verification {
+    fn verification(self, verdict: IntegrityVerdict) -> Verification {
         let sampled = matches!(self.scope, Scope::Samples { .. });
         Verification {
             format: FORMAT,
@@ -137,7 +137,7 @@ impl Ground {
     }
 }
 
-fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
+fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.size.is_some() {
         return Ok(usage("--size is for the free space of a directory; a device is verified as a whole".to_owned()));
     }
@@ -150,9 +150,9 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let size = candidate.size();
     let block = identity.device.known().map_or(512, |device| device.logical_block);
     let extent = match (args.quick, args.keep) {
-        (false, _) => Extent::Whole,
-        (true, false) => Extent::Samples,
-        (true, true) => Extent::SamplesRestored,
+        (false, _) => VerifyExtent::Whole,
+        (true, false) => VerifyExtent::Samples,
+        (true, true) => VerifyExtent::SamplesRestored,
     };
     let sampled = args.quick && verify::is_sampled(size, block);
     if args.dry_run {
@@ -170,8 +170,8 @@ fn device(args: &Args, db: Option<&Path>) -> Result<Exit> {
     let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
     let restored = args.keep;
     let scope = if sampled { Scope::Samples { restored } } else { Scope::Whole { restored } };
-    let ground = Ground::new(args, identity, scope);
-    let mut walking = Walking::new(args.quiet);
+    let ground = VerifyTarget::new(args, identity, scope);
+    let mut walking = ScanReporter::new(args.quiet);
     let found = preparation.verify(&erasable, extent, ground.seed, &mut |progress| walking.tell(progress));
     walking.end();
     // Given back before anything is shown, which may wait for a pager.
@@ -194,11 +194,13 @@ fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
     Ok(())
 }
 
-fn dry_run(args: &Args, candidate: &Candidate, samples: Option<Bytes>) -> Result<Exit> {
+fn dry_run(args: &VerifyArgs, candidate: &Candidate, samples: Option<Bytes>) -> Result<Exit> {
     let what = match (samples, args.keep) {
         (None, false) => "Would write all of it, and read it back.".to_owned(),
         (None, true) => "Would write all of it, read it back, and put back what is there now.".to_owned(),
-        (Some(bytes), false) => format!("Would write samples of up to {bytes} in all, and read them back."),
+        (Some(bytes), false) => {
+            format!("Would write samples of up to {bytes} in all, and read them back.")
+        }
         (Some(bytes), true) => {
             format!("Would write samples of up to {bytes} in all, read them back, and put back what is there now.")
         }
@@ -212,7 +214,7 @@ fn dry_run(args: &Args, candidate: &Candidate, samples: Option<Bytes>) -> Result
     Ok(Exit::Ok)
 }
 
-fn folder(args: &Args, db: Option<&Path>) -> Result<Exit> {
+fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.quick || args.erase.is_some() {
         return Ok(usage("--quick, --keep and --erase are for devices; free space is verified with --size".to_owned()));
     }
@@ -234,8 +236,8 @@ fn folder(args: &Args, db: Option<&Path>) -> Result<Exit> {
         .with_context(|| format!("the free space of {} cannot be used", args.path.display()))?;
     let announced = hakaru_device::BlockDev::size(&space);
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
-    let ground = Ground::new(args, identity, Scope::FreeSpace { folder });
-    let mut walking = Walking::new(args.quiet);
+    let ground = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
+    let mut walking = ScanReporter::new(args.quiet);
     let found = verify::verify(&mut space, ground.seed, &mut |progress| walking.tell(progress));
     walking.end();
     drop(space);
@@ -262,7 +264,7 @@ fn failed(error: VerifyError) -> Exit {
 }
 
 /// Stores what was found before anything else, and shows it. Neither takes anything from the verdict.
-fn finish(args: &Args, store: &mut Store, verification: &Verification) -> Exit {
+fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> Exit {
     let exit = match (verification.verdict.has_defects(), verification.completed) {
         (true, _) => Exit::Defective,
         (false, true) => Exit::Ok,
@@ -272,7 +274,7 @@ fn finish(args: &Args, store: &mut Store, verification: &Verification) -> Exit {
     exit.and(show(args, store, verification)).and(stored.map(|_| ()).context("the result could not be stored"))
 }
 
-fn show(args: &Args, store: &Store, verification: &Verification) -> Result<()> {
+fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result<()> {
     let page = || hakaru_report::verification_html(verification);
     if place::is_stdout(args.output.as_deref()) {
         return print(&page());

@@ -5,7 +5,7 @@
 
 use super::record::Imported;
 use anyhow::Result;
-use hakaru_dialects::import::Format;
+use hakaru_dialects::import::SourceFormat;
 use hakaru_model::job::Op;
 use hakaru_model::record::{OpRecord, Origin, RunRecord, Samples, WorkerRecord};
 use hakaru_report::plain;
@@ -28,7 +28,7 @@ pub(crate) fn without_duplicates(
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     let mut of_ios: BTreeMap<u64, Vec<&RunRow>> = BTreeMap::new();
     rows.iter().for_each(|row| of_ios.entry(row.ios).or_default().push(row));
-    let mut stored = Stored { store, of_ios, labelled, taken: BTreeSet::new() };
+    let mut stored = KnownRuns { store, of_ios, labelled, taken: BTreeSet::new() };
     let mut kept = Vec::with_capacity(found.len());
     for (made, better) in found.iter().zip(better(&found)) {
         let twin = match better {
@@ -63,8 +63,8 @@ fn ios(record: &RunRecord) -> u64 {
 /// What tells most comes first.
 fn rank(made: &Imported) -> u32 {
     match made.format {
-        Format::FioJson => 0,
-        Format::FioText => 1,
+        SourceFormat::FioJson => 0,
+        SourceFormat::FioText => 1,
         _ => 2,
     }
 }
@@ -88,7 +88,7 @@ fn better(found: &[Imported]) -> Vec<Option<usize>> {
 }
 
 /// What is stored, by its I/Os.
-struct Stored<'a> {
+struct KnownRuns<'a> {
     store: &'a Store,
     of_ios: BTreeMap<u64, Vec<&'a RunRow>>,
     labelled: bool,
@@ -96,7 +96,7 @@ struct Stored<'a> {
     taken: BTreeSet<String>,
 }
 
-impl Stored<'_> {
+impl KnownRuns<'_> {
     fn twin(&mut self, made: &Imported) -> Result<Option<String>> {
         for row in self.of_ios.get(&ios(&made.record)).into_iter().flatten() {
             if self.taken.contains(&row.id) {
@@ -143,17 +143,17 @@ fn same_measurement(a: &RunRecord, b: &RunRecord) -> bool {
     };
     let (of_a, of_b) = (workers(a), workers(b));
     let ops = |(a, b): (&WorkerRecord, &WorkerRecord)| Op::ALL.map(|op| same_op(&a.ops[op], &b.ops[op]));
-    let judged: Vec<Sameness> = of_a.iter().zip(&of_b).flat_map(ops).collect();
+    let judged: Vec<MatchStrength> = of_a.iter().zip(&of_b).flat_map(ops).collect();
     of_a.len() == of_b.len()
         && of_a.iter().zip(&of_b).all(|(a, b)| a.runtime.as_millis() == b.runtime.as_millis())
         && a.started_unix_ms.abs_diff(b.started_unix_ms) <= APART_MS
-        && judged.iter().all(|sameness| *sameness != Sameness::No)
-        && judged.contains(&Sameness::Shown)
+        && judged.iter().all(|sameness| *sameness != MatchStrength::No)
+        && judged.contains(&MatchStrength::Shown)
 }
 
 /// What the figures of one operation say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sameness {
+enum MatchStrength {
     /// They are of two measurements.
     No,
     /// They do not contradict that they are of one.
@@ -162,18 +162,20 @@ enum Sameness {
     Shown,
 }
 
-fn same_op(a: &OpRecord, b: &OpRecord) -> Sameness {
+fn same_op(a: &OpRecord, b: &OpRecord) -> MatchStrength {
     if a.ios != b.ios {
-        return Sameness::No;
+        return MatchStrength::No;
     }
     let kinds = [(&a.clat.stat, &b.clat.stat), (&a.lat.stat, &b.lat.stat)];
     let told = kinds.into_iter().find(|(a, b)| a.count > 1 && b.count > 1);
-    let Some((a, b)) = told.filter(|_| a.ios > 0) else { return Sameness::Perhaps };
+    let Some((a, b)) = told.filter(|_| a.ios > 0) else {
+        return MatchStrength::Perhaps;
+    };
     // Text has two decimals of means and deviations, in microseconds or milliseconds, and of extremes whole numbers.
     let near = |a: f64, b: f64, share: f64| (a - b).abs() <= 10.0 + a.max(b) * share;
     let longest = near(a.max as f64, b.max as f64, 0.05);
     let same = longest && near(mean(a), mean(b), 0.002) && near(deviation(a), deviation(b), 0.005);
-    if same { Sameness::Shown } else { Sameness::No }
+    if same { MatchStrength::Shown } else { MatchStrength::No }
 }
 
 fn mean(stat: &Samples) -> f64 {

@@ -3,10 +3,10 @@
 //! Runs of one job in one text that stand under different headings, on different disks or on different file systems are
 //! runs of different things: their names get what tells them apart.
 
-use super::Text;
+use super::ImportText;
 use super::series::same_jobs;
 use anyhow::{Result, bail};
-use hakaru_dialects::import::{Found, FoundRun};
+use hakaru_dialects::import::{FoundRun, ImportResult};
 use hakaru_report::plain;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -33,7 +33,7 @@ impl LabelRules {
     ///
     /// # Errors
     /// When `X=NAME` names nothing that was found, or two names are given for everything.
-    pub(crate) fn read(options: &[String], texts: &[Text], found: &Found) -> Result<LabelRules> {
+    pub(crate) fn read(options: &[String], texts: &[ImportText], found: &ImportResult) -> Result<LabelRules> {
         let mut rules = LabelRules::default();
         for option in options {
             match option.split_once('=') {
@@ -53,7 +53,7 @@ impl LabelRules {
         Ok(rules)
     }
 
-    fn asked(&self, run: &FoundRun, text: &Text) -> Option<String> {
+    fn asked(&self, run: &FoundRun, text: &ImportText) -> Option<String> {
         let of = self.of.iter().find(|(of, _)| is_called(run, text, of));
         of.map(|(_, name)| name.clone()).or_else(|| self.all.clone())
     }
@@ -64,19 +64,19 @@ impl LabelRules {
     }
 }
 
-fn unknown(of: &str, texts: &[Text], found: &Found) -> String {
+fn unknown(of: &str, texts: &[ImportText], found: &ImportResult) -> String {
     let known: BTreeSet<String> =
         found.runs.iter().flat_map(|run| names(run, &texts[run.source])).filter(|name| !name.is_empty()).collect();
     let known: Vec<String> = known.iter().take(12).map(|name| format!("`{}`", plain(name))).collect();
     format!("--label {of}=…: no heading, file, disk or file system is called `{of}`; there are: {}", known.join(", "))
 }
 
-fn is_called(run: &FoundRun, text: &Text, name: &str) -> bool {
+fn is_called(run: &FoundRun, text: &ImportText, name: &str) -> bool {
     names(run, text).iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// What a run may be called by: its headings, its file, its disk, its file system.
-fn names(run: &FoundRun, text: &Text) -> Vec<String> {
+fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
     let context = &run.run.context;
     let file = Path::new(&text.name);
     let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
@@ -107,7 +107,7 @@ fn label_of(name: &str) -> Option<String> {
 }
 
 /// The name of each run in the order in which they were found, and what there is to say of those that had to be told apart.
-pub(crate) fn labels(texts: &[Text], found: &Found, rules: &LabelRules) -> (Vec<Label>, String) {
+pub(crate) fn labels(texts: &[ImportText], found: &ImportResult, rules: &LabelRules) -> (Vec<Label>, String) {
     let mut labels = Vec::with_capacity(found.runs.len());
     let mut groups: BTreeMap<(Option<usize>, Option<String>), Vec<usize>> = BTreeMap::new();
     for (index, run) in found.runs.iter().enumerate() {

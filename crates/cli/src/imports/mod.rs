@@ -12,12 +12,12 @@ pub(crate) use duplicates::without_duplicates;
 pub(crate) use labels::{LabelRules, labels};
 pub(crate) use record::{about_the_clock, records_of};
 pub(crate) use series::{joined, same_jobs};
-pub(crate) use texts::{Text, read_all};
+pub(crate) use texts::{ImportText, read_all};
 
 use crate::cmd::counted;
-use crate::exit::Named;
+use crate::exit::NamedPath;
 use anyhow::{Context, Result};
-use hakaru_dialects::import::{Found, Source, Unread, csv, import};
+use hakaru_dialects::import::{ImportResult, SourceText, Unread, csv, import};
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_report::plain;
@@ -39,7 +39,7 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
 }
 
 /// Reads a mapping of the columns of a table.
-pub(crate) fn read_mapping(path: &Path) -> Result<csv::Mapping> {
+pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
     let text = std::fs::read_to_string(path).named(|| format!("cannot read the mapping {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("{} is no mapping of columns", path.display()))
 }
@@ -54,9 +54,9 @@ pub(crate) struct OwnRecords {
 }
 
 /// Records and verifications as `hakaru export` and `hakaru show --json` write them, and what is to be told of them.
-pub(crate) fn own_results(texts: &[Text]) -> (OwnRecords, String) {
+pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
     let (mut own, mut told) = (OwnRecords::default(), String::new());
-    for (index, Text { name, text, .. }) in texts.iter().enumerate() {
+    for (index, ImportText { name, text, .. }) in texts.iter().enumerate() {
         let trimmed = text.trim_start();
         let lines = trimmed.starts_with("{\"format\":");
         let ours = ["\"scenario\":", "\"verdict\":"].iter().any(|key| text.contains(key));
@@ -101,7 +101,7 @@ fn one_a_line(text: &str) -> String {
 }
 
 /// Everything that is not our own: tables by their mapping or their header, the rest by what it looks like.
-pub(crate) fn find(texts: &[Text], own: &OwnRecords, mapping: Option<&csv::Mapping>) -> Found {
+pub(crate) fn find(texts: &[ImportText], own: &OwnRecords, mapping: Option<&csv::ColumnMapping>) -> ImportResult {
     let mut tables = Vec::new();
     let mut sources = Vec::new();
     let mut unmapped = Vec::new();
@@ -116,7 +116,7 @@ pub(crate) fn find(texts: &[Text], own: &OwnRecords, mapping: Option<&csv::Mappi
         }
         let is_other = own.texts.contains(&index) || table.is_some();
         tables.extend(table.map(|mapping| (index, mapping)));
-        sources.push(Source { name: &text.name, text: if is_other { "" } else { &text.text } });
+        sources.push(SourceText { name: &text.name, text: if is_other { "" } else { &text.text } });
     }
     let mut found = import(&sources);
     unmapped.retain(|(index, _)| found.runs.iter().all(|run| run.source != *index));

@@ -1,8 +1,8 @@
 //! Records of what was read: their names, their ids, and when they were measured.
 
-use super::Text;
+use super::ImportText;
 use super::labels::Label;
-use hakaru_dialects::import::{Clock, Format, Found, FoundRun, ImportedRun, unknown_environment};
+use hakaru_dialects::import::{FoundRun, ImportResult, ImportedRun, SourceFormat, TimeBasis, unknown_environment};
 use hakaru_model::record::{FORMAT, Origin, RunRecord};
 use hakaru_report::plain;
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A record, and what it was made of.
 pub(crate) struct Imported {
     pub(crate) record: RunRecord,
-    pub(crate) format: Format,
+    pub(crate) format: SourceFormat,
     /// Whether a name was read or given: what came through a pipe has none.
     pub(crate) named: bool,
     /// Whether somebody asked for that name.
@@ -20,7 +20,7 @@ pub(crate) struct Imported {
 }
 
 /// Everything that was found, as records; `labels` has the name of each.
-pub(crate) fn records_of(texts: &[Text], found: &Found, labels: &[Label]) -> Vec<Imported> {
+pub(crate) fn records_of(texts: &[ImportText], found: &ImportResult, labels: &[Label]) -> Vec<Imported> {
     // Repeats may print alike to the last digit: within one text they are told apart by their order.
     let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
     let zone = TimeZone::system();
@@ -36,13 +36,15 @@ pub(crate) fn records_of(texts: &[Text], found: &Found, labels: &[Label]) -> Vec
 }
 
 /// What there is to say where a text told the time on a wall, and not where the wall stood.
-pub(crate) fn about_the_clock(found: &Found) -> String {
-    if found.runs.iter().all(|one| one.run.clock == Clock::Utc) {
+pub(crate) fn about_the_clock(found: &ImportResult) -> String {
+    if found.runs.iter().all(|one| one.run.clock == TimeBasis::Utc) {
         return String::new();
     }
     let zone = TimeZone::system();
     let offset = Timestamp::now().to_zoned(zone.clone()).offset();
-    let unnamed = || if offset.is_zero() { "UTC".to_owned() } else { format!("UTC{offset}") };
+    let unnamed = || {
+        if offset.is_zero() { "UTC".to_owned() } else { format!("UTC{offset}") }
+    };
     let here = zone.iana_name().map_or_else(unnamed, plain);
     format!(
         "note: the text of fio tells the local time of the host it ran on, and not its time zone: taken as that of this \
@@ -51,18 +53,18 @@ pub(crate) fn about_the_clock(found: &Found) -> String {
 }
 
 /// Milliseconds since 1970 UTC. A time that a change of the clocks left out or gave twice is taken as people take it.
-fn moment(ms: i64, clock: Clock, zone: &TimeZone) -> i64 {
+fn moment(ms: i64, clock: TimeBasis, zone: &TimeZone) -> i64 {
     let on_the_wall = || {
         let shown = Timestamp::from_millisecond(ms).ok()?.to_zoned(TimeZone::UTC).datetime();
         Some(shown.to_zoned(zone.clone()).ok()?.timestamp().as_millisecond())
     };
     match clock {
-        Clock::Utc => ms,
-        Clock::Wall => on_the_wall().unwrap_or(ms),
+        TimeBasis::Utc => ms,
+        TimeBasis::Wall => on_the_wall().unwrap_or(ms),
     }
 }
 
-fn record_of(run: &ImportedRun, text: &Text, label: Option<&str>, id: String, zone: &TimeZone) -> RunRecord {
+fn record_of(run: &ImportedRun, text: &ImportText, label: Option<&str>, id: String, zone: &TimeZone) -> RunRecord {
     let mut phases = run.phases.clone();
     if run.started_unix_ms.is_some() {
         phases.iter_mut().for_each(|phase| phase.started_unix_ms = moment(phase.started_unix_ms, run.clock, zone));
@@ -136,15 +138,15 @@ impl std::io::Write for Name {
 #[cfg(test)]
 mod tests {
     use super::moment;
-    use hakaru_dialects::import::Clock;
+    use hakaru_dialects::import::TimeBasis;
     use jiff::tz::{Offset, TimeZone};
 
     #[test]
     fn a_clock_on_the_wall_is_that_of_a_time_zone() {
         // Half past noon in Tokyo is half past three in the morning, UTC.
         let (noon, tokyo) = (1_762_345_800_000, TimeZone::fixed(Offset::constant(9)));
-        assert_eq!(moment(noon, Clock::Wall, &tokyo), noon - 9 * 3_600_000);
-        assert_eq!(moment(noon, Clock::Utc, &tokyo), noon);
-        assert_eq!(moment(i64::MAX, Clock::Wall, &tokyo), i64::MAX);
+        assert_eq!(moment(noon, TimeBasis::Wall, &tokyo), noon - 9 * 3_600_000);
+        assert_eq!(moment(noon, TimeBasis::Utc, &tokyo), noon);
+        assert_eq!(moment(i64::MAX, TimeBasis::Wall, &tokyo), i64::MAX);
     }
 }

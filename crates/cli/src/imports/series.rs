@@ -12,14 +12,14 @@ use hakaru_store::{RunRow, Store};
 use std::collections::BTreeSet;
 
 /// A series that further runs may join.
-struct Series {
+struct ImportSeries {
     /// Its first run.
     first: RunRecord,
     /// Runs so far.
     runs: u32,
 }
 
-impl Series {
+impl ImportSeries {
     /// Whether a run repeats those of the series.
     fn is_joined_by(&self, made: &Imported) -> bool {
         let record = &made.record;
@@ -39,7 +39,7 @@ pub(crate) fn joined(
     told: &mut String,
 ) -> Result<Vec<RunRecord>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    let mut series: Vec<Series> = Vec::new();
+    let mut series: Vec<ImportSeries> = Vec::new();
     let mut looked_at: BTreeSet<(String, String)> = BTreeSet::new();
     let mut joined: Vec<RunRecord> = Vec::with_capacity(found.len());
     let mut ids: BTreeSet<String> = BTreeSet::new();
@@ -60,7 +60,7 @@ pub(crate) fn joined(
                     found => found?,
                 };
                 let runs = rows.iter().filter(|other| other.series == row.series).map(|other| other.repeat + 1).max();
-                series.push(Series { first, runs: runs.unwrap_or(1) });
+                series.push(ImportSeries { first, runs: runs.unwrap_or(1) });
             }
         }
         if let Some(series) = series.iter_mut().find(|series| series.is_joined_by(&made)) {
@@ -71,7 +71,7 @@ pub(crate) fn joined(
                 *told += &plain(&other);
                 told.push('\n');
             }
-            series.push(Series { first: made.record.clone(), runs: 1 });
+            series.push(ImportSeries { first: made.record.clone(), runs: 1 });
         }
         joined.push(made.record);
     }
@@ -79,12 +79,12 @@ pub(crate) fn joined(
 }
 
 /// What there is to say of a run that has the name and the jobs of a series, and is none of its repeats.
-fn unlike(series: &[Series], record: &RunRecord) -> Option<String> {
-    let alike = |other: &&Series| {
+fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
+    let alike = |other: &&ImportSeries| {
         other.first.target.display_name() == record.target.display_name()
             && same_jobs(&other.first.scenario, &record.scenario)
     };
-    let differs = |other: &Series| difference(&other.first, record);
+    let differs = |other: &ImportSeries| difference(&other.first, record);
     let what = series.iter().filter(alike).find_map(differs)?;
     let name = record.target.display_name();
     Some(format!("{name}: not a repeat of the runs that are stored under this name: {what}; --label gives it another"))

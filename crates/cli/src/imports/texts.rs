@@ -1,6 +1,6 @@
 //! The texts that are read: files, folders, standard input. None is read without bound.
 
-use crate::exit::Named;
+use crate::exit::NamedPath;
 use anyhow::{Context, Result, bail};
 use hakaru_model::units::Bytes;
 use std::fs::File;
@@ -15,7 +15,7 @@ const LARGEST: Bytes = Bytes(1 << 30);
 const LONGEST: Bytes = Bytes(256 << 20);
 
 /// A text with its name, and when it was last changed.
-pub(crate) struct Text {
+pub(crate) struct ImportText {
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) changed_unix_ms: i64,
@@ -24,11 +24,11 @@ pub(crate) struct Text {
 }
 
 /// The texts of some paths; folders give their files, sorted.
-pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Text>> {
+pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     let mut texts = Vec::new();
     for path in paths {
         if path == Path::new("-") {
-            texts.push(Text {
+            texts.push(ImportText {
                 name: "standard input".to_owned(),
                 text: bounded(std::io::stdin().lock(), "standard input", LONGEST)?,
                 changed_unix_ms: hakaru_campaign::now_unix_ms(),
@@ -61,12 +61,12 @@ fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Text> {
+fn read(path: &Path) -> Result<ImportText> {
     let name = path.display().to_string();
     let file = File::open(path).named(|| format!("cannot read {name}"))?;
     let meta = file.metadata().with_context(|| format!("cannot read {name}"))?;
     let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    Ok(Text {
+    Ok(ImportText {
         text: bounded(file, &name, if meta.is_file() { LARGEST } else { LONGEST })?,
         name,
         changed_unix_ms: since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64),

@@ -31,7 +31,9 @@ fn killed_at_any_moment_it_goes_on_and_repeats_nothing() {
 #[test]
 fn killed_while_a_card_is_mounted_it_takes_it_back_and_goes_on() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 128 << 20) else {
+        return;
+    };
     let (layers, id) = loop_campaign(&home, &disk, "repeats = 3\norder = \"interleaved\"");
     let mut rng = hakaru_model::rng::Rng::new(6);
     for _ in 0..8 {
@@ -49,7 +51,9 @@ fn killed_while_a_card_is_mounted_it_takes_it_back_and_goes_on() {
 #[test]
 fn a_mount_that_was_left_on_purpose_stays() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 64 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 64 << 20) else {
+        return;
+    };
     if !kernel_has("ext4") {
         return;
     }
@@ -70,7 +74,9 @@ fn a_mount_that_was_left_on_purpose_stays() {
 #[test]
 fn ctrl_c_gives_the_card_back() {
     let home = Home::new();
-    let Some(disk) = root_loop_sparse(&home, 128 << 20) else { return };
+    let Some(disk) = root_loop_sparse(&home, 128 << 20) else {
+        return;
+    };
     if !kernel_has("ext4") {
         return;
     }

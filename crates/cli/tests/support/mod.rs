@@ -61,7 +61,9 @@ pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
 
 /// What the descriptors of a process lead to.
 pub(crate) fn descriptors_of(pid: u32) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return Vec::new();
+    };
     let names = entries.filter_map(|e| std::fs::read_link(e.ok()?.path()).ok());
     names.map(|name| name.display().to_string()).collect()
 }

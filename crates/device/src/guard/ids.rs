@@ -1,13 +1,13 @@
 //! The ids that a device answers to when permission to erase it is given.
 
-use crate::chain::Node;
+use crate::chain::DeviceNode;
 use crate::disk;
 use crate::roots::{self, Roots};
 use hakaru_model::facts::{DeviceIdentity, Identity};
 
 /// All that this device answers to by itself, the most telling first. A partition answers to what its disk does; a
 /// mapping or RAID only to its own names: it is not the disk below it.
-pub(super) fn own_ids(node: &Node, identity: &Identity) -> Vec<String> {
+pub(super) fn own_ids(node: &DeviceNode, identity: &Identity) -> Vec<String> {
     let disk = node.disk();
     let described = identity.device.known().filter(|device| device.kname == disk.kname);
     let mut ids: Vec<String> = described.map(ids_of).unwrap_or_default();
@@ -25,17 +25,19 @@ pub(super) fn ids_of(device: &DeviceIdentity) -> Vec<String> {
 }
 
 /// What the one disk at the bottom of a mapping answers to; nothing where this is that disk, or a partition of it.
-pub(super) fn ids_below(node: &Node, identity: &Identity, roots: &Roots) -> Vec<String> {
+pub(super) fn ids_below(node: &DeviceNode, identity: &Identity, roots: &Roots) -> Vec<String> {
     let Some(device) = identity.device.known().filter(|device| device.kname != node.disk().kname) else {
         return Vec::new();
     };
-    let Some(bottom) = Node::by_name(&device.kname, roots) else { return Vec::new() };
+    let Some(bottom) = DeviceNode::by_name(&device.kname, roots) else {
+        return Vec::new();
+    };
     let file = bottom.backing_file().map(|file| file.display().to_string());
     telling(ids_of(device).into_iter().chain(file).chain(disk::aliases(&bottom, roots)))
 }
 
 /// And its names under `/dev/disk/by-id`, with those of its disk.
-pub(super) fn with_aliases(own: &[String], node: &Node, roots: &Roots) -> Vec<String> {
+pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> Vec<String> {
     let aliases = disk::aliases(node, roots).into_iter().chain(disk::aliases(&node.disk(), roots));
     telling(own.iter().cloned().chain(aliases))
 }

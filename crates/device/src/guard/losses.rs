@@ -4,7 +4,7 @@
 //! and raw data have no magic number.
 
 use super::magic::{self, Image, ReadAt};
-use super::tables::{self, Entry, Table};
+use super::tables::{self, FoundTable, PartitionEntry};
 use hakaru_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -142,22 +142,22 @@ fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
     found
 }
 
-fn entries(table: &Table) -> (TableKind, &[Entry]) {
+fn entries(table: &FoundTable) -> (TableKind, &[PartitionEntry]) {
     match table {
-        Table::Mbr(entries) => (TableKind::Mbr, entries),
-        Table::Gpt(entries) => (TableKind::Gpt, entries),
-        Table::GptCopy(entries) => (TableKind::GptCopy, entries),
+        FoundTable::Mbr(entries) => (TableKind::Mbr, entries),
+        FoundTable::Gpt(entries) => (TableKind::Gpt, entries),
+        FoundTable::GptCopy(entries) => (TableKind::GptCopy, entries),
     }
 }
 
-fn partition(entry: &Entry) -> Partition {
-    let Entry { number, offset, len, name } = entry.clone();
+fn partition(entry: &PartitionEntry) -> Partition {
+    let PartitionEntry { number, offset, len, name } = entry.clone();
     Partition { number, offset: Bytes(offset), size: Bytes(len), name }
 }
 
 fn contents(image: &Image<'_>, partition: Option<u32>) -> Vec<Loss> {
-    let content = |found: magic::Found| {
-        let magic::Found { kind, label, size } = found;
+    let content = |found: magic::ImageSignature| {
+        let magic::ImageSignature { kind, label, size } = found;
         let what = LossKind::Content { kind: kind.to_owned(), label, size, partition };
         Loss { offset: Bytes(image.start), what }
     };

@@ -90,24 +90,24 @@ fn clean(text: &str) -> Option<String> {
 
 /// What was found at the beginning of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ImageSignature {
     pub(crate) kind: &'static str,
     pub(crate) label: Option<String>,
     pub(crate) size: Option<Bytes>,
 }
 
-fn found(kind: &'static str, label: Option<String>, size: Option<u64>) -> Option<Found> {
-    Some(Found { kind, label, size: size.filter(|size| *size > 0).map(Bytes) })
+fn found(kind: &'static str, label: Option<String>, size: Option<u64>) -> Option<ImageSignature> {
+    Some(ImageSignature { kind, label, size: size.filter(|size| *size > 0).map(Bytes) })
 }
 
 /// All that is recognised. More than one is possible: an old file system is not always wiped by a new one.
-pub(crate) fn probe(image: &Image<'_>) -> Vec<Found> {
-    let probes: [fn(&Image<'_>) -> Option<Found>; 13] =
+pub(crate) fn probe(image: &Image<'_>) -> Vec<ImageSignature> {
+    let probes: [fn(&Image<'_>) -> Option<ImageSignature>; 13] =
         [luks, lvm, raid, ext, f2fs, xfs, btrfs, exfat, ntfs, fat, swap, iso, other];
     probes.iter().filter_map(|probe| probe(image)).collect()
 }
 
-fn ext(image: &Image<'_>) -> Option<Found> {
+fn ext(image: &Image<'_>) -> Option<ImageSignature> {
     let block = image.part(1024, 1024);
     if !block.is(0x38, &[0x53, 0xef]) {
         return None;
@@ -123,7 +123,7 @@ fn ext(image: &Image<'_>) -> Option<Found> {
     found(kind, block.text::<16>(0x78), size)
 }
 
-fn f2fs(image: &Image<'_>) -> Option<Found> {
+fn f2fs(image: &Image<'_>) -> Option<ImageSignature> {
     let block = image.part(1024, 3072);
     if !block.is(0, &[0x10, 0x20, 0xf5, 0xf2]) {
         return None;
@@ -132,7 +132,7 @@ fn f2fs(image: &Image<'_>) -> Option<Found> {
     found("f2fs", block.text16::<512>(124), size)
 }
 
-fn xfs(image: &Image<'_>) -> Option<Found> {
+fn xfs(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(0, b"XFSB") {
         return None;
     }
@@ -140,7 +140,7 @@ fn xfs(image: &Image<'_>) -> Option<Found> {
     found("xfs", image.text::<12>(108), blocks.checked_mul(u64::from(block)))
 }
 
-fn btrfs(image: &Image<'_>) -> Option<Found> {
+fn btrfs(image: &Image<'_>) -> Option<ImageSignature> {
     let block = image.part(0x1_0000, 4096);
     if !block.is(0x40, b"_BHRfS_M") {
         return None;
@@ -153,7 +153,7 @@ pub(crate) fn has_boot_signature(image: &Image<'_>) -> bool {
     image.is(510, &[0x55, 0xaa])
 }
 
-fn fat(image: &Image<'_>) -> Option<Found> {
+fn fat(image: &Image<'_>) -> Option<ImageSignature> {
     if !has_boot_signature(image) {
         return None;
     }
@@ -170,7 +170,7 @@ fn fat(image: &Image<'_>) -> Option<Found> {
     found("vfat", label, u64::from(sectors).checked_mul(u64::from(image.le16(0xb)?)))
 }
 
-fn exfat(image: &Image<'_>) -> Option<Found> {
+fn exfat(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(3, b"EXFAT   ") {
         return None;
     }
@@ -190,7 +190,7 @@ fn exfat_label(image: &Image<'_>, root: u64) -> Option<String> {
     clean(&String::from_utf16_lossy(&units.collect::<Vec<_>>()))
 }
 
-fn ntfs(image: &Image<'_>) -> Option<Found> {
+fn ntfs(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(3, b"NTFS    ") {
         return None;
     }
@@ -198,13 +198,13 @@ fn ntfs(image: &Image<'_>) -> Option<Found> {
 }
 
 /// The signature ends the first page, whose size depends on the machine.
-fn swap(image: &Image<'_>) -> Option<Found> {
+fn swap(image: &Image<'_>) -> Option<ImageSignature> {
     let page = [4096u64, 8192, 16384, 65536].into_iter().find(|page| image.is(page - 10, b"SWAPSPACE2"))?;
     let pages = u64::from(image.le32(1028)?) + 1;
     found("swap", image.text::<16>(1052), pages.checked_mul(page))
 }
 
-fn luks(image: &Image<'_>) -> Option<Found> {
+fn luks(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(0, b"LUKS\xba\xbe") {
         return None;
     }
@@ -214,7 +214,7 @@ fn luks(image: &Image<'_>) -> Option<Found> {
     }
 }
 
-fn lvm(image: &Image<'_>) -> Option<Found> {
+fn lvm(image: &Image<'_>) -> Option<ImageSignature> {
     let sector = (0..4).find(|sector| image.is(sector * 512, b"LABELONE"))?;
     if !image.is(sector * 512 + 24, b"LVM2 001") {
         return None;
@@ -223,7 +223,7 @@ fn lvm(image: &Image<'_>) -> Option<Found> {
 }
 
 /// Version 1.1 begins at 0, 1.2 at 4 KiB, 1.0 at least 8 KiB and 0.90 at least 64 KiB before the end.
-fn raid(image: &Image<'_>) -> Option<Found> {
+fn raid(image: &Image<'_>) -> Option<ImageSignature> {
     let magic = 0xa92b_4efcu32.to_le_bytes();
     let near_end = (image.len & !0xfff).saturating_sub(8192);
     let old = (image.len & !0xffff).saturating_sub(65536);
@@ -232,14 +232,14 @@ fn raid(image: &Image<'_>) -> Option<Found> {
     found("member of a Linux RAID", label, None)
 }
 
-fn iso(image: &Image<'_>) -> Option<Found> {
+fn iso(image: &Image<'_>) -> Option<ImageSignature> {
     if !image.is(0x8001, b"CD001") {
         return None;
     }
     found("iso9660", image.text::<32>(0x8028), u64::from(image.le32(0x8050)?).checked_mul(2048))
 }
 
-fn other(image: &Image<'_>) -> Option<Found> {
+fn other(image: &Image<'_>) -> Option<ImageSignature> {
     let known: [(u64, &[u8], &'static str); 5] = [
         (0, b"hsqs", "squashfs"),
         (32, b"NXSB", "apfs"),

@@ -15,7 +15,7 @@ mod usage;
 pub use losses::{Loss, LossKind, Partition, TableKind, what_would_be_lost};
 pub use refusal::{Refusal, quoted};
 
-use crate::chain::Node;
+use crate::chain::DeviceNode;
 use crate::disk;
 use crate::identify::recognise;
 use crate::mounts;
@@ -41,7 +41,7 @@ pub enum Confirmation {
 #[derive(Clone, Debug)]
 pub struct Candidate {
     path: PathBuf,
-    node: Node,
+    node: DeviceNode,
     sequence: Option<u64>,
     size: Bytes,
     identity: Identity,
@@ -165,7 +165,7 @@ impl Candidate {
             (Some(before), Some(now)) if before != now => {
                 Err(self.stale(&format!("disk sequence {now} instead of {before}")))
             }
-            _ if Node::by_number(self.node.number, roots).as_ref() != Some(&self.node) => {
+            _ if DeviceNode::by_number(self.node.number, roots).as_ref() != Some(&self.node) => {
                 Err(self.stale("it hangs on another port"))
             }
             _ => Ok(()),
@@ -407,15 +407,15 @@ pub fn writable_file(path: &Path, roots: &Roots) -> Result<(), Refusal> {
 }
 
 /// Claims the loop devices that show the same bytes of a file.
-fn claim_twins(node: &Node, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal> {
+fn claim_twins(node: &DeviceNode, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal> {
     let twins = if roots.is_live() { usage::twins(node, roots) } else { Vec::new() };
     // The claim of a partition is that of its disk, and the other partitions of that disk are other bytes.
-    let whole = |twin: &Node| twin.partition().is_some() || twin.partitions().is_empty();
-    let claim = |twin: &Node| patiently(|| claim(&roots.dev.join(&twin.kname)));
+    let whole = |twin: &DeviceNode| twin.partition().is_some() || twin.partitions().is_empty();
+    let claim = |twin: &DeviceNode| patiently(|| claim(&roots.dev.join(&twin.kname)));
     twins.iter().filter(|twin| whole(twin)).map(claim).collect()
 }
 
-fn size_of(node: &Node) -> Bytes {
+fn size_of(node: &DeviceNode) -> Bytes {
     Bytes(roots::number::<u64>(&node.folder.join("size")).unwrap_or(0).saturating_mul(512))
 }
 

@@ -10,7 +10,7 @@ const MOST_ENTRIES: u32 = 256;
 
 /// One entry of a table, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct PartitionEntry {
     pub(crate) number: u32,
     pub(crate) offset: u64,
     pub(crate) len: u64,
@@ -19,27 +19,27 @@ pub(crate) struct Entry {
 
 /// Which table was found, with its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Table {
-    Mbr(Vec<Entry>),
-    Gpt(Vec<Entry>),
+pub(crate) enum FoundTable {
+    Mbr(Vec<PartitionEntry>),
+    Gpt(Vec<PartitionEntry>),
     /// The first GPT is gone, the copy at the end of the disk is not.
-    GptCopy(Vec<Entry>),
+    GptCopy(Vec<PartitionEntry>),
 }
 
 /// Finds the partition table of a disk with blocks of this size. Call it only for images without a file system of their
 /// own: the boot sector of a FAT looks much like an MBR.
-pub(crate) fn read(image: &Image<'_>, block: u64) -> Option<Table> {
+pub(crate) fn read(image: &Image<'_>, block: u64) -> Option<FoundTable> {
     let last = (image.len / block).checked_sub(1)?;
     if let Some(entries) = gpt(image, block, 1) {
-        return Some(Table::Gpt(entries));
+        return Some(FoundTable::Gpt(entries));
     }
     match mbr(image, block) {
-        Some(entries) if !entries.is_empty() => Some(Table::Mbr(entries)),
-        found => gpt(image, block, last).map(Table::GptCopy).or(found.map(Table::Mbr)),
+        Some(entries) if !entries.is_empty() => Some(FoundTable::Mbr(entries)),
+        found => gpt(image, block, last).map(FoundTable::GptCopy).or(found.map(FoundTable::Mbr)),
     }
 }
 
-fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<Entry>> {
+fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<PartitionEntry>> {
     let header = image.part(at.checked_mul(block)?, block);
     if header.bytes::<8>(0)? != *b"EFI PART" {
         return None;
@@ -56,13 +56,13 @@ fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<Entry>> {
         }
         let (from, to) = (raw.le64(32)?, raw.le64(40)?);
         let len = to.checked_sub(from)?.checked_add(1)?.checked_mul(block)?;
-        Some(Entry { number: index + 1, offset: from.checked_mul(block)?, len, name: raw.text16::<72>(56) })
+        Some(PartitionEntry { number: index + 1, offset: from.checked_mul(block)?, len, name: raw.text16::<72>(56) })
     };
     Some((0..count.min(MOST_ENTRIES)).filter_map(entry).collect())
 }
 
 /// Four entries of 16 bytes from byte 446 on: flag, begin (CHS), type, end (CHS), first sector, number of sectors.
-fn mbr(image: &Image<'_>, block: u64) -> Option<Vec<Entry>> {
+fn mbr(image: &Image<'_>, block: u64) -> Option<Vec<PartitionEntry>> {
     if !has_boot_signature(image) {
         return None;
     }
@@ -73,7 +73,9 @@ fn mbr(image: &Image<'_>, block: u64) -> Option<Vec<Entry>> {
         if !matches!(raw[0], 0 | 0x80) {
             return None;
         }
-        let Some(entry) = mbr_entry(&raw, 0, block, index + 1) else { continue };
+        let Some(entry) = mbr_entry(&raw, 0, block, index + 1) else {
+            continue;
+        };
         if matches!(raw[4], 0x05 | 0x0f | 0x85) {
             logical(image, &entry, block, &mut entries);
         } else if raw[4] != 0xee {
@@ -84,20 +86,22 @@ fn mbr(image: &Image<'_>, block: u64) -> Option<Vec<Entry>> {
     Some(entries)
 }
 
-fn mbr_entry(raw: &[u8; 16], base: u64, block: u64, number: u32) -> Option<Entry> {
+fn mbr_entry(raw: &[u8; 16], base: u64, block: u64, number: u32) -> Option<PartitionEntry> {
     let first = u64::from(u32::from_le_bytes([raw[8], raw[9], raw[10], raw[11]]));
     let count = u64::from(u32::from_le_bytes([raw[12], raw[13], raw[14], raw[15]]));
     let offset = first.checked_mul(block)?.checked_add(base)?;
-    (raw[4] != 0 && count > 0).then_some(Entry { number, offset, len: count.checked_mul(block)?, name: None })
+    (raw[4] != 0 && count > 0).then_some(PartitionEntry { number, offset, len: count.checked_mul(block)?, name: None })
 }
 
 /// Logical partitions form a chain of small tables within the extended one.
-fn logical(image: &Image<'_>, extended: &Entry, block: u64, entries: &mut Vec<Entry>) {
+fn logical(image: &Image<'_>, extended: &PartitionEntry, block: u64, entries: &mut Vec<PartitionEntry>) {
     let mut at = extended.offset;
     for number in 5..5 + MOST_ENTRIES {
         let table = image.part(at, block);
         let raw = |offset| table.bytes::<16>(offset);
-        let (true, Some(own), Some(next)) = (has_boot_signature(&table), raw(446), raw(462)) else { return };
+        let (true, Some(own), Some(next)) = (has_boot_signature(&table), raw(446), raw(462)) else {
+            return;
+        };
         entries.extend(mbr_entry(&own, at, block, number));
         match mbr_entry(&next, extended.offset, block, 0) {
             // A chain that does not move on would never end.

@@ -3,11 +3,11 @@
 use super::*;
 use crate::chain;
 use crate::testloop::LoopDevice;
-use crate::testtree::{Tree, tree};
+use crate::testtree::{SysfsTree, tree};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::process::Command;
 
-fn refused(tree: &Tree, path: &str) -> String {
+fn refused(tree: &SysfsTree, path: &str) -> String {
     let folder = tree.path("/").display().to_string();
     match passive(&tree.path(path), &tree.roots) {
         Ok(candidate) => format!("free: {}", candidate.ids().join(", ")),
@@ -228,7 +228,9 @@ fn refusal(device: &LoopDevice, confirmation: &Confirmation) -> Refusal {
 
 #[test]
 fn a_loop_device_is_taken_given_back_and_taken_again() {
-    let Some(device) = LoopDevice::new("a_loop_device_is_taken", 8, &[]) else { return };
+    let Some(device) = LoopDevice::new("a_loop_device_is_taken", 8, &[]) else {
+        return;
+    };
     let roots = Roots::live();
     let confirmation = Confirmation::Serial(device.id());
     let erasable = check(&device.node, &confirmation, &roots).unwrap();
@@ -248,7 +250,9 @@ fn a_loop_device_is_taken_given_back_and_taken_again() {
 /// What is taken for erasing may be pulled or exchanged while it is held; a loop device is made larger here.
 #[test]
 fn a_device_that_was_exchanged_under_its_holder_is_noticed() {
-    let Some(device) = LoopDevice::new("a_device_that_was_exchanged", 8, &[]) else { return };
+    let Some(device) = LoopDevice::new("a_device_that_was_exchanged", 8, &[]) else {
+        return;
+    };
     let roots = Roots::live();
     let erasable = check(&device.node, &Confirmation::Serial(device.id()), &roots).unwrap();
     erasable.check_unchanged(&roots).unwrap();
@@ -264,7 +268,9 @@ fn a_device_that_was_exchanged_under_its_holder_is_noticed() {
 #[test]
 fn a_mounted_loop_device_is_refused() {
     let name = "a_mounted_loop_device_is_refused";
-    let Some(device) = LoopDevice::new(name, 16, &[]) else { return };
+    let Some(device) = LoopDevice::new(name, 16, &[]) else {
+        return;
+    };
     if !LoopDevice::has_tool(name, "mkfs.ext4") {
         return;
     }
@@ -289,8 +295,12 @@ fn a_mounted_loop_device_is_refused() {
 #[test]
 fn a_loop_over_a_loop_holds_the_lower_one() {
     let name = "a_loop_over_a_loop_holds_the_lower_one";
-    let Some(lower) = LoopDevice::new(name, 8, &[]) else { return };
-    let Some(upper) = LoopDevice::over(name, &lower.node, &[]) else { return };
+    let Some(lower) = LoopDevice::new(name, 8, &[]) else {
+        return;
+    };
+    let Some(upper) = LoopDevice::over(name, &lower.node, &[]) else {
+        return;
+    };
     let refusal = refusal(&lower, &Confirmation::Serial(lower.id()));
     let Refusal::Held { undo, .. } = &refusal else { panic!("{refusal}") };
     assert_eq!(*undo, format!("losetup -d {}", upper.node.display()));
@@ -300,7 +310,9 @@ fn a_loop_over_a_loop_holds_the_lower_one() {
 #[test]
 fn a_file_behind_several_loop_devices_is_one_storage() {
     let name = "a_file_behind_several_loop_devices";
-    let Some(device) = LoopDevice::new(name, 32, &[]) else { return };
+    let Some(device) = LoopDevice::new(name, 32, &[]) else {
+        return;
+    };
     if !LoopDevice::has_tool(name, "mkfs.ext4") {
         return;
     }
@@ -351,7 +363,9 @@ fn a_file_behind_several_loop_devices_is_one_storage() {
 #[test]
 fn what_no_table_shows_is_refused_for_writing_too() {
     let name = "what_no_table_shows_is_refused";
-    let Some(device) = LoopDevice::new(name, 16, &[]) else { return };
+    let Some(device) = LoopDevice::new(name, 16, &[]) else {
+        return;
+    };
     if !LoopDevice::has_tool(name, "mkfs.ext4") {
         return;
     }
@@ -370,18 +384,18 @@ fn what_no_table_shows_is_refused_for_writing_too() {
 }
 
 /// A mapping of device-mapper, removed when dropped.
-struct Mapping(String);
+struct DmMapping(String);
 
-impl Mapping {
+impl DmMapping {
     /// The second half of a device of 8 MiB.
-    fn of(test: &str, lower: &LoopDevice) -> Option<Mapping> {
+    fn of(test: &str, lower: &LoopDevice) -> Option<DmMapping> {
         let name = format!("hakaru-test-{}", std::process::id());
         let table = format!("0 8192 linear {} 8192", lower.node.display());
         match Command::new("dmsetup").args(["create", &name, "--table", &table]).output() {
             Ok(output) if output.status.success() => {
                 // Where no udev runs, nobody makes its node.
                 let _ = Command::new("dmsetup").args(["mknodes", &name]).status();
-                Some(Mapping(name))
+                Some(DmMapping(name))
             }
             output => {
                 eprintln!("SKIPPED {test}: dmsetup does not work here ({output:?})");
@@ -391,7 +405,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for DmMapping {
     fn drop(&mut self) {
         let _ = Command::new("dmsetup").args(["remove", "--retry", &self.0]).status();
     }
@@ -400,8 +414,12 @@ impl Drop for Mapping {
 #[test]
 fn a_mapping_is_erased_by_its_own_name_and_holds_the_disk_below() {
     let name = "a_mapping_is_erased_by_its_own_name";
-    let Some(lower) = LoopDevice::new(name, 8, &[]) else { return };
-    let Some(mapping) = Mapping::of(name, &lower) else { return };
+    let Some(lower) = LoopDevice::new(name, 8, &[]) else {
+        return;
+    };
+    let Some(mapping) = DmMapping::of(name, &lower) else {
+        return;
+    };
     let (path, roots) = (Path::new("/dev/mapper").join(&mapping.0), Roots::live());
     let refused = refusal(&lower, &Confirmation::Serial(lower.id()));
     let Refusal::Held { undo, .. } = &refused else { panic!("{refused}") };
@@ -421,14 +439,18 @@ fn a_mapping_is_erased_by_its_own_name_and_holds_the_disk_below() {
 
 #[test]
 fn a_write_protected_loop_device_is_refused() {
-    let Some(device) = LoopDevice::new("a_write_protected_loop_device", 8, &["--read-only"]) else { return };
+    let Some(device) = LoopDevice::new("a_write_protected_loop_device", 8, &["--read-only"]) else {
+        return;
+    };
     assert!(matches!(refusal(&device, &Confirmation::Serial(device.id())), Refusal::ReadOnly { .. }));
 }
 
 /// A card is pulled and another one is plugged in between looking and taking: the name is the same, the number too.
 #[test]
 fn a_name_that_went_to_another_device_is_stale() {
-    let Some(mut device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else { return };
+    let Some(mut device) = LoopDevice::new("a_name_that_went_to_another_device", 8, &[]) else {
+        return;
+    };
     let candidate = passive(&device.node, &Roots::live()).unwrap();
     let other = tempfile::NamedTempFile::new().unwrap();
     other.as_file().set_len(8 << 20).unwrap();

@@ -1,14 +1,14 @@
 //! Whether a device is in use, or needed by the running system, as far as the kernel's tables tell.
 
 use super::Refusal;
-use crate::chain::{self, FileExtent, FileId, Loops, Node};
+use crate::chain::{self, DeviceNode, FileExtent, FileId, Loops};
 use crate::inspect;
 use crate::mounts::{self, Elsewhere, Mount};
 use crate::roots::{self, Roots};
 use hakaru_model::facts::TargetKind;
 use std::path::Path;
 
-pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<Node, Refusal> {
+pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<DeviceNode, Refusal> {
     let path_owned = path.to_owned();
     if roots.device_number(path).is_none() {
         let kind = path.metadata().map_or(TargetKind::Absent, |metadata| inspect::kind_of(&metadata));
@@ -22,10 +22,15 @@ pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<Node, Refusal> {
         return Err(Refusal::NotABlockDevice { path: path_owned, what });
     }
     let because = "sysfs does not show it".to_owned();
-    Node::by_path(path, roots).ok_or(Refusal::Blind { path: path_owned, because })
+    DeviceNode::by_path(path, roots).ok_or(Refusal::Blind { path: path_owned, because })
 }
 
-pub(super) fn not_of_the_system(path: &Path, node: &Node, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+pub(super) fn not_of_the_system(
+    path: &Path,
+    node: &DeviceNode,
+    roots: &Roots,
+    mounts: &[Mount],
+) -> Result<(), Refusal> {
     let system = chain::system_nodes(roots, mounts);
     let below = chain::down_from(node, Loops::Devices, roots, mounts);
     match below.iter().find(|node| system.contains(node)) {
@@ -42,7 +47,7 @@ pub(super) fn not_of_the_system(path: &Path, node: &Node, roots: &Roots, mounts:
 
 /// The device itself and all that is the same storage under another name: its partitions, the disk of a partition, the
 /// device behind a loop device, and other loop devices over the same bytes of a file.
-fn same_storage(node: &Node, roots: &Roots) -> Vec<Node> {
+fn same_storage(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let mut same = vec![node.clone()];
     same.extend(twins(node, roots));
     same.extend(node.partitions());
@@ -50,7 +55,7 @@ fn same_storage(node: &Node, roots: &Roots) -> Vec<Node> {
         same.push(node.disk());
         same.extend(logical_ones(node));
     }
-    let behind = node.backing_file().and_then(|file| Node::by_path(&chain::in_dev(&file, roots), roots));
+    let behind = node.backing_file().and_then(|file| DeviceNode::by_path(&chain::in_dev(&file, roots), roots));
     if let Some(behind) = behind {
         same.extend(same_storage(&behind, roots));
     }
@@ -58,13 +63,15 @@ fn same_storage(node: &Node, roots: &Roots) -> Vec<Node> {
 }
 
 /// Other loop devices, and partitions of them, that show some of the bytes of a file that this loop device shows.
-pub(super) fn twins(node: &Node, roots: &Roots) -> Vec<Node> {
-    let Some(own) = node.file_extent(roots) else { return Vec::new() };
+pub(super) fn twins(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
+    let Some(own) = node.file_extent(roots) else {
+        return Vec::new();
+    };
     showing(&own, roots).into_iter().filter(|other| other.disk() != node.disk()).collect()
 }
 
 /// The loop devices, and partitions of them, that show some of these bytes.
-fn showing(extent: &FileExtent, roots: &Roots) -> Vec<Node> {
+fn showing(extent: &FileExtent, roots: &Roots) -> Vec<DeviceNode> {
     let nodes = chain::loops(roots).into_iter().flat_map(|disk| {
         let partitions = disk.partitions();
         std::iter::once(disk).chain(partitions)
@@ -74,26 +81,28 @@ fn showing(extent: &FileExtent, roots: &Roots) -> Vec<Node> {
 
 /// Whether a file may be overwritten: not while a loop device that shows it is in use.
 pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
-    let Some(file) = FileId::of(path) else { return Ok(()) };
+    let Some(file) = FileId::of(path) else {
+        return Ok(());
+    };
     let all = FileExtent { file, range: 0..u64::MAX };
     showing(&all, roots).iter().try_for_each(|node| not_in_use(path, node, roots, mounts))
 }
 
 /// The logical partitions in an extended one: the kernel shows of it only the two sectors with the table that leads to them,
 /// and the logical ones beside it, numbered from 5 on.
-fn logical_ones(node: &Node) -> Vec<Node> {
+fn logical_ones(node: &DeviceNode) -> Vec<DeviceNode> {
     let is_extended = super::size_of(node).0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
     let siblings = if is_extended { node.disk().partitions() } else { Vec::new() };
     siblings.into_iter().filter(|sibling| sibling.partition().is_some_and(|number| number >= 5)).collect()
 }
 
 /// Everything that is made of these devices: mappings, RAIDs, loop devices, and their partitions.
-fn made_of(same: &[Node], roots: &Roots) -> Vec<Node> {
+fn made_of(same: &[DeviceNode], roots: &Roots) -> Vec<DeviceNode> {
     let loops = chain::loops(roots);
-    let mut found: Vec<Node> = Vec::new();
-    let mut open: Vec<Node> = same.to_vec();
+    let mut found: Vec<DeviceNode> = Vec::new();
+    let mut open: Vec<DeviceNode> = same.to_vec();
     while let Some(node) = open.pop() {
-        let over = |other: &&Node| {
+        let over = |other: &&DeviceNode| {
             let behind = other.backing_file().and_then(|file| roots.device_number(&chain::in_dev(&file, roots)));
             behind == Some(node.number)
         };
@@ -106,10 +115,10 @@ fn made_of(same: &[Node], roots: &Roots) -> Vec<Node> {
     found
 }
 
-pub(super) fn not_in_use(path: &Path, node: &Node, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+pub(super) fn not_in_use(path: &Path, node: &DeviceNode, roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
     let same = same_storage(node, roots);
     let above = made_of(&same, roots);
-    let ours = |other: &Node| same.iter().chain(&above).find(|node| node.number == other.number).cloned();
+    let ours = |other: &DeviceNode| same.iter().chain(&above).find(|node| node.number == other.number).cloned();
     for mount in mounts {
         let nodes = chain::nodes_of_mount(mount, roots, mounts);
         if let Some(used) = nodes.iter().find_map(ours) {
@@ -127,7 +136,7 @@ pub(super) fn not_in_use(path: &Path, node: &Node, roots: &Roots, mounts: &[Moun
     if let Some(file) = swaps.iter().find(|swap| FileId::of(swap).is_some_and(|swap| files.contains(&swap))) {
         return Err(Refusal::SwapFile { path: path.to_owned(), file: file.clone() });
     }
-    let swap_nodes = swaps.iter().filter_map(|swap| Node::by_path(&chain::in_dev(swap, roots), roots));
+    let swap_nodes = swaps.iter().filter_map(|swap| DeviceNode::by_path(&chain::in_dev(swap, roots), roots));
     if let Some(used) = swap_nodes.into_iter().find_map(|swap| ours(&swap)) {
         return Err(Refusal::Swap { what: used.kname });
     }
@@ -137,7 +146,7 @@ pub(super) fn not_in_use(path: &Path, node: &Node, roots: &Roots, mounts: &[Moun
     }
 }
 
-fn how_to_undo(holder: &Node) -> String {
+fn how_to_undo(holder: &DeviceNode) -> String {
     let name = &holder.kname;
     if holder.backing_file().is_some() {
         return format!("losetup -d /dev/{name}");

@@ -1,6 +1,6 @@
 //! Overwriting a whole device, and discarding it.
 
-use crate::blockdev::{BlockDev, OnProgress, Progress, SpeedMap, SpeedPoint};
+use crate::blockdev::{BlockDev, OnProgress, ScanProgress, SpeedMap, SpeedPoint};
 use crate::guard::Erasable;
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
@@ -91,7 +91,7 @@ pub fn fill(
         let point = SpeedPoint { offset: Bytes(offset), len: Bytes(len as u64), elapsed: since(device, before) };
         map.add(point, total);
         offset += len as u64;
-        let progress = Progress { doing: "writing", done: Bytes(offset), total, elapsed: since(device, begin) };
+        let progress = ScanProgress { doing: "writing", done: Bytes(offset), total, elapsed: since(device, begin) };
         if on_progress(progress).is_break() {
             return Err(FillError::Interrupted { done: Bytes(offset) });
         }
@@ -194,11 +194,13 @@ pub fn discard(device: &Erasable, kind: DiscardKind, on_progress: &mut OnProgres
             Err(_) if hakaru_sys::block::is_empty(device.device()) => {
                 return Err(DiscardError::Pulled { offset: Bytes(offset) });
             }
-            Err(error) => return Err(DiscardError::Refused { offset: Bytes(offset), source: error.into() }),
+            Err(error) => {
+                return Err(DiscardError::Refused { offset: Bytes(offset), source: error.into() });
+            }
         }
         offset += len;
         let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
-        let progress = Progress { doing: "discarding", done: Bytes(offset), total, elapsed };
+        let progress = ScanProgress { doing: "discarding", done: Bytes(offset), total, elapsed };
         if on_progress(progress).is_break() {
             return Err(DiscardError::Interrupted { done: Bytes(offset) });
         }
@@ -209,13 +211,13 @@ pub fn discard(device: &Erasable, kind: DiscardKind, on_progress: &mut OnProgres
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcard::Card;
+    use crate::testcard::FakeCard;
     use std::ops::ControlFlow;
 
     #[test]
     fn every_byte_is_overwritten_and_speed_is_told() {
         for (pattern, byte) in [(FillPattern::Ones, 0xff), (FillPattern::Zeroes, 0)] {
-            let mut card = Card::honest(10 << 20);
+            let mut card = FakeCard::honest(10 << 20);
             card.content.fill(0x55);
             let map = fill(&mut card, pattern, &mut |_| ControlFlow::Continue(())).unwrap();
             assert!(card.content.iter().all(|b| *b == byte));
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn random_fill_does_not_repeat() {
-        let mut card = Card::honest(8 << 20);
+        let mut card = FakeCard::honest(8 << 20);
         fill(&mut card, FillPattern::Random { seed: 1 }, &mut |_| ControlFlow::Continue(())).unwrap();
         let (first, second) = card.content.split_at(4 << 20);
         assert_ne!(first, second);
@@ -237,11 +239,11 @@ mod tests {
 
     #[test]
     fn an_error_names_the_place_and_a_stop_is_obeyed() {
-        let mut card = Card::honest(16 << 20);
+        let mut card = FakeCard::honest(16 << 20);
         card.write_error = Some(9 << 20);
         let error = fill(&mut card, FillPattern::Ones, &mut |_| ControlFlow::Continue(())).unwrap_err();
         assert!(matches!(error, FillError::Write { offset: Bytes(o), .. } if o == 8 << 20), "{error}");
-        let mut card = Card::honest(16 << 20);
+        let mut card = FakeCard::honest(16 << 20);
         let error = fill(&mut card, FillPattern::Ones, &mut |_| ControlFlow::Break(())).unwrap_err();
         assert!(matches!(error, FillError::Interrupted { done: Bytes(d) } if d == 4 << 20), "{error}");
     }

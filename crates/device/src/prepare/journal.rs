@@ -34,7 +34,7 @@ pub struct DeviceTag {
 /// One thing that is done to prepare a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "step")]
-pub enum Step {
+pub enum PrepareStep {
     /// All of it is overwritten.
     Fill {
         /// Which device.
@@ -133,11 +133,11 @@ pub enum Undo {
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Line {
+pub(super) enum JournalLine {
     /// The first one.
     Opened { format: u32, program: String, pid: u32, boot: String },
     /// A step begins.
-    Begin { seq: u64, what: Step, undo: Undo },
+    Begin { seq: u64, what: PrepareStep, undo: Undo },
     /// It is done.
     Done { seq: u64 },
     /// It could not be done.
@@ -150,7 +150,7 @@ pub(super) enum Line {
 
 /// A journal that is being written.
 #[derive(Debug)]
-pub struct Journal {
+pub struct PrepareJournal {
     file: File,
     path: PathBuf,
     next: u64,
@@ -183,12 +183,12 @@ pub enum JournalError {
     },
 }
 
-impl Journal {
+impl PrepareJournal {
     /// Opens a new one in a folder, which is made if it is not there.
     ///
     /// # Errors
     /// A [`JournalError`] when it cannot be made.
-    pub fn create(folder: &Path, boot: &str) -> Result<Journal, JournalError> {
+    pub fn create(folder: &Path, boot: &str) -> Result<PrepareJournal, JournalError> {
         let pid = std::process::id();
         let at = hakaru_sys::clock::monotonic();
         let path = folder.join(format!("{PREFIX}{pid}-{at}.jsonl"));
@@ -196,9 +196,9 @@ impl Journal {
         std::fs::create_dir_all(folder).map_err(made)?;
         let file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(made)?;
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| made(error.into()))?;
-        let mut journal = Journal { file, path: path.clone(), next: 0 };
+        let mut journal = PrepareJournal { file, path: path.clone(), next: 0 };
         let program = format!("hakaru {}", env!("CARGO_PKG_VERSION"));
-        journal.write(&Line::Opened { format: FORMAT, program, pid, boot: boot.to_owned() })?;
+        journal.write(&JournalLine::Opened { format: FORMAT, program, pid, boot: boot.to_owned() })?;
         // The name itself has to survive a power cut as well.
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(made)?;
         Ok(journal)
@@ -210,14 +210,14 @@ impl Journal {
     }
 
     /// Tells of a step before it begins; the number names it later.
-    pub(super) fn begin(&mut self, what: Step, undo: Undo) -> Result<u64, JournalError> {
+    pub(super) fn begin(&mut self, what: PrepareStep, undo: Undo) -> Result<u64, JournalError> {
         let seq = self.next;
-        self.write(&Line::Begin { seq, what, undo })?;
+        self.write(&JournalLine::Begin { seq, what, undo })?;
         self.next += 1;
         Ok(seq)
     }
 
-    pub(super) fn write(&mut self, line: &Line) -> Result<(), JournalError> {
+    pub(super) fn write(&mut self, line: &JournalLine) -> Result<(), JournalError> {
         let failed = |source| JournalError::Io { path: self.path.clone(), doing: "written", source };
         let mut text = serde_json::to_string(line).map_err(|error| failed(error.into()))?;
         text.push('\n');
@@ -243,7 +243,7 @@ fn append(file: &File, write: impl FnOnce(&File) -> io::Result<()>) -> io::Resul
 }
 
 /// Reads a journal whose program is gone; the lock is held as long as the file is kept.
-pub(super) fn read(path: &Path) -> Result<(File, Vec<Line>), JournalError> {
+pub(super) fn read(path: &Path) -> Result<(File, Vec<JournalLine>), JournalError> {
     let failed = |source| JournalError::Io { path: path.to_owned(), doing: "read", source };
     let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
     lock_patiently(&file, path)?;
@@ -251,7 +251,7 @@ pub(super) fn read(path: &Path) -> Result<(File, Vec<Line>), JournalError> {
     file.read_to_end(&mut text).map_err(failed)?;
     let lines = parse(&String::from_utf8_lossy(&text));
     match lines.first() {
-        Some(Line::Opened { format: FORMAT, .. }) => Ok((file, lines)),
+        Some(JournalLine::Opened { format: FORMAT, .. }) => Ok((file, lines)),
         // A power cut right after the file was made leaves an empty one: nothing was begun then.
         None if !text.contains(&b'\n') => Ok((file, lines)),
         _ => Err(JournalError::Foreign { path: path.to_owned() }),
@@ -261,7 +261,7 @@ pub(super) fn read(path: &Path) -> Result<(File, Vec<Line>), JournalError> {
 /// Whether what a journal tells of was left as it is on purpose, as `hakaru prepare` does with a mount. What cannot be
 /// read is not.
 pub fn is_left(path: &Path) -> bool {
-    std::fs::read(path).is_ok_and(|text| parse(&String::from_utf8_lossy(&text)).contains(&Line::Left))
+    std::fs::read(path).is_ok_and(|text| parse(&String::from_utf8_lossy(&text)).contains(&JournalLine::Left))
 }
 
 /// A program that just ended may still be giving its files back, so it is given a moment.
@@ -276,7 +276,7 @@ fn lock_patiently(file: &File, path: &Path) -> Result<(), JournalError> {
 }
 
 /// Up to the first line that is none.
-fn parse(text: &str) -> Vec<Line> {
+fn parse(text: &str) -> Vec<JournalLine> {
     text.lines().map_while(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -299,16 +299,19 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back_and_a_torn_line_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::create(folder.path(), "boot-1").unwrap();
+        let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
         let path = journal.path().to_owned();
-        let seq = journal.begin(Step::DropCaches, Undo::Nothing).unwrap();
-        journal.write(&Line::Done { seq }).unwrap();
+        let seq = journal.begin(PrepareStep::DropCaches, Undo::Nothing).unwrap();
+        journal.write(&JournalLine::Done { seq }).unwrap();
         assert!(matches!(read(&path), Err(JournalError::Locked { .. })));
         drop(journal);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{{\"undone\":{{\"se")).unwrap();
         let (_file, lines) = read(&path).unwrap();
-        assert_eq!(lines[1..], [Line::Begin { seq, what: Step::DropCaches, undo: Undo::Nothing }, Line::Done { seq }]);
+        assert_eq!(
+            lines[1..],
+            [JournalLine::Begin { seq, what: PrepareStep::DropCaches, undo: Undo::Nothing }, JournalLine::Done { seq }]
+        );
         assert_eq!(pending(folder.path()), [path]);
     }
 
@@ -330,18 +333,23 @@ mod tests {
         let device =
             DeviceTag { node: "/dev/mmcblk0".into(), id: Some("0x4a5b6c7d".into()), name: "SanDisk SE32G".into() };
         let lines = [
-            Line::Begin {
+            JournalLine::Begin {
                 seq: 0,
-                what: Step::Fill { device: device.clone(), pattern: FillPattern::Random { seed: 7 } },
+                what: PrepareStep::Fill { device: device.clone(), pattern: FillPattern::Random { seed: 7 } },
                 undo: Undo::Nothing,
             },
-            Line::Begin {
+            JournalLine::Begin {
                 seq: 1,
-                what: Step::Mount { device, at: "/mnt/x".into(), fs_type: "ext4".into(), options: "noatime".into() },
+                what: PrepareStep::Mount {
+                    device,
+                    at: "/mnt/x".into(),
+                    fs_type: "ext4".into(),
+                    options: "noatime".into(),
+                },
                 undo: Undo::Unmount { at: "/mnt/x".into(), device: "179:0".into() },
             },
-            Line::Undone { seq: 1 },
-            Line::Left,
+            JournalLine::Undone { seq: 1 },
+            JournalLine::Left,
         ];
         let text: Vec<_> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
         insta::assert_snapshot!(text.join("\n"), @r#"
@@ -357,22 +365,22 @@ mod tests {
     #[test]
     fn half_a_line_does_not_hide_those_after_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::create(folder.path(), "boot-1").unwrap();
+        let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
         let path = journal.path().to_owned();
         let half = |mut file: &File| file.write_all(b"{\"undone\":{\"se").and(Err(io::ErrorKind::StorageFull.into()));
         assert_eq!(append(&journal.file, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
-        journal.write(&Line::Undone { seq: 8 }).unwrap();
+        journal.write(&JournalLine::Undone { seq: 8 }).unwrap();
         drop(journal);
-        assert_eq!(read(&path).unwrap().1[1..], [Line::Undone { seq: 8 }]);
+        assert_eq!(read(&path).unwrap().1[1..], [JournalLine::Undone { seq: 8 }]);
     }
 
     #[test]
     fn what_is_left_on_purpose_says_so() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::create(folder.path(), "boot-1").unwrap();
+        let mut journal = PrepareJournal::create(folder.path(), "boot-1").unwrap();
         let path = journal.path().to_owned();
         assert!(!is_left(&path) && !is_left(&folder.path().join("none")));
-        journal.write(&Line::Left).unwrap();
+        journal.write(&JournalLine::Left).unwrap();
         assert!(is_left(&path));
     }
 

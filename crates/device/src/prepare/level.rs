@@ -3,7 +3,7 @@
 //! Files of random bytes, in a folder of their own: reserved but unwritten space would not use up any flash.
 
 use super::fill::{self, CHUNK, random_bytes};
-use crate::blockdev::{OnProgress, Progress};
+use crate::blockdev::{OnProgress, ScanProgress};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::fs::{File, OpenOptions};
@@ -85,7 +85,7 @@ pub(super) fn write(folder: &Path, size: Bytes, seed: u64, on_progress: &mut OnP
             file.write_all(chunk).map_err(|source| unless_pulled(&file, &path, source))?;
             done += len as u64;
             let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
-            if on_progress(Progress { doing: "filling up", done: Bytes(done), total: size, elapsed }).is_break() {
+            if on_progress(ScanProgress { doing: "filling up", done: Bytes(done), total: size, elapsed }).is_break() {
                 return Err(LevelError::Interrupted { done: Bytes(done) });
             }
         }

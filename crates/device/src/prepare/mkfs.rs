@@ -162,7 +162,7 @@ impl MkfsRequest {
     /// # Errors
     /// When the tool is not installed, or an option could lead it elsewhere.
     pub fn command(&self, device: &Path) -> Result<Vec<String>, ToolError> {
-        Ok(Command::new(self, device)?.words())
+        Ok(MkfsCommand::new(self, device)?.words())
     }
 }
 
@@ -181,21 +181,21 @@ pub struct MkfsOutcome {
 
 /// A command that is ready to run: the tool is there and its options are harmless.
 #[derive(Clone, Debug)]
-pub(super) struct Command {
+pub(super) struct MkfsCommand {
     tool: PathBuf,
     arguments: Vec<String>,
 }
 
-impl Command {
+impl MkfsCommand {
     /// Finds the tool and puts its arguments together.
-    pub(super) fn new(request: &MkfsRequest, device: &Path) -> Result<Command, ToolError> {
+    pub(super) fn new(request: &MkfsRequest, device: &Path) -> Result<MkfsCommand, ToolError> {
         let Tool { binary, package, .. } = request.fs.tool();
         tool::no_paths(&request.options)?;
         tool::no_tags(&request.options)?;
         if let Some(label) = &request.label {
             tool::no_paths(std::slice::from_ref(label))?;
         }
-        Ok(Command { tool: tool::find(binary, package)?, arguments: arguments(request, device) })
+        Ok(MkfsCommand { tool: tool::find(binary, package)?, arguments: arguments(request, device) })
     }
 
     /// The whole command, as the record has it.
@@ -281,7 +281,7 @@ mod tests {
         };
         for bad in [request(&["/dev/sda"], None), request(&["-d", "../dev/sda"], None), request(&[], Some("/dev/sda"))]
         {
-            assert!(matches!(Command::new(&bad, Path::new("/dev/loop99")), Err(ToolError::Path { .. })), "{bad:?}");
+            assert!(matches!(MkfsCommand::new(&bad, Path::new("/dev/loop99")), Err(ToolError::Path { .. })), "{bad:?}");
         }
     }
 }

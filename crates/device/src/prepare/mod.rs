@@ -18,21 +18,21 @@ mod words;
 
 pub use fill::{DiscardError, DiscardKind, FillError, FillPattern, discard, fill};
 pub(crate) use fill::{buffer as fill_buffer, random_bytes};
-pub use journal::{DeviceTag, Journal, JournalError, Step, Undo, is_left, pending};
+pub use journal::{DeviceTag, JournalError, PrepareJournal, PrepareStep, Undo, is_left, pending};
 pub use level::LevelError;
 pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
 pub use mounting::{MountError, can_mount};
-pub use partition::{Layout, LayoutError, LayoutKind, LayoutPartition, LayoutTable, shows_no_partitions};
-pub use recover::{Outlook, Recovered, RecoveredAs, Recovery, outlook, recover};
+pub use partition::{LayoutError, LayoutKind, LayoutPartition, LayoutTable, PartitionLayout, shows_no_partitions};
+pub use recover::{Recovered, RecoveredAs, Recovery, RecoveryPreview, outlook, recover};
 pub use tool::ToolError;
 pub use undo::OWN_FOLDER;
 
 use crate::blockdev::{OnProgress, OpenDevice, SpeedMap};
 use crate::guard::{Erasable, Refusal, Released};
 use crate::roots::{self, Roots};
-use crate::verify::{self, Verdict, VerifyError};
+use crate::verify::{self, IntegrityVerdict, VerifyError};
 use hakaru_model::units::{Bytes, Nanos};
-use journal::Line;
+use journal::JournalLine;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,14 +78,14 @@ pub enum PrepareError {
 pub struct StepDone {
     /// What.
     #[serde(flatten)]
-    pub step: Step,
+    pub step: PrepareStep,
     /// How long it took.
     pub elapsed: Nanos,
 }
 
 /// How much of a device is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum VerifyExtent {
     /// All of it.
     Whole,
     /// Samples.
@@ -133,7 +133,7 @@ impl Mounted {
 #[derive(Debug)]
 pub struct Preparation {
     /// `None` once it was closed.
-    journal: Option<Journal>,
+    journal: Option<PrepareJournal>,
     roots: Roots,
     undos: Vec<(u64, Undo)>,
     done: Vec<StepDone>,
@@ -145,7 +145,7 @@ impl Preparation {
     /// # Errors
     /// When the journal cannot be written: then nothing may be changed.
     pub fn begin(folder: &Path, roots: Roots) -> Result<Preparation, PrepareError> {
-        let journal = Journal::create(folder, &boot_id(&roots))?;
+        let journal = PrepareJournal::create(folder, &boot_id(&roots))?;
         Ok(Preparation { journal: Some(journal), roots, undos: Vec::new(), done: Vec::new() })
     }
 
@@ -164,7 +164,7 @@ impl Preparation {
         pattern: FillPattern,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<SpeedMap, PrepareError> {
-        let step = Step::Fill { device: tag(device), pattern };
+        let step = PrepareStep::Fill { device: tag(device), pattern };
         self.step(step, Undo::Nothing, |_| {
             let opened = OpenDevice::open(device);
             let mut open = opened.map_err(|source| io_error(device.path(), "opened", source))?;
@@ -182,7 +182,7 @@ impl Preparation {
         kind: DiscardKind,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<(), PrepareError> {
-        let step = Step::Discard { device: tag(device), kind };
+        let step = PrepareStep::Discard { device: tag(device), kind };
         self.step(step, Undo::Nothing, |_| Ok(discard(device, kind, on_progress)?))
     }
 
@@ -193,18 +193,18 @@ impl Preparation {
     pub fn verify(
         &mut self,
         device: &Erasable,
-        extent: Extent,
+        extent: VerifyExtent,
         seed: u64,
         on_progress: &mut OnProgress<'_>,
-    ) -> Result<Verdict, PrepareError> {
-        let step = Step::Verify { device: tag(device), restores: extent == Extent::SamplesRestored };
+    ) -> Result<IntegrityVerdict, PrepareError> {
+        let step = PrepareStep::Verify { device: tag(device), restores: extent == VerifyExtent::SamplesRestored };
         self.step(step, Undo::Nothing, |_| {
             let opened = OpenDevice::open(device);
             let mut open = opened.map_err(|source| io_error(device.path(), "opened", source))?;
             Ok(match extent {
-                Extent::Whole => verify::verify(&mut open, seed, on_progress),
-                Extent::Samples => verify::probe(&mut open, seed, on_progress),
-                Extent::SamplesRestored => verify::probe_and_restore(&mut open, seed, on_progress),
+                VerifyExtent::Whole => verify::verify(&mut open, seed, on_progress),
+                VerifyExtent::Samples => verify::probe(&mut open, seed, on_progress),
+                VerifyExtent::SamplesRestored => verify::probe_and_restore(&mut open, seed, on_progress),
             }?)
         })
     }
@@ -214,11 +214,11 @@ impl Preparation {
     ///
     /// # Errors
     /// When the layout does not fit, `sfdisk` is missing or fails, or the device cannot be taken back.
-    pub fn partition(&mut self, device: Erasable, layout: &Layout) -> Result<Erasable, PrepareError> {
-        let sfdisk = Layout::tool()?;
+    pub fn partition(&mut self, device: Erasable, layout: &PartitionLayout) -> Result<Erasable, PrepareError> {
+        let sfdisk = PartitionLayout::tool()?;
         let block = rustix::fs::ioctl_blksszget(device.device()).unwrap_or(512);
         let script = layout.script(device.size(), block)?;
-        let step = Step::Partition { device: tag(&device), script: script.clone() };
+        let step = PrepareStep::Partition { device: tag(&device), script: script.clone() };
         self.step(step, Undo::Nothing, |this| {
             let arguments = |node: &Path| {
                 let words = ["--quiet", "--wipe", "always", "--wipe-partitions", "always"].map(str::to_owned);
@@ -254,8 +254,8 @@ impl Preparation {
     /// # Errors
     /// When the tool is missing or fails, or the device cannot be taken back.
     pub fn mkfs(&mut self, device: Erasable, request: &MkfsRequest) -> Result<(Erasable, MkfsOutcome), PrepareError> {
-        let command = mkfs::Command::new(request, &device.node())?;
-        let step = Step::Mkfs { device: tag(&device), fs: request.fs, command: command.words() };
+        let command = mkfs::MkfsCommand::new(request, &device.node())?;
+        let step = PrepareStep::Mkfs { device: tag(&device), fs: request.fs, command: command.words() };
         self.step(step, Undo::Nothing, |this| {
             let (device, made) = device.while_released(|_| command.run(request.fs), &this.roots)?;
             Ok((device, made?))
@@ -272,8 +272,12 @@ impl Preparation {
         let number = self.roots.device_number(device.path()).map(journal::number_text).unwrap_or_default();
         let undo = Undo::Unmount { at: at.clone(), device: number };
         let (fs_type, options, at) = (fs_type.clone(), options.clone(), at.clone());
-        let step =
-            Step::Mount { device: tag(&device), at: at.clone(), fs_type: fs_type.clone(), options: options.clone() };
+        let step = PrepareStep::Mount {
+            device: tag(&device),
+            at: at.clone(),
+            fs_type: fs_type.clone(),
+            options: options.clone(),
+        };
         self.step(step, undo, |this| {
             let device = device.release()?;
             mounting::mount(&device.node(), &at, &fs_type, &options)?;
@@ -310,7 +314,7 @@ impl Preparation {
         let folder = folder.join(level::FOLDER);
         // Made outside of the step: what is there already is not ours, and must not be undone.
         std::fs::create_dir(&folder).map_err(|source| io_error(&folder, "made", source))?;
-        let step = Step::FillLevel { folder: folder.clone(), size };
+        let step = PrepareStep::FillLevel { folder: folder.clone(), size };
         self.step(step, Undo::RemoveFiles { folder: folder.clone() }, |_| {
             Ok(level::write(&folder, size, seed, on_progress)?)
         })?;
@@ -322,7 +326,7 @@ impl Preparation {
     /// # Errors
     /// Without root.
     pub fn drop_caches(&mut self) -> Result<(), PrepareError> {
-        self.step(Step::DropCaches, Undo::Nothing, |this| Ok(mounting::drop_caches(&this.roots)?))
+        self.step(PrepareStep::DropCaches, Undo::Nothing, |this| Ok(mounting::drop_caches(&this.roots)?))
     }
 
     /// Makes a folder for our own files, whose name begins with [`OWN_FOLDER`]; one that an earlier program left behind is
@@ -334,7 +338,7 @@ impl Preparation {
         let undo = Undo::RemoveTree { folder: folder.to_owned() };
         // What is there already is ours to remove, or the step does not begin.
         apply(&undo, &self.roots)?;
-        self.step(Step::MakeFolder { path: folder.to_owned() }, undo, |_| {
+        self.step(PrepareStep::MakeFolder { path: folder.to_owned() }, undo, |_| {
             std::fs::create_dir(folder).map_err(|source| io_error(folder, "made", source))
         })
     }
@@ -348,7 +352,7 @@ impl Preparation {
     pub fn leave(mut self) -> Result<Option<PathBuf>, PrepareError> {
         let lasts = self.undos.iter().any(|(_, undo)| *undo != Undo::Nothing);
         if lasts {
-            self.write(&Line::Left)?;
+            self.write(&JournalLine::Left)?;
         }
         self.undos.clear();
         match self.journal.take() {
@@ -390,7 +394,7 @@ impl Preparation {
             return Ok(());
         }
         apply(undo, &self.roots)?;
-        self.write(&Line::Undone { seq })
+        self.write(&JournalLine::Undone { seq })
     }
 
     fn make_folder(&mut self, path: &Path) -> Result<(), PrepareError> {
@@ -398,7 +402,7 @@ impl Preparation {
             return Ok(());
         }
         let path = path.to_owned();
-        let step = Step::MakeFolder { path: path.clone() };
+        let step = PrepareStep::MakeFolder { path: path.clone() };
         self.step(step, Undo::RemoveFolder { path: path.clone() }, |_| {
             std::fs::create_dir(&path).map_err(|source| io_error(&path, "made", source))
         })
@@ -407,7 +411,7 @@ impl Preparation {
     /// Does a step between its two lines in the journal. A step that fails is taken back at once.
     fn step<T>(
         &mut self,
-        step: Step,
+        step: PrepareStep,
         undo: Undo,
         work: impl FnOnce(&mut Preparation) -> Result<T, PrepareError>,
     ) -> Result<T, PrepareError> {
@@ -419,21 +423,21 @@ impl Preparation {
         self.undos.push((seq, undo));
         match work(self) {
             Ok(result) => {
-                self.write(&Line::Done { seq })?;
+                self.write(&JournalLine::Done { seq })?;
                 let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
                 self.done.push(StepDone { step, elapsed });
                 Ok(result)
             }
             Err(error) => {
                 // The error of the step itself is the one to tell; one of the journal would hide it.
-                let _ = self.write(&Line::Failed { seq, error: error.to_string() });
+                let _ = self.write(&JournalLine::Failed { seq, error: error.to_string() });
                 let _ = self.undo_down_to(seq);
                 Err(error)
             }
         }
     }
 
-    fn write(&mut self, line: &Line) -> Result<(), PrepareError> {
+    fn write(&mut self, line: &JournalLine) -> Result<(), PrepareError> {
         match &mut self.journal {
             Some(journal) => Ok(journal.write(line)?),
             None => Ok(()),

@@ -78,7 +78,9 @@ const FLAGS: [(&str, MountFlags, bool); 14] = [
 /// Whether the kernel can mount this type: it has it, or a module for it. Where that cannot be told, it is taken to.
 pub fn can_mount(fs_type: &str, roots: &Roots) -> bool {
     let read = |path: PathBuf| std::fs::read_to_string(path);
-    let Ok(known) = read(roots.proc.join("filesystems")) else { return true };
+    let Ok(known) = read(roots.proc.join("filesystems")) else {
+        return true;
+    };
     if known.split_whitespace().any(|word| word == fs_type) {
         return true;
     }

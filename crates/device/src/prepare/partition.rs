@@ -5,7 +5,7 @@
 
 use super::mkfs::FsType;
 use super::tool::{self, ToolError};
-use crate::chain::Node;
+use crate::chain::DeviceNode;
 use crate::roots::{self, Roots};
 use hakaru_model::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// A partition table to be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layout {
+pub struct PartitionLayout {
     /// Which kind of table.
     pub table: LayoutTable,
     /// Every partition begins at a multiple of this; 4 MiB suits most cards.
@@ -86,10 +86,10 @@ pub enum LayoutError {
     },
 }
 
-impl Layout {
+impl PartitionLayout {
     /// One partition over the whole device.
-    pub fn single(table: LayoutTable, kind: LayoutKind) -> Layout {
-        Layout { table, align: Bytes(4 << 20), partitions: vec![LayoutPartition { size: None, kind }] }
+    pub fn single(table: LayoutTable, kind: LayoutKind) -> PartitionLayout {
+        PartitionLayout { table, align: Bytes(4 << 20), partitions: vec![LayoutPartition { size: None, kind }] }
     }
 
     /// The tool that writes it.
@@ -117,7 +117,7 @@ impl Layout {
     /// # Errors
     /// A [`LayoutError`] when the layout does not fit.
     pub fn script(&self, size: Bytes, block: u32) -> Result<String, LayoutError> {
-        let (Layout { table, align, partitions }, unit) = (self, u64::from(block.max(512)));
+        let (PartitionLayout { table, align, partitions }, unit) = (self, u64::from(block.max(512)));
         if !(1..=4).contains(&partitions.len()) {
             return Err(LayoutError::Count { count: partitions.len() });
         }
@@ -139,7 +139,9 @@ impl Layout {
                     script += &format!("start={}, size={}, type={code}\n", at / unit, len / unit);
                     end = at.saturating_add(len);
                 }
-                None if index + 1 < partitions.len() => return Err(LayoutError::Open { number: index + 1 }),
+                None if index + 1 < partitions.len() => {
+                    return Err(LayoutError::Open { number: index + 1 });
+                }
                 None => {
                     script += &format!("start={}, type={code}\n", at / unit);
                     end = at.saturating_add(align.0);
@@ -178,16 +180,16 @@ impl LayoutKind {
 ///
 /// Source: Linux, Documentation/ABI/testing/sysfs-block, `loop/partscan` and `ext_range`.
 pub fn shows_no_partitions(name: &str, roots: &Roots) -> bool {
-    let told = Node::by_path(&Path::new("/dev").join(name), roots)
+    let told = DeviceNode::by_path(&Path::new("/dev").join(name), roots)
         .and_then(|node| roots::text(&node.folder.join("loop/partscan")));
     told.is_some_and(|told| told.trim() == "0")
 }
 
 /// Where the partitions that the kernel shows on a disk begin, in the order of their numbers, in bytes.
 pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
-    let shown = Node::by_path(disk, roots).map(|node| node.partitions()).unwrap_or_default();
+    let shown = DeviceNode::by_path(disk, roots).map(|node| node.partitions()).unwrap_or_default();
     // sysfs counts in sectors of 512 bytes, whatever the block of the device.
-    let start = |node: &Node| roots::number::<u64>(&node.folder.join("start")).unwrap_or(0).saturating_mul(512);
+    let start = |node: &DeviceNode| roots::number::<u64>(&node.folder.join("start")).unwrap_or(0).saturating_mul(512);
     shown.iter().map(start).collect()
 }
 
@@ -195,10 +197,10 @@ pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    fn pi(table: LayoutTable) -> Layout {
+    fn pi(table: LayoutTable) -> PartitionLayout {
         let boot = LayoutPartition { size: Some(Bytes(250 << 20)), kind: LayoutKind::Fat };
         let root = LayoutPartition { size: None, kind: LayoutKind::Linux };
-        Layout { table, align: Bytes(4 << 20), partitions: vec![boot, root] }
+        PartitionLayout { table, align: Bytes(4 << 20), partitions: vec![boot, root] }
     }
 
     #[test]
@@ -227,9 +229,9 @@ mod tests {
         let mut open = layout.clone();
         open.partitions.reverse();
         insta::assert_snapshot!(open.script(Bytes(1 << 30), 512).unwrap_err(), @"partition 1 leaves its size open, and only the last one may");
-        let odd = Layout { align: Bytes(1000), ..layout.clone() };
+        let odd = PartitionLayout { align: Bytes(1000), ..layout.clone() };
         insta::assert_snapshot!(odd.script(Bytes(1 << 30), 512).unwrap_err(), @"an alignment of 1000 B does not fit blocks of 512 bytes");
-        let none = Layout { partitions: Vec::new(), ..layout };
+        let none = PartitionLayout { partitions: Vec::new(), ..layout };
         insta::assert_snapshot!(none.script(Bytes(1 << 30), 512).unwrap_err(), @"a layout of 0 partitions cannot be written: between 1 and 4 can");
     }
 
@@ -237,7 +239,7 @@ mod tests {
         #[test]
         fn no_layout_panics(align: u64, size: u64, wanted: u64, block: u32) {
             let part = LayoutPartition { size: Some(Bytes(wanted)), kind: LayoutKind::Linux };
-            let layout = Layout { table: LayoutTable::Gpt, align: Bytes(align), partitions: vec![part; 3] };
+            let layout = PartitionLayout { table: LayoutTable::Gpt, align: Bytes(align), partitions: vec![part; 3] };
             let _ = layout.script(Bytes(size), block);
         }
     }

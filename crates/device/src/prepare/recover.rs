@@ -1,8 +1,8 @@
 //! After a crash or a power cut: undoing what a preparation left behind, or naming what cannot be undone.
 
 use super::boot_id;
-use super::journal::{self, DeviceTag, JournalError, Line, Step, Undo};
-use super::undo::{Applied, apply};
+use super::journal::{self, DeviceTag, JournalError, JournalLine, PrepareStep, Undo};
+use super::undo::{UndoOutcome, apply};
 use crate::roots::Roots;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -30,7 +30,7 @@ impl Recovery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovered {
     /// The step.
-    pub step: Step,
+    pub step: PrepareStep,
     /// What came of it.
     pub outcome: RecoveredAs,
 }
@@ -70,23 +70,23 @@ impl fmt::Display for Recovered {
 }
 
 /// What a step leaves behind, in a few words.
-fn leaves(step: &Step) -> String {
+fn leaves(step: &PrepareStep) -> String {
     match step {
-        Step::Mount { at, .. } => format!("the mount at {}", at.display()),
-        Step::MakeFolder { path } => format!("the folder {}", path.display()),
-        Step::FillLevel { folder, .. } => format!("the files in {}", folder.display()),
-        Step::Fill { device, .. }
-        | Step::Discard { device, .. }
-        | Step::Verify { device, .. }
-        | Step::Partition { device, .. }
-        | Step::Mkfs { device, .. } => called(device),
-        Step::DropCaches => "the caches of the host".to_owned(),
+        PrepareStep::Mount { at, .. } => format!("the mount at {}", at.display()),
+        PrepareStep::MakeFolder { path } => format!("the folder {}", path.display()),
+        PrepareStep::FillLevel { folder, .. } => format!("the files in {}", folder.display()),
+        PrepareStep::Fill { device, .. }
+        | PrepareStep::Discard { device, .. }
+        | PrepareStep::Verify { device, .. }
+        | PrepareStep::Partition { device, .. }
+        | PrepareStep::Mkfs { device, .. } => called(device),
+        PrepareStep::DropCaches => "the caches of the host".to_owned(),
     }
 }
 
 /// What recovering from a journal would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlook {
+pub struct RecoveryPreview {
     /// Which journal.
     pub journal: PathBuf,
     /// Whether the system was started anew since it was written.
@@ -99,7 +99,7 @@ pub struct Outlook {
 ///
 /// # Errors
 /// When the journal cannot be read, or its program still runs.
-pub fn outlook(path: &Path, roots: &Roots) -> Result<Outlook, JournalError> {
+pub fn outlook(path: &Path, roots: &Roots) -> Result<RecoveryPreview, JournalError> {
     let (_file, lines) = journal::read(path)?;
     let restarted = was_restarted(&lines, roots);
     let left = steps(lines).into_iter().rev().filter(|step| !step.undone);
@@ -111,16 +111,16 @@ pub fn outlook(path: &Path, roots: &Roots) -> Result<Outlook, JournalError> {
         _ if is_gone_since(&begun.undo, restarted) => Some(format!("{}: gone already", leaves(&begun.step))),
         _ => Some(format!("{}: to be removed, if it is still there", leaves(&begun.step))),
     });
-    Ok(Outlook { journal: path.to_owned(), restarted, items: items.collect() })
+    Ok(RecoveryPreview { journal: path.to_owned(), restarted, items: items.collect() })
 }
 
-fn was_restarted(lines: &[Line], roots: &Roots) -> bool {
-    matches!(lines.first(), Some(Line::Opened { boot, .. }) if *boot != boot_id(roots))
+fn was_restarted(lines: &[JournalLine], roots: &Roots) -> bool {
+    matches!(lines.first(), Some(JournalLine::Opened { boot, .. }) if *boot != boot_id(roots))
 }
 
 /// What the lines of a journal say of one step.
-struct Begun {
-    step: Step,
+struct JournaledStep {
+    step: PrepareStep,
     undo: Undo,
     done: bool,
     undone: bool,
@@ -150,17 +150,17 @@ pub fn recover(path: &Path, roots: &Roots) -> Result<Recovery, JournalError> {
     Ok(recovery)
 }
 
-fn steps(lines: Vec<Line>) -> Vec<Begun> {
-    let mut begun: Vec<(u64, Begun)> = Vec::new();
+fn steps(lines: Vec<JournalLine>) -> Vec<JournaledStep> {
+    let mut begun: Vec<(u64, JournaledStep)> = Vec::new();
     for line in lines {
-        let (number, change): (u64, fn(&mut Begun)) = match line {
-            Line::Begin { seq, what, undo } => {
-                begun.push((seq, Begun { step: what, undo, done: false, undone: false }));
+        let (number, change): (u64, fn(&mut JournaledStep)) = match line {
+            JournalLine::Begin { seq, what, undo } => {
+                begun.push((seq, JournaledStep { step: what, undo, done: false, undone: false }));
                 continue;
             }
-            Line::Done { seq } => (seq, |step| step.done = true),
-            Line::Undone { seq } => (seq, |step| step.undone = true),
-            Line::Failed { .. } | Line::Opened { .. } | Line::Left => continue,
+            JournalLine::Done { seq } => (seq, |step| step.done = true),
+            JournalLine::Undone { seq } => (seq, |step| step.undone = true),
+            JournalLine::Failed { .. } | JournalLine::Opened { .. } | JournalLine::Left => continue,
         };
         if let Some((_, step)) = begun.iter_mut().find(|(seq, _)| *seq == number) {
             change(step);
@@ -169,19 +169,19 @@ fn steps(lines: Vec<Line>) -> Vec<Begun> {
     begun.into_iter().map(|(_, step)| step).collect()
 }
 
-fn outcome(begun: &Begun, restarted: bool, roots: &Roots) -> Option<RecoveredAs> {
+fn outcome(begun: &JournaledStep, restarted: bool, roots: &Roots) -> Option<RecoveredAs> {
     if let Undo::Nothing = begun.undo {
         return if begun.done { None } else { remains(&begun.step) };
     }
-    let applied = if is_gone_since(&begun.undo, restarted) { Ok(Applied::Gone) } else { apply(&begun.undo, roots) };
+    let applied = if is_gone_since(&begun.undo, restarted) { Ok(UndoOutcome::Gone) } else { apply(&begun.undo, roots) };
     Some(match (applied, &begun.step) {
         // The files are not where they were written, for the card is not mounted there any more.
-        (Ok(Applied::Gone), Step::FillLevel { folder, size }) => RecoveredAs::Remains {
+        (Ok(UndoOutcome::Gone), PrepareStep::FillLevel { folder, size }) => RecoveredAs::Remains {
             what: format!("{size} of random bytes may still be on the card that was mounted there"),
             cure: format!("mount it again and remove its folder {}", folder.file_name().unwrap_or_default().display()),
         },
-        (Ok(Applied::Gone), _) => RecoveredAs::Gone,
-        (Ok(Applied::Undone), _) => RecoveredAs::Undone,
+        (Ok(UndoOutcome::Gone), _) => RecoveredAs::Gone,
+        (Ok(UndoOutcome::Undone), _) => RecoveredAs::Undone,
         (Err(error), _) => RecoveredAs::Failed { error: error.to_string() },
     })
 }
@@ -193,28 +193,28 @@ fn is_gone_since(undo: &Undo, restarted: bool) -> bool {
 }
 
 /// What a step that was cut short leaves behind.
-fn remains(step: &Step) -> Option<RecoveredAs> {
+fn remains(step: &PrepareStep) -> Option<RecoveredAs> {
     let (what, cure) = match step {
-        Step::Fill { device, .. } => (
+        PrepareStep::Fill { device, .. } => (
             format!("{} was overwritten in part, and what was on it is lost", called(device)),
             "fill it again, or make a file system on it",
         ),
-        Step::Discard { device, .. } => (
+        PrepareStep::Discard { device, .. } => (
             format!("{} was discarded in part, and what was on it is lost", called(device)),
             "discard it again, or make a file system on it",
         ),
-        Step::Verify { device, restores: false } => (
+        PrepareStep::Verify { device, restores: false } => (
             format!("{} was overwritten in part to verify it, and what was on it is lost", called(device)),
             "verify it again, or make a file system on it",
         ),
-        Step::Verify { device, restores: true } => (
+        PrepareStep::Verify { device, restores: true } => (
             format!("samples of {} were overwritten to verify it, and were not put back", called(device)),
             "check its file system (fsck), and restore what is damaged from a copy",
         ),
-        Step::Partition { device, .. } => {
+        PrepareStep::Partition { device, .. } => {
             (format!("the partition table of {} may be incomplete", called(device)), "write it again")
         }
-        Step::Mkfs { device, fs, .. } => {
+        PrepareStep::Mkfs { device, fs, .. } => {
             (format!("the {fs} file system on {} is incomplete", called(device)), "make it again before mounting it")
         }
         _ => return None,
@@ -225,7 +225,9 @@ fn remains(step: &Step) -> Option<RecoveredAs> {
 fn called(device: &DeviceTag) -> String {
     let DeviceTag { node, id, name } = device;
     match id {
-        Some(id) if !name.contains(id.as_str()) => format!("{name} ({id}, then {})", node.display()),
+        Some(id) if !name.contains(id.as_str()) => {
+            format!("{name} ({id}, then {})", node.display())
+        }
         _ => format!("{name} (then {})", node.display()),
     }
 }

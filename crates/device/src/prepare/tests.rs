@@ -5,7 +5,7 @@ use crate::guard::{Confirmation, check, what_would_be_lost};
 use crate::testloop::LoopDevice;
 use std::ops::ControlFlow;
 
-fn go_on(_: crate::blockdev::Progress) -> ControlFlow<()> {
+fn go_on(_: crate::blockdev::ScanProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -37,7 +37,9 @@ fn mount_request(state: &tempfile::TempDir) -> MountRequest {
 
 #[test]
 fn a_card_is_filled_formatted_mounted_filled_up_and_given_back() {
-    let Some((state, mut preparation, device)) = ext4("a_card_is_filled") else { return };
+    let Some((state, mut preparation, device)) = ext4("a_card_is_filled") else {
+        return;
+    };
     let erasable = take(&device);
     let map = preparation.fill(&erasable, FillPattern::Ones, &mut go_on).unwrap();
     assert_eq!(map.whole().len, Bytes(32 << 20));
@@ -70,7 +72,9 @@ fn a_card_is_filled_formatted_mounted_filled_up_and_given_back() {
 
 #[test]
 fn dropping_undoes_everything() {
-    let Some((state, mut preparation, device)) = ext4("dropping_undoes_everything") else { return };
+    let Some((state, mut preparation, device)) = ext4("dropping_undoes_everything") else {
+        return;
+    };
     let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     preparation.fill_level(mounted.folder(), 40, 1, &mut go_on).unwrap();
@@ -83,7 +87,9 @@ fn dropping_undoes_everything() {
 
 #[test]
 fn what_is_left_as_it_is_can_be_taken_back_later() {
-    let Some((state, mut preparation, device)) = ext4("what_is_left_as_it_is") else { return };
+    let Some((state, mut preparation, device)) = ext4("what_is_left_as_it_is") else {
+        return;
+    };
     let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     let at = mounted.folder().to_owned();
@@ -94,7 +100,7 @@ fn what_is_left_as_it_is_can_be_taken_back_later() {
     assert!(recover(&journal, &Roots::live()).unwrap().is_complete() && !at.exists());
 
     let mut preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
-    let verdict = preparation.verify(&take(&device), Extent::Samples, 3, &mut go_on).unwrap();
+    let verdict = preparation.verify(&take(&device), VerifyExtent::Samples, 3, &mut go_on).unwrap();
     assert!(verdict.is_good(), "{verdict:?}");
     assert_eq!(preparation.leave().unwrap(), None);
     assert!(pending(&state.path().join("state")).is_empty());
@@ -102,7 +108,9 @@ fn what_is_left_as_it_is_can_be_taken_back_later() {
 
 #[test]
 fn after_a_crash_a_mount_is_undone_and_its_folder_removed() {
-    let Some((state, mut preparation, device)) = ext4("after_a_crash_a_mount_is_undone") else { return };
+    let Some((state, mut preparation, device)) = ext4("after_a_crash_a_mount_is_undone") else {
+        return;
+    };
     let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     preparation.fill_level(mounted.folder(), 40, 1, &mut go_on).unwrap();
@@ -122,13 +130,17 @@ fn after_a_crash_a_mount_is_undone_and_its_folder_removed() {
 
 #[test]
 fn somebody_elses_mount_is_left_alone() {
-    let Some((state, mut preparation, device)) = ext4("somebody_elses_mount_is_left_alone") else { return };
+    let Some((state, mut preparation, device)) = ext4("somebody_elses_mount_is_left_alone") else {
+        return;
+    };
     let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     let at = mounted.folder().to_owned();
     let journal = crash(preparation);
     mounting::unmount(&at).unwrap();
-    let Some(other) = LoopDevice::new("somebody_elses_mount", 32, &[]) else { return };
+    let Some(other) = LoopDevice::new("somebody_elses_mount", 32, &[]) else {
+        return;
+    };
     let mut second = Preparation::begin(&state.path().join("second"), Roots::live()).unwrap();
     let (erasable, _) = second.mkfs(take(&other), &MkfsRequest::new(FsType::Ext4)).unwrap();
     let theirs = second.mount(erasable, &mount_request(&state)).unwrap();
@@ -146,7 +158,9 @@ fn somebody_elses_mount_is_left_alone() {
 /// After a restart somebody else mounted the same card at the same place, and recovering took their mount away.
 #[test]
 fn a_mount_after_a_restart_is_somebody_elses() {
-    let Some((state, mut preparation, device)) = ext4("a_mount_after_a_restart") else { return };
+    let Some((state, mut preparation, device)) = ext4("a_mount_after_a_restart") else {
+        return;
+    };
     let (erasable, _) = preparation.mkfs(take(&device), &MkfsRequest::new(FsType::Ext4)).unwrap();
     let mounted = preparation.mount(erasable, &mount_request(&state)).unwrap();
     let at = mounted.folder().to_owned();
@@ -191,12 +205,12 @@ fn a_folder_of_ours_goes_with_its_content_and_no_other_does() {
 fn partitions_are_told_apart_by_where_they_begin() {
     let tree = crate::testtree::tree("usb-reader");
     let disk = tree.path("/dev/sdb");
-    let starts = |tree: &crate::testtree::Tree| partition::shown(&disk, &tree.roots);
+    let starts = |tree: &crate::testtree::SysfsTree| partition::shown(&disk, &tree.roots);
     assert_eq!(starts(&tree).len(), 1);
     tree.write("/sys/block/sdb/sdb1/start", "2048\n");
     assert_eq!(starts(&tree), [1 << 20]);
     tree.write("/sys/block/sdb/sdb1/start", "8192\n");
-    assert_eq!(starts(&tree), Layout::single(LayoutTable::Mbr, LayoutKind::Fat).starts());
+    assert_eq!(starts(&tree), PartitionLayout::single(LayoutTable::Mbr, LayoutKind::Fat).starts());
     assert_eq!(partition::shown(&tree.path("/dev/sdz"), &tree.roots), [0; 0]);
 }
 
@@ -208,24 +222,25 @@ fn steps_that_were_cut_short_are_named() {
         id: Some("0x4a5b6c7d".into()),
         name: "SanDisk SE32G (0x4a5b6c7d)".into(),
     };
-    let mut journal = Journal::create(state.path(), "another boot").unwrap();
-    let seq = journal.begin(Step::Fill { device: device.clone(), pattern: FillPattern::Ones }, Undo::Nothing).unwrap();
-    journal.write(&Line::Done { seq }).unwrap();
-    let partition = Step::Partition { device: device.clone(), script: "label: dos\n".into() };
+    let mut journal = PrepareJournal::create(state.path(), "another boot").unwrap();
+    let seq =
+        journal.begin(PrepareStep::Fill { device: device.clone(), pattern: FillPattern::Ones }, Undo::Nothing).unwrap();
+    journal.write(&JournalLine::Done { seq }).unwrap();
+    let partition = PrepareStep::Partition { device: device.clone(), script: "label: dos\n".into() };
     let steps = [
-        Step::Fill { device: device.clone(), pattern: FillPattern::Zeroes },
-        Step::Discard { device: device.clone(), kind: DiscardKind::Plain },
-        Step::Verify { device: device.clone(), restores: false },
-        Step::Verify { device: device.clone(), restores: true },
+        PrepareStep::Fill { device: device.clone(), pattern: FillPattern::Zeroes },
+        PrepareStep::Discard { device: device.clone(), kind: DiscardKind::Plain },
+        PrepareStep::Verify { device: device.clone(), restores: false },
+        PrepareStep::Verify { device: device.clone(), restores: true },
         partition,
-        Step::Mkfs { device: device.clone(), fs: FsType::F2fs, command: vec![] },
+        PrepareStep::Mkfs { device: device.clone(), fs: FsType::F2fs, command: vec![] },
     ];
     for step in steps {
         journal.begin(step, Undo::Nothing).unwrap();
     }
     let folder = PathBuf::from("/nonexistent/mnt").join(level::FOLDER);
     let undo = Undo::RemoveFiles { folder: folder.clone() };
-    journal.begin(Step::FillLevel { folder: folder.clone(), size: Bytes(1 << 30) }, undo).unwrap();
+    journal.begin(PrepareStep::FillLevel { folder: folder.clone(), size: Bytes(1 << 30) }, undo).unwrap();
     let path = journal.path().to_owned();
     drop(journal);
     let before = outlook(&path, &Roots::live()).unwrap();
@@ -251,7 +266,7 @@ fn a_failed_step_is_taken_back_at_once() {
     let state = tempfile::tempdir().unwrap();
     let mut preparation = Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
     let folder = state.path().join("made");
-    let step = Step::MakeFolder { path: folder.clone() };
+    let step = PrepareStep::MakeFolder { path: folder.clone() };
     let failed: Result<(), _> = preparation.step(step, Undo::RemoveFolder { path: folder.clone() }, |_| {
         std::fs::create_dir(&folder).unwrap();
         Err(io_error(&folder, "made", io::Error::other("a reason")))
@@ -265,7 +280,9 @@ fn a_failed_step_is_taken_back_at_once() {
 fn every_file_system_whose_tool_is_there_can_be_made() {
     for fs in FsType::ALL {
         // XFS wants 300 MiB, btrfs and F2FS a good hundred.
-        let Some(device) = LoopDevice::new("every_file_system", 320, &[]) else { return };
+        let Some(device) = LoopDevice::new("every_file_system", 320, &[]) else {
+            return;
+        };
         let state = tempfile::tempdir().unwrap();
         let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
         for discard in [false, true] {
@@ -298,7 +315,9 @@ fn told_of_partitions(disk: &Path) -> bool {
 fn a_loop_device_without_partitions_is_known_beforehand() {
     let name = "a_loop_device_without_partitions_is_known_beforehand";
     for (options, without) in [(&[][..], true), (&["--partscan"], false)] {
-        let Some(device) = LoopDevice::new(name, 8, options) else { return };
+        let Some(device) = LoopDevice::new(name, 8, options) else {
+            return;
+        };
         let kname = device.node.file_name().unwrap().to_str().unwrap();
         assert_eq!(shows_no_partitions(kname, &Roots::live()), without, "{options:?}");
     }
@@ -307,7 +326,9 @@ fn a_loop_device_without_partitions_is_known_beforehand() {
 #[test]
 fn a_partition_table_is_written_and_a_partition_taken() {
     let name = "a_partition_table_is_written_and_a_partition_taken";
-    let Some(device) = LoopDevice::new(name, 64, &["--partscan"]) else { return };
+    let Some(device) = LoopDevice::new(name, 64, &["--partscan"]) else {
+        return;
+    };
     if !LoopDevice::has_tool(name, "sfdisk") {
         return;
     }
@@ -316,7 +337,7 @@ fn a_partition_table_is_written_and_a_partition_taken() {
     let boot = LayoutPartition { size: Some(Bytes(16 << 20)), kind: LayoutKind::Fat };
     let root = LayoutPartition { size: None, kind: LayoutKind::Linux };
     for table in [LayoutTable::Mbr, LayoutTable::Gpt] {
-        let layout = Layout { table, align: Bytes(4 << 20), partitions: vec![boot, root] };
+        let layout = PartitionLayout { table, align: Bytes(4 << 20), partitions: vec![boot, root] };
         let whole = match preparation.partition(take(&device), &layout) {
             Ok(whole) => whole,
             // Small kernels read no partition tables; they can still be told of partitions one by one.
@@ -338,7 +359,9 @@ fn a_partition_table_is_written_and_a_partition_taken() {
 #[test]
 fn a_discard_frees_the_blocks_below() {
     use std::os::unix::fs::MetadataExt;
-    let Some(device) = LoopDevice::new("a_discard_frees_the_blocks_below", 16, &[]) else { return };
+    let Some(device) = LoopDevice::new("a_discard_frees_the_blocks_below", 16, &[]) else {
+        return;
+    };
     let state = tempfile::tempdir().unwrap();
     let mut preparation = Preparation::begin(state.path(), Roots::live()).unwrap();
     let erasable = take(&device);
@@ -352,7 +375,9 @@ fn a_discard_frees_the_blocks_below() {
 
 #[test]
 fn a_real_device_is_verified_and_only_in_its_range() {
-    let Some(device) = LoopDevice::new("a_real_device_is_verified", 16, &[]) else { return };
+    let Some(device) = LoopDevice::new("a_real_device_is_verified", 16, &[]) else {
+        return;
+    };
     let mut open = crate::OpenDevice::open(&take(&device)).unwrap();
     let verdict = crate::verify::verify(&mut open, 5, &mut go_on).unwrap();
     assert!(verdict.is_good(), "{verdict:?}");

@@ -116,7 +116,9 @@ pub(super) fn command_line(tool: &Path, arguments: &[String]) -> String {
 fn gist(said: &str) -> String {
     let lines: Vec<_> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match lines[..] {
-        [first, second, .., before, last] if lines.len() > 4 => format!("{first}; {second}; … {before}; {last}"),
+        [first, second, .., before, last] if lines.len() > 4 => {
+            format!("{first}; {second}; … {before}; {last}")
+        }
         _ => lines.join("; "),
     }
 }

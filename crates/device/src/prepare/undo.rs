@@ -10,33 +10,33 @@ use std::path::Path;
 
 /// What became of an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Applied {
+pub(super) enum UndoOutcome {
     Undone,
     /// There was nothing left to undo.
     Gone,
 }
 
 /// Takes a step back, or finds that nothing of it is left.
-pub(super) fn apply(undo: &Undo, roots: &Roots) -> Result<Applied, PrepareError> {
+pub(super) fn apply(undo: &Undo, roots: &Roots) -> Result<UndoOutcome, PrepareError> {
     match undo {
-        Undo::Nothing => Ok(Applied::Gone),
+        Undo::Nothing => Ok(UndoOutcome::Gone),
         Undo::Unmount { at, device } => {
             if !is_mounted(at, device, roots) {
-                return Ok(Applied::Gone);
+                return Ok(UndoOutcome::Gone);
             }
             mounting::unmount(at)?;
-            Ok(Applied::Undone)
+            Ok(UndoOutcome::Undone)
         }
         Undo::RemoveFolder { path } => match std::fs::remove_dir(path) {
-            Ok(()) => Ok(Applied::Undone),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Applied::Gone),
+            Ok(()) => Ok(UndoOutcome::Undone),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(UndoOutcome::Gone),
             Err(source) => Err(io_error(path, "removed", source)),
         },
         Undo::RemoveFiles { folder } if folder.exists() => {
             level::remove(folder)?;
-            Ok(Applied::Undone)
+            Ok(UndoOutcome::Undone)
         }
-        Undo::RemoveFiles { .. } => Ok(Applied::Gone),
+        Undo::RemoveFiles { .. } => Ok(UndoOutcome::Gone),
         Undo::RemoveTree { folder } => remove_tree(folder),
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn apply(undo: &Undo, roots: &Roots) -> Result<Applied, PrepareError>
 pub const OWN_FOLDER: &str = ".hakaru-";
 
 /// Removes a folder of ours with all that is in it; a journal that was tampered with leads to no other.
-fn remove_tree(folder: &Path) -> Result<Applied, PrepareError> {
+fn remove_tree(folder: &Path) -> Result<UndoOutcome, PrepareError> {
     let is_ours =
         |name: &std::ffi::OsStr| name.to_string_lossy().strip_prefix(OWN_FOLDER).is_some_and(|rest| !rest.is_empty());
     if !folder.file_name().is_some_and(is_ours) {
@@ -53,8 +53,8 @@ fn remove_tree(folder: &Path) -> Result<Applied, PrepareError> {
         return Err(io_error(folder, "removed", io::Error::new(io::ErrorKind::InvalidInput, text)));
     }
     match std::fs::remove_dir_all(folder) {
-        Ok(()) => Ok(Applied::Undone),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Applied::Gone),
+        Ok(()) => Ok(UndoOutcome::Undone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(UndoOutcome::Gone),
         Err(source) => Err(io_error(folder, "removed", source)),
     }
 }
@@ -64,7 +64,9 @@ pub(super) fn is_mounted(at: &Path, device: &str, roots: &Roots) -> bool {
     let mounts = mounts::mounts(roots);
     // The table names folders without links on the way.
     let real = at.canonicalize().unwrap_or_else(|_| at.to_owned());
-    let Some(mount) = mounts.iter().rfind(|mount| mount.mount_point == real) else { return false };
+    let Some(mount) = mounts.iter().rfind(|mount| mount.mount_point == real) else {
+        return false;
+    };
     // A card that was pulled has no node any more, and its file system is mounted all the same.
     mount.number.to_string() == device
         || chain::nodes_of_mount(mount, roots, &mounts).iter().any(|node| node.number.to_string() == device)

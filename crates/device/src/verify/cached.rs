@@ -1,33 +1,33 @@
 //! Cards whose cache answers for memory that is not there.
 
-use super::keeping::restored_sized;
+use super::content_keeper::restored_sized;
 use super::probe::probe_sized;
 use super::*;
-use crate::testcard::{Beyond, Cache, Forgets, Serves, SparseCard};
+use crate::testcard::{Cache, Forgets, PastEndWrites, Serves, SparseCard};
 use std::ops::ControlFlow;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// A 256th of the real sizes, so that many cards can be tried.
-const SMALL: Sizes = Sizes { chunk: CHUNK / 256, stretch: 256 << 10, cache: 4 << 20 };
+const SMALL: ScanSizes = ScanSizes { chunk: CHUNK / 256, stretch: 256 << 10, cache: 4 << 20 };
 
 /// For all combinations of cards and caches: hardly more than makes room for a missing end, which is a mebibyte at least.
-const TINY: Sizes = Sizes { chunk: CHUNK / 512, stretch: 128 << 10, cache: 3 << 19 };
+const TINY: ScanSizes = ScanSizes { chunk: CHUNK / 512, stretch: 128 << 10, cache: 3 << 19 };
 
 const KIB: u64 = 1 << 10;
 
-fn whole(sizes: Sizes, card: &mut SparseCard) -> Verdict {
+fn whole(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     let size = card.size().0;
     verify_sized(sizes, card, 0..size, 7, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-fn quick(sizes: Sizes, card: &mut SparseCard) -> Verdict {
+fn quick(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     probe_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// With `--keep`: all must be there again afterwards.
-fn kept(sizes: Sizes, card: &mut SparseCard) -> Verdict {
+fn kept(sizes: ScanSizes, card: &mut SparseCard) -> IntegrityVerdict {
     card.fill(3);
     let verdict = restored_sized(sizes, card, 7, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(card.is_as_filled(3), "something is not as it was");
@@ -35,9 +35,9 @@ fn kept(sizes: Sizes, card: &mut SparseCard) -> Verdict {
 }
 
 /// What a card with this end has to be called.
-fn truth(real: u64, beyond: Beyond) -> Capacity {
+fn truth(real: u64, beyond: PastEndWrites) -> Capacity {
     let real = Bytes(real);
-    if beyond == Beyond::Wraps { Capacity::Wraps { real } } else { Capacity::Ends { real } }
+    if beyond == PastEndWrites::Wraps { Capacity::Wraps { real } } else { Capacity::Ends { real } }
 }
 
 fn caches(bytes: u64) -> Vec<Cache> {
@@ -49,24 +49,24 @@ fn caches(bytes: u64) -> Vec<Cache> {
         .collect()
 }
 
-const ENDS: [Beyond; 3] = [Beyond::Wraps, Beyond::Vanishes, Beyond::Refuses];
+const ENDS: [PastEndWrites; 3] = [PastEndWrites::Wraps, PastEndWrites::Vanishes, PastEndWrites::Refuses];
 
 /// The cards that were passed, or called smaller than they claim and larger than they are.
 #[test]
 fn real_sizes_are_found_behind_caches() {
     let (real, claimed) = (8 * GIB, 32 * GIB);
     let cache = Cache::new(16 * MIB, Forgets::Oldest, Serves::Beyond);
-    let mut card = SparseCard::new(real, claimed, Beyond::Vanishes, Some(cache));
-    assert_eq!(quick(SIZES, &mut card).capacity, truth(real, Beyond::Vanishes));
+    let mut card = SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache));
+    assert_eq!(quick(SIZES, &mut card).capacity, truth(real, PastEndWrites::Vanishes));
     // 200 MiB of 1 GiB behind a cache of 64 MiB, in a sixteenth of their sizes.
     let (real, claimed) = (25 * MIB / 2, 64 * MIB);
-    let sizes = Sizes { chunk: CHUNK / 16, stretch: 4 * MIB, cache: claimed };
+    let sizes = ScanSizes { chunk: CHUNK / 16, stretch: 4 * MIB, cache: claimed };
     let cache = Cache::new(4 * MIB, Forgets::Oldest, Serves::Beyond);
-    let mut card = SparseCard::new(real, claimed, Beyond::Vanishes, Some(cache));
-    assert_eq!(quick(sizes, &mut card).capacity, truth(real, Beyond::Vanishes));
+    let mut card = SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache));
+    assert_eq!(quick(sizes, &mut card).capacity, truth(real, PastEndWrites::Vanishes));
     let cache = Cache::new(4 * MIB, Forgets::LeastUsed, Serves::Everything);
-    let verdict = whole(sizes, &mut SparseCard::new(real, claimed, Beyond::Vanishes, Some(cache)));
-    assert_eq!(verdict.capacity, truth(real, Beyond::Vanishes));
+    let verdict = whole(sizes, &mut SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache)));
+    assert_eq!(verdict.capacity, truth(real, PastEndWrites::Vanishes));
     assert_eq!((verdict.good, verdict.checked()), (Bytes(real), Bytes(claimed)));
 }
 
@@ -95,8 +95,8 @@ fn what_a_cache_can_hide_shrinks_with_each_round() {
         for forgets in [Forgets::Oldest, Forgets::LeastUsed] {
             let cache = Cache::new(bytes, forgets, Serves::Beyond);
             let real = 12 * MIB - beyond_end;
-            let mut card = SparseCard::new(real, 12 * MIB, Beyond::Vanishes, Some(cache));
-            assert_eq!(whole(SMALL, &mut card).capacity, truth(real, Beyond::Vanishes), "{beyond_end} {bytes}");
+            let mut card = SparseCard::new(real, 12 * MIB, PastEndWrites::Vanishes, Some(cache));
+            assert_eq!(whole(SMALL, &mut card).capacity, truth(real, PastEndWrites::Vanishes), "{beyond_end} {bytes}");
         }
     }
 }
@@ -105,8 +105,8 @@ fn what_a_cache_can_hide_shrinks_with_each_round() {
 fn an_honest_card_with_a_cache_is_good_and_written_little_more_than_once() {
     let size = 64 * MIB;
     for cache in caches(MIB) {
-        let card = || SparseCard::new(size, size, Beyond::Vanishes, Some(cache.clone()));
-        let mut all = SparseCard::new(size, size, Beyond::Vanishes, Some(cache.clone()));
+        let card = || SparseCard::new(size, size, PastEndWrites::Vanishes, Some(cache.clone()));
+        let mut all = SparseCard::new(size, size, PastEndWrites::Vanishes, Some(cache.clone()));
         let verdict = whole(SMALL, &mut all);
         assert!(verdict.is_good() && verdict.good == Bytes(size), "{verdict:?}");
         assert_eq!(all.written, size + 4 * MIB);
@@ -119,7 +119,7 @@ fn an_honest_card_with_a_cache_is_good_and_written_little_more_than_once() {
 fn dropped_writes_behind_a_cache_are_damage() {
     let size = 16 * MIB;
     let cache = Cache::new(MIB, Forgets::Oldest, Serves::Everything);
-    let mut card = SparseCard::new(size, size, Beyond::Vanishes, Some(cache));
+    let mut card = SparseCard::new(size, size, PastEndWrites::Vanishes, Some(cache));
     card.drops = size - 2 * MIB..size - MIB;
     let verdict = whole(SMALL, &mut card);
     assert_eq!((verdict.capacity, verdict.bad_bytes), (Capacity::AsClaimed, Bytes(MIB)));
@@ -131,8 +131,8 @@ fn dropped_writes_behind_a_cache_are_damage() {
 fn a_stop_in_the_second_round_leaves_the_end_unproven() {
     let size = 16 * MIB;
     for doing in ["writing again", "reading again"] {
-        let mut card = SparseCard::new(size, size, Beyond::Vanishes, None);
-        let stop = &mut |progress: crate::blockdev::Progress| match progress.doing == doing {
+        let mut card = SparseCard::new(size, size, PastEndWrites::Vanishes, None);
+        let stop = &mut |progress: crate::blockdev::ScanProgress| match progress.doing == doing {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };

@@ -84,7 +84,7 @@ impl Runs {
 
 /// What was found until now.
 #[derive(Default)]
-pub(super) struct Findings {
+pub(super) struct ScanFindings {
     pub(super) good: u64,
     pub(super) bad: Vec<Span>,
     pub(super) bad_bytes: u64,
@@ -102,7 +102,7 @@ pub(super) struct Findings {
     good_until: u64,
 }
 
-impl Findings {
+impl ScanFindings {
     pub(super) fn unwritable(&mut self, offset: u64, len: u64) {
         let room = self.unwritable.len() < MOST_SPANS;
         match self.unwritable.last_mut() {
@@ -196,7 +196,7 @@ impl Findings {
     }
 
     /// Counts what another round found good as well.
-    pub(super) fn join(&mut self, other: Findings) {
+    pub(super) fn join(&mut self, other: ScanFindings) {
         self.good += other.good;
     }
 

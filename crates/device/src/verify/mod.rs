@@ -9,15 +9,15 @@
 //! The idea is that of f3 (Digirati, "Fight Flash Fraud"), whose documentation describes the kinds of false cards.
 
 mod block;
+mod content_keeper;
 mod findings;
-mod keeping;
 mod probe;
 mod rounds;
-mod walk;
+mod surface_scan;
 
-pub use hakaru_model::integrity::{BlockState, Capacity, Span, SpeedMap, Verdict};
+pub use hakaru_model::integrity::{BlockState, Capacity, IntegrityVerdict, Span, SpeedMap};
 
-pub use keeping::{keeps, probe_and_restore};
+pub use content_keeper::{keeps, probe_and_restore};
 pub use probe::{is_sampled, probe};
 
 use crate::blockdev::{BlockDev, OnProgress};
@@ -25,7 +25,7 @@ use crate::prepare::FillError;
 use hakaru_model::units::Bytes;
 use std::io;
 use std::ops::Range;
-use walk::{Leg, Walk};
+use surface_scan::{Pass, SurfaceScan};
 
 /// As large as fills are written.
 const CHUNK: u64 = 4 << 20;
@@ -103,7 +103,11 @@ pub enum VerifyError {
 ///
 /// # Errors
 /// A [`VerifyError`] when it cannot be brought to an end.
-pub fn verify(device: &mut dyn BlockDev, seed: u64, on_progress: &mut OnProgress<'_>) -> Result<Verdict, VerifyError> {
+pub fn verify(
+    device: &mut dyn BlockDev,
+    seed: u64,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<IntegrityVerdict, VerifyError> {
     let range = 0..device.size().0;
     verify_range(device, range, seed, on_progress)
 }
@@ -121,17 +125,17 @@ pub fn verify_range(
     range: Range<u64>,
     seed: u64,
     on_progress: &mut OnProgress<'_>,
-) -> Result<Verdict, VerifyError> {
+) -> Result<IntegrityVerdict, VerifyError> {
     verify_sized(SIZES, device, range, seed, on_progress)
 }
 
 fn verify_sized(
-    sizes: Sizes,
+    sizes: ScanSizes,
     device: &mut dyn BlockDev,
     range: Range<u64>,
     seed: u64,
     on_progress: &mut OnProgress<'_>,
-) -> Result<Verdict, VerifyError> {
+) -> Result<IntegrityVerdict, VerifyError> {
     let block = u64::from(device.block());
     let whole_blocks = range.start.is_multiple_of(block) && range.end.is_multiple_of(block);
     if range.start > range.end || range.end > device.size().0 || !whole_blocks {
@@ -139,8 +143,8 @@ fn verify_sized(
         return Err(VerifyError::Range { start, end, size: device.size(), block: device.block() });
     }
     let mut pieces = chunks(range.clone(), sizes.chunk);
-    let mut walk = Walk::new(device, seed, sizes.chunk, on_progress)?;
-    let written = walk.leg(Leg::Write, &pieces)?;
+    let mut walk = SurfaceScan::new(device, seed, sizes.chunk, on_progress)?;
+    let written = walk.leg(Pass::Write, &pieces)?;
     let range = range.start..written.full_at.map_or(range.end, |at| at.0);
     let claimed = Bytes(range.end - range.start);
     if written.stopped_at.is_some() {
@@ -150,7 +154,7 @@ fn verify_sized(
     pieces.retain(|piece| piece.start < range.end);
     walk.flush()?;
     walk.hold_from(range.end - sizes.tail(claimed.0));
-    let read = walk.leg(Leg::Read, &pieces)?;
+    let read = walk.leg(Pass::Read, &pieces)?;
     let mut tail = walk.take_held();
     let end = read.stopped_at.map_or(range.end, |at| at.0);
     let settled = read.stopped_at.is_some() || tail.is_full() || walk.found.shows_wrapping(&tail);
@@ -166,7 +170,7 @@ fn verify_sized(
 
 /// Byte counts that decide how a device is verified.
 #[derive(Clone, Copy)]
-struct Sizes {
+struct ScanSizes {
     /// What is written and read at once: enough for the full speed of any card.
     chunk: u64,
     /// Smallest stretch at the beginning that samples are checked against.
@@ -175,9 +179,9 @@ struct Sizes {
     cache: u64,
 }
 
-const SIZES: Sizes = Sizes { chunk: CHUNK, stretch: 64 << 20, cache: 1 << 30 };
+const SIZES: ScanSizes = ScanSizes { chunk: CHUNK, stretch: 64 << 20, cache: 1 << 30 };
 
-impl Sizes {
+impl ScanSizes {
     /// The part at the end that is written and read more than once, because a cache may have answered for it: a share
     /// of the whole, within bounds.
     fn tail(self, len: u64) -> u64 {

@@ -19,10 +19,10 @@
 //! places with other content, from the left. What this cannot find are bad places between the samples. What was on the
 //! device is lost, unless a layer below keeps it and puts it back.
 
-use super::walk::{Gone, Leg, Walk};
-use super::{SIZES, Sizes, VerifyError, chunks, gone, verify_sized};
+use super::surface_scan::{Pass, PassResult, SurfaceScan};
+use super::{SIZES, ScanSizes, VerifyError, chunks, gone, verify_sized};
 use crate::blockdev::{BlockDev, OnProgress};
-use hakaru_model::integrity::{BlockState, Capacity, SpeedMap, Verdict};
+use hakaru_model::integrity::{BlockState, Capacity, IntegrityVerdict, SpeedMap};
 use hakaru_model::units::Bytes;
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ const SAMPLE: u64 = 4096;
 /// Places between which the true end is searched for at once; caches are emptied once for all of them.
 const SEARCHED: u64 = 64;
 
-impl Sizes {
+impl ScanSizes {
     /// Length of the stretch at the beginning.
     fn stretch_of(self, size: u64) -> u64 {
         (size / MOST_SAMPLES).max(self.stretch).next_multiple_of(self.chunk)
@@ -102,39 +102,43 @@ pub fn is_sampled(size: Bytes, block: u32) -> bool {
 ///
 /// # Errors
 /// A [`VerifyError`] when it cannot be brought to an end, and when it is stopped.
-pub fn probe(device: &mut dyn BlockDev, seed: u64, on_progress: &mut OnProgress<'_>) -> Result<Verdict, VerifyError> {
+pub fn probe(
+    device: &mut dyn BlockDev,
+    seed: u64,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<IntegrityVerdict, VerifyError> {
     probe_sized(SIZES, device, seed, on_progress)
 }
 
 pub(super) fn probe_sized(
-    sizes: Sizes,
+    sizes: ScanSizes,
     device: &mut dyn BlockDev,
     seed: u64,
     on_progress: &mut OnProgress<'_>,
-) -> Result<Verdict, VerifyError> {
+) -> Result<IntegrityVerdict, VerifyError> {
     let size = device.size().0;
     if !sizes.is_sampled(device.size(), device.block()) {
         return verify_sized(sizes, device, 0..size, seed, on_progress);
     }
     let stretch = sizes.stretch_of(size);
-    let mut walk = Walk::new(device, seed, sizes.chunk, on_progress)?;
+    let mut walk = SurfaceScan::new(device, seed, sizes.chunk, on_progress)?;
     let (dense, samples) = (chunks(0..stretch, sizes.chunk), sizes.samples(stretch, size));
     let second = second_samples(stretch, size);
     let mut writing = SpeedMap::default();
-    writing.points.extend(whole(walk.leg(Leg::Write, &dense)?, Leg::Write)?.points);
+    writing.points.extend(whole(walk.leg(Pass::Write, &dense)?, Pass::Write)?.points);
     let (answering, refused) = samples.split_at(answering(&mut walk, &samples)?);
     for sample in refused {
         walk.found.unwritable(sample.start, sample.end - sample.start);
     }
     let backwards: Vec<Range<u64>> = answering.iter().rev().cloned().collect();
-    let mut far = whole(walk.leg(Leg::Write, &backwards)?, Leg::Write)?;
+    let mut far = whole(walk.leg(Pass::Write, &backwards)?, Pass::Write)?;
     far.points.reverse();
     writing.points.extend(far.points);
     walk.flush()?;
     let caches = Caches::new(sizes, stretch, size, [&samples[..], &second].concat());
     caches.empty(&mut walk, &[])?;
     let all = [dense.clone(), samples].concat();
-    let mut reading = whole(walk.leg(Leg::Read, &all)?, Leg::Read)?;
+    let mut reading = whole(walk.leg(Pass::Read, &all)?, Pass::Read)?;
     // How long one small block takes says nothing about bytes per second.
     for map in [&mut writing, &mut reading] {
         map.points.retain(|point| point.len.0 >= sizes.chunk);
@@ -148,23 +152,23 @@ pub(super) fn probe_sized(
 
 /// Asks other places with other content, in the opposite order. The stretch at the beginning must still be what it was.
 fn second_round(
-    walk: &mut Walk<'_, '_>,
+    walk: &mut SurfaceScan<'_, '_>,
     caches: &Caches,
     dense: &[Range<u64>],
     second: &[Range<u64>],
     seed: u64,
 ) -> Result<(), VerifyError> {
     let again = walk.renew_seed();
-    whole(walk.leg(Leg::Write, second)?, Leg::Write)?;
+    whole(walk.leg(Pass::Write, second)?, Pass::Write)?;
     walk.flush()?;
     caches.empty(walk, &[])?;
     let first = std::mem::take(&mut walk.found);
     walk.expect(seed);
-    whole(walk.leg(Leg::Read, dense)?, Leg::Read)?;
+    whole(walk.leg(Pass::Read, dense)?, Pass::Read)?;
     // These were counted in the first round.
     walk.found.good = 0;
     walk.expect(again);
-    whole(walk.leg(Leg::Read, second)?, Leg::Read)?;
+    whole(walk.leg(Pass::Read, second)?, Pass::Read)?;
     walk.found.join(first);
     Ok(())
 }
@@ -180,14 +184,14 @@ struct Caches {
 }
 
 impl Caches {
-    fn new(sizes: Sizes, stretch: u64, size: u64, mut samples: Vec<Range<u64>>) -> Caches {
+    fn new(sizes: ScanSizes, stretch: u64, size: u64, mut samples: Vec<Range<u64>>) -> Caches {
         samples.sort_by_key(|sample| sample.start);
         Caches { amount: sizes.emptying(size), chunk: sizes.chunk, range: stretch..last_sample(size), samples }
     }
 
     /// Writes between the samples and `others`, which must not come into a cache once more. From the end to the beginning:
     /// what lies beyond a false end has to be among it for a cache that serves only that.
-    fn empty(&self, walk: &mut Walk<'_, '_>, others: &[Range<u64>]) -> Result<(), VerifyError> {
+    fn empty(&self, walk: &mut SurfaceScan<'_, '_>, others: &[Range<u64>]) -> Result<(), VerifyError> {
         let mut spared = [&self.samples[..], others].concat();
         spared.sort_by_key(|spared| spared.start);
         let (mut pieces, mut at) = (Vec::new(), self.range.start);
@@ -203,7 +207,7 @@ impl Caches {
 }
 
 /// A way over the samples that was not ended half-way.
-fn whole(gone: Gone, leg: Leg) -> Result<SpeedMap, VerifyError> {
+fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
     match gone.stopped_at {
         Some(at) => Err(VerifyError::Interrupted { doing: leg.name(false), at }),
         None => Ok(gone.map),
@@ -211,8 +215,8 @@ fn whole(gone: Gone, leg: Leg) -> Result<SpeedMap, VerifyError> {
 }
 
 /// How many of the samples, from the first, can be written at all: where memory ends with errors, all beyond fail.
-fn answering(walk: &mut Walk<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
-    let mut takes = |index: usize| match walk.try_block(Leg::Write, samples[index].start) {
+fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
+    let mut takes = |index: usize| match walk.try_block(Pass::Write, samples[index].start) {
         Err(source) if super::is_gone(&source) => Err(gone(Bytes(samples[index].start), source)),
         Err(source) if super::is_full(&source) => Err(VerifyError::Full { at: Bytes(samples[index].start) }),
         answer => Ok(answer.is_ok()),
@@ -230,17 +234,19 @@ fn answering(walk: &mut Walk<'_, '_>, samples: &[Range<u64>]) -> Result<usize, V
 
 /// What follows for the capacity. One block that was found at another's place is proof enough: its address and check
 /// cannot come about by chance.
-fn capacity(walk: &mut Walk<'_, '_>, caches: &Caches, size: u64) -> Result<Capacity, VerifyError> {
+fn capacity(walk: &mut SurfaceScan<'_, '_>, caches: &Caches, size: u64) -> Result<Capacity, VerifyError> {
     if let Some(real) = walk.found.wraps_after() {
         return Ok(Capacity::Wraps { real: Bytes(real) });
     }
-    let Some(from) = walk.found.gone_since() else { return Ok(Capacity::AsClaimed) };
+    let Some(from) = walk.found.gone_since() else {
+        return Ok(Capacity::AsClaimed);
+    };
     let real = true_end(walk, caches, walk.found.good_until(), from)?;
     Ok(walk.found.ends(real, size))
 }
 
 /// Narrows the gap between what was kept and what was not, until it is one sample.
-fn true_end(walk: &mut Walk<'_, '_>, caches: &Caches, kept: u64, lost: u64) -> Result<u64, VerifyError> {
+fn true_end(walk: &mut SurfaceScan<'_, '_>, caches: &Caches, kept: u64, lost: u64) -> Result<u64, VerifyError> {
     let (mut kept, mut lost) = (kept / SAMPLE, lost / SAMPLE);
     while kept < lost {
         let step = (lost - kept).div_ceil(SEARCHED);
@@ -248,13 +254,13 @@ fn true_end(walk: &mut Walk<'_, '_>, caches: &Caches, kept: u64, lost: u64) -> R
         walk.renew_seed();
         let mut taken = vec![false; places.len()];
         for (place, taken) in places.iter().zip(&mut taken).rev() {
-            *taken = walk.try_block(Leg::Write, place * SAMPLE).is_ok();
+            *taken = walk.try_block(Pass::Write, place * SAMPLE).is_ok();
         }
         walk.flush()?;
         let written: Vec<_> = places.iter().map(|place| place * SAMPLE..(place + 1) * SAMPLE).collect();
         caches.empty(walk, &written)?;
         let mut is_kept = |index: usize| {
-            taken[index] && matches!(walk.try_block(Leg::Read, places[index] * SAMPLE), Ok(BlockState::Good))
+            taken[index] && matches!(walk.try_block(Pass::Read, places[index] * SAMPLE), Ok(BlockState::Good))
         };
         match (0..places.len()).find(|&index| !is_kept(index)) {
             Some(0) => lost = kept,

@@ -10,7 +10,7 @@
 
 use super::VerifyError;
 use super::findings::Runs;
-use super::walk::{Leg, Walk};
+use super::surface_scan::{Pass, SurfaceScan};
 use hakaru_model::integrity::BlockState;
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use std::ops::Range;
 const MOST_ROUNDS: u32 = 32;
 
 /// Writes and reads what is held back again until nothing new is found. `false` when somebody ended it before.
-pub(super) fn ask_again(walk: &mut Walk<'_, '_>, chunk: u64, tail: &mut Runs) -> Result<bool, VerifyError> {
+pub(super) fn ask_again(walk: &mut SurfaceScan<'_, '_>, chunk: u64, tail: &mut Runs) -> Result<bool, VerifyError> {
     for round in 0..MOST_ROUNDS {
         let good = tail.pieces(chunk, |state| state == BlockState::Good);
         if good.is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn ask_again(walk: &mut Walk<'_, '_>, chunk: u64, tail: &mut Runs) ->
             }
         };
         walk.renew_seed();
-        let written = match walk.leg(Leg::Write, &order) {
+        let written = match walk.leg(Pass::Write, &order) {
             Ok(written) => written,
             // Free space that is used up by now can be asked no more.
             Err(VerifyError::Full { .. }) => return Ok(true),
@@ -49,7 +49,7 @@ pub(super) fn ask_again(walk: &mut Walk<'_, '_>, chunk: u64, tail: &mut Runs) ->
         };
         walk.flush()?;
         walk.hold_from(0);
-        let read = walk.leg(Leg::Read, &rewritten)?;
+        let read = walk.leg(Pass::Read, &rewritten)?;
         let again = walk.take_held();
         if read.stopped_at.is_some() {
             return Ok(false);

@@ -1,11 +1,11 @@
 //! Verifying cards that are played in memory, with every kind of fault.
 
 use super::*;
-use crate::testcard::{Beyond, Card};
+use crate::testcard::{FakeCard, PastEndWrites};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 
-fn run(card: &mut Card) -> Verdict {
+fn run(card: &mut FakeCard) -> IntegrityVerdict {
     verify(card, 7, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
@@ -15,7 +15,7 @@ fn span(offset: u64, len: u64, state: BlockState) -> Span {
 
 #[test]
 fn an_honest_card_passes_with_its_speed() {
-    let mut card = Card::honest(10 << 20);
+    let mut card = FakeCard::honest(10 << 20);
     let verdict = run(&mut card);
     assert!(verdict.is_good() && verdict.bad.is_empty());
     assert_eq!((verdict.capacity, verdict.good), (Capacity::AsClaimed, Bytes(10 << 20)));
@@ -29,7 +29,7 @@ fn an_honest_card_passes_with_its_speed() {
 #[test]
 fn memory_that_wraps_is_found_out_with_its_true_size() {
     for (real, claimed) in [(4 << 20, 16 << 20), (5 << 20, 16 << 20), (7 << 20, 10 << 20), (3_000_832, 20_000_768)] {
-        let verdict = run(&mut Card::false_capacity(real, claimed, Beyond::Wraps));
+        let verdict = run(&mut FakeCard::false_capacity(real, claimed, PastEndWrites::Wraps));
         assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) }, "{real} of {claimed}");
         assert_eq!((verdict.good, verdict.bad_bytes), (Bytes(real), Bytes(claimed - real)));
     }
@@ -37,14 +37,14 @@ fn memory_that_wraps_is_found_out_with_its_true_size() {
 
 #[test]
 fn memory_that_ends_is_found_out_with_its_true_size() {
-    let verdict = run(&mut Card::false_capacity(6 << 20, 16 << 20, Beyond::Vanishes));
+    let verdict = run(&mut FakeCard::false_capacity(6 << 20, 16 << 20, PastEndWrites::Vanishes));
     assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(6 << 20) });
     assert_eq!(verdict.bad, [span(6 << 20, 10 << 20, BlockState::Lost)]);
 }
 
 #[test]
 fn dropped_writes_and_rot_are_found_where_they_are() {
-    let mut card = Card::honest(8 << 20);
+    let mut card = FakeCard::honest(8 << 20);
     card.content.fill(0xee);
     card.drops = 1_048_576..1_050_624;
     card.rot = Some(5_000_000);
@@ -56,14 +56,14 @@ fn dropped_writes_and_rot_are_found_where_they_are() {
 
 #[test]
 fn rot_in_the_address_is_damage_and_not_another_block() {
-    let mut card = Card::honest(1 << 20);
+    let mut card = FakeCard::honest(1 << 20);
     card.rot = Some(512 * 9 + 17);
     assert_eq!(run(&mut card).bad, [span(512 * 9, 512, BlockState::Damaged)]);
 }
 
 #[test]
 fn blocks_that_fail_are_findings_and_the_rest_goes_on() {
-    let mut card = Card::honest(8 << 20);
+    let mut card = FakeCard::honest(8 << 20);
     card.write_error = Some(1 << 20);
     card.read_error = Some(5 << 20);
     let verdict = run(&mut card);
@@ -74,7 +74,7 @@ fn blocks_that_fail_are_findings_and_the_rest_goes_on() {
 
 #[test]
 fn only_the_range_is_touched() {
-    let mut card = Card::honest(8 << 20);
+    let mut card = FakeCard::honest(8 << 20);
     card.content.fill(0x5a);
     let range = 1 << 20..3 << 20;
     let verdict = verify_range(&mut card, range.clone(), 7, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -90,7 +90,7 @@ fn only_the_range_is_touched() {
 
 #[test]
 fn an_old_run_is_not_taken_for_this_one() {
-    let mut card = Card::honest(4 << 20);
+    let mut card = FakeCard::honest(4 << 20);
     run(&mut card);
     card.drops = 0..4 << 20;
     let verdict = verify(&mut card, 8, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -100,7 +100,7 @@ fn an_old_run_is_not_taken_for_this_one() {
 #[test]
 fn a_stop_is_obeyed_and_what_was_read_until_then_counts() {
     let stop_while = |doing: &'static str| {
-        let mut card = Card::honest(16 << 20);
+        let mut card = FakeCard::honest(16 << 20);
         card.read_error = Some(1 << 20);
         verify(&mut card, 7, &mut |progress| {
             if progress.doing == doing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -117,7 +117,7 @@ fn a_stop_is_obeyed_and_what_was_read_until_then_counts() {
 #[test]
 fn memory_that_ends_with_errors_is_found_out_without_trying_each_block() {
     let (real, claimed) = ((70 << 20) + 512, 600 << 20);
-    let mut card = Card::false_capacity(real, claimed, Beyond::Refuses);
+    let mut card = FakeCard::false_capacity(real, claimed, PastEndWrites::Refuses);
     let verdict = run(&mut card);
     assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(real) });
     assert_eq!((verdict.good, verdict.bad_bytes), (Bytes(real), Bytes(claimed - real)));
@@ -128,7 +128,7 @@ fn memory_that_ends_with_errors_is_found_out_without_trying_each_block() {
 
 #[test]
 fn what_could_not_be_written_before_a_stop_is_kept() {
-    let mut card = Card::honest(16 << 20);
+    let mut card = FakeCard::honest(16 << 20);
     card.write_error = Some(1 << 20);
     let stopped = verify(&mut card, 7, &mut |_| ControlFlow::Break(())).unwrap();
     assert_eq!(stopped.bad, [span(1 << 20, 512, BlockState::Unwritable)]);
@@ -136,9 +136,9 @@ fn what_could_not_be_written_before_a_stop_is_kept() {
 }
 
 /// Free space that somebody else uses up meanwhile.
-struct Shrinking(Card, u64, bool);
+struct ShrinkingSpace(FakeCard, u64, bool);
 
-impl BlockDev for Shrinking {
+impl BlockDev for ShrinkingSpace {
     fn size(&self) -> Bytes {
         self.0.size()
     }
@@ -168,20 +168,20 @@ impl BlockDev for Shrinking {
 #[test]
 fn space_that_others_use_up_is_no_defect() {
     let go_on = &mut |_| ControlFlow::Continue(());
-    let verdict = verify(&mut Shrinking(Card::honest(32 << 20), 13 << 20, true), 7, go_on).unwrap();
+    let verdict = verify(&mut ShrinkingSpace(FakeCard::honest(32 << 20), 13 << 20, true), 7, go_on).unwrap();
     assert!(verdict.is_good(), "{verdict:?}");
     assert_eq!((verdict.claimed, verdict.checked()), (Bytes(12 << 20), Bytes(12 << 20)));
     for (end, may_shrink) in [(13 << 20, false), (1 << 20, true)] {
-        let full = verify(&mut Shrinking(Card::honest(32 << 20), end, may_shrink), 7, go_on);
+        let full = verify(&mut ShrinkingSpace(FakeCard::honest(32 << 20), end, may_shrink), 7, go_on);
         assert!(matches!(full, Err(VerifyError::Full { .. })), "{full:?}");
     }
-    let sampled = probe(&mut Shrinking(Card::honest(300 << 20), 100 << 20, false), 7, go_on);
+    let sampled = probe(&mut ShrinkingSpace(FakeCard::honest(300 << 20), 100 << 20, false), 7, go_on);
     assert!(matches!(sampled, Err(VerifyError::Full { .. })), "{sampled:?}");
 }
 
 #[test]
 fn a_card_that_is_pulled_is_no_finding() {
-    let mut card = Card::honest(400 << 20);
+    let mut card = FakeCard::honest(400 << 20);
     card.pulled = true;
     let verdict = verify(&mut card, 7, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(verdict, Err(VerifyError::Gone { .. })), "{verdict:?}");
@@ -194,10 +194,12 @@ fn a_disk_that_is_pulled_is_not_full() {
     use crate::guard::{Confirmation, check};
     let name = "a_disk_that_is_pulled_is_not_full";
     for way in ["writing", "reading", "filling"] {
-        let Some(device) = crate::testloop::LoopDevice::new(name, 24, &[]) else { return };
+        let Some(device) = crate::testloop::LoopDevice::new(name, 24, &[]) else {
+            return;
+        };
         let erasable = check(&device.node, &Confirmation::Serial(device.id()), &crate::Roots::live()).unwrap();
         let mut open = OpenDevice::open(&erasable).unwrap();
-        let mut pull = |progress: crate::blockdev::Progress| {
+        let mut pull = |progress: crate::blockdev::ScanProgress| {
             if progress.doing == "reading" || way != "reading" {
                 std::fs::File::options().write(true).open(device.file()).unwrap().set_len(0).unwrap();
                 let set = std::process::Command::new("losetup").arg("--set-capacity").arg(&device.node).status();
@@ -222,13 +224,13 @@ fn a_disk_that_is_pulled_is_not_full() {
     }
 }
 
-fn sample(card: &mut Card) -> Verdict {
+fn sample(card: &mut FakeCard) -> IntegrityVerdict {
     probe(card, 7, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[test]
 fn samples_pass_a_good_card_and_show_its_speed() {
-    let mut card = Card::honest(300 << 20);
+    let mut card = FakeCard::honest(300 << 20);
     let verdict = sample(&mut card);
     assert!(verdict.is_good() && verdict.claimed == Bytes(300 << 20));
     assert!(verdict.checked() < Bytes(90 << 20), "{}", verdict.checked());
@@ -242,12 +244,14 @@ fn samples_pass_a_good_card_and_show_its_speed() {
 fn samples_find_every_kind_of_false_capacity() {
     let claimed = 300 << 20;
     for real in [32 << 20, 64 << 20, 128 << 20, (100 << 20) + 512, claimed - 4096, claimed - (1 << 20)] {
-        let verdict = sample(&mut Card::false_capacity(real, claimed, Beyond::Wraps));
+        let verdict = sample(&mut FakeCard::false_capacity(real, claimed, PastEndWrites::Wraps));
         assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) }, "{real}");
         assert!(!verdict.is_good());
     }
-    for (real, beyond) in [(32 << 20, Beyond::Vanishes), (100 << 20, Beyond::Vanishes), (100 << 20, Beyond::Refuses)] {
-        let verdict = sample(&mut Card::false_capacity(real, claimed, beyond));
+    for (real, beyond) in
+        [(32 << 20, PastEndWrites::Vanishes), (100 << 20, PastEndWrites::Vanishes), (100 << 20, PastEndWrites::Refuses)]
+    {
+        let verdict = sample(&mut FakeCard::false_capacity(real, claimed, beyond));
         assert_eq!(verdict.capacity, Capacity::Ends { real: Bytes(real) });
     }
 }
@@ -256,13 +260,13 @@ fn samples_find_every_kind_of_false_capacity() {
 #[test]
 fn a_size_that_ends_just_before_the_end_is_found() {
     let (real, claimed) = (401_408 * 512, 534_597 * 512);
-    let verdict = sample(&mut Card::false_capacity(real, claimed, Beyond::Wraps));
+    let verdict = sample(&mut FakeCard::false_capacity(real, claimed, PastEndWrites::Wraps));
     assert_eq!(verdict.capacity, Capacity::Wraps { real: Bytes(real) });
 }
 
 #[test]
 fn a_small_device_is_verified_as_a_whole() {
-    let verdict = sample(&mut Card::honest(9 << 20));
+    let verdict = sample(&mut FakeCard::honest(9 << 20));
     assert_eq!((verdict.checked(), verdict.is_good()), (Bytes(9 << 20), true));
 }
 
@@ -271,8 +275,8 @@ proptest! {
     #[test]
     fn any_false_capacity_is_found(real in 64u64..4096, more in 2200u64..8192, wraps: bool) {
         let (real, claimed) = (real * 512, (real + more) * 512);
-        let beyond = if wraps { Beyond::Wraps } else { Beyond::Vanishes };
-        let verdict = run(&mut Card::false_capacity(real, claimed, beyond));
+        let beyond = if wraps { PastEndWrites::Wraps } else { PastEndWrites::Vanishes };
+        let verdict = run(&mut FakeCard::false_capacity(real, claimed, beyond));
         let real = Bytes(real);
         prop_assert_eq!(verdict.capacity, if wraps { Capacity::Wraps { real } } else { Capacity::Ends { real } });
         prop_assert_eq!(verdict.good, real);
@@ -284,7 +288,7 @@ proptest! {
     #[test]
     fn samples_find_any_size_that_wraps(real in 8u64 << 11..300 << 11, more in 8u64..400 << 11) {
         let (real, claimed) = (real * 512, (real + more).max(260 << 11) * 512);
-        let verdict = sample(&mut Card::false_capacity(real, claimed, Beyond::Wraps));
+        let verdict = sample(&mut FakeCard::false_capacity(real, claimed, PastEndWrites::Wraps));
         if claimed == real {
             prop_assert!(verdict.is_good());
         } else {

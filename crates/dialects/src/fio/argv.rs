@@ -3,25 +3,25 @@
 //! Options are found as `getopt_long_only` finds them: `--opt=value`, `--opt value`, one dash or two, any unambiguous
 //! beginning of a name. Behind one dash, what is no beginning of a name may be letters: `-o FILE`, `-oFILE`, `-mV5`.
 
-use super::cli::{self, CliOpt, Takes};
+use super::cli::{self, CliArity, CliOpt};
 use super::error::{FioError, FioErrorKind, Location};
-use super::options::{self, Kind, Opt};
+use super::options::{self, FioOption, OptionKind};
 use std::ffi::OsString;
 
 /// One word of the command line, understood for itself.
 #[derive(Clone)]
-pub(crate) struct Token {
+pub(crate) struct FioToken {
     /// What it is.
-    pub what: Typed,
+    pub what: ParsedWord,
     /// Where it stands.
     pub at: Location,
 }
 
 /// What a word is.
 #[derive(Clone)]
-pub(crate) enum Typed {
+pub(crate) enum ParsedWord {
     /// An option of jobs.
-    Job { opt: &'static Opt, value: Option<String> },
+    Job { opt: &'static FioOption, value: Option<String> },
     /// An option of the whole run.
     Run { opt: &'static CliOpt, value: Option<String> },
     /// A job file.
@@ -30,35 +30,35 @@ pub(crate) enum Typed {
 
 /// Either kind of option.
 #[derive(Clone, Copy)]
-enum Known {
-    Job(&'static Opt),
+enum KnownOption {
+    Job(&'static FioOption),
     Run(&'static CliOpt),
 }
 
-impl Known {
+impl KnownOption {
     fn names(self) -> Vec<&'static str> {
         match self {
-            Known::Job(opt) => opt.names().collect(),
-            Known::Run(opt) => vec![opt.name],
+            KnownOption::Job(opt) => opt.names().collect(),
+            KnownOption::Run(opt) => vec![opt.name],
         }
     }
 
-    fn is_same(self, other: Known) -> bool {
+    fn is_same(self, other: KnownOption) -> bool {
         self.names() == other.names()
     }
 
     /// Options that belong to single engines come second where a beginning of a name may mean several.
     fn is_private(self) -> bool {
-        matches!(self, Known::Job(opt) if !opt.engines.is_empty() || is_foreign(opt))
+        matches!(self, KnownOption::Job(opt) if !opt.engines.is_empty() || is_foreign(opt))
     }
 }
 
-fn is_foreign(opt: &Opt) -> bool {
+fn is_foreign(opt: &FioOption) -> bool {
     options::SECTIONS.last().is_some_and(|(_, rows)| rows.iter().any(|row| row.name == opt.name))
 }
 
-fn known() -> impl Iterator<Item = Known> {
-    options::all().map(Known::Job).chain(cli::TABLE.iter().map(Known::Run))
+fn known() -> impl Iterator<Item = KnownOption> {
+    options::all().map(KnownOption::Job).chain(cli::TABLE.iter().map(KnownOption::Run))
 }
 
 /// Splits a command line into tokens. `exists` tells whether a job file of that name is there.
@@ -66,7 +66,7 @@ pub(crate) fn lex(
     args: &[OsString],
     exists: &dyn Fn(&str) -> bool,
     warnings: &mut Vec<String>,
-) -> Result<Vec<Token>, FioError> {
+) -> Result<Vec<FioToken>, FioError> {
     let words: Vec<&str> = args.iter().enumerate().map(utf8).collect::<Result<_, _>>()?;
     let mut tokens = Vec::new();
     let mut index = 0;
@@ -83,7 +83,7 @@ pub(crate) fn lex(
                 Some(found) => found,
                 None => option(word, following, &whole).map(|(what, used_next)| (vec![what], used_next))?,
             };
-            tokens.extend(typed.into_iter().map(|what| Token { what, at: whole.clone() }));
+            tokens.extend(typed.into_iter().map(|what| FioToken { what, at: whole.clone() }));
             index += usize::from(used_next);
         }
         index += 1;
@@ -100,7 +100,7 @@ fn utf8((index, arg): (usize, &OsString)) -> Result<&str, FioError> {
 }
 
 /// A word without dashes: a job file, or an option that lost its dashes.
-fn positional(word: &str, at: Location, exists: &dyn Fn(&str) -> bool, warnings: &mut Vec<String>) -> Option<Token> {
+fn positional(word: &str, at: Location, exists: &dyn Fn(&str) -> bool, warnings: &mut Vec<String>) -> Option<FioToken> {
     if word.trim().is_empty() {
         warnings.push("an argument of blanks is ignored (a backslash before a blank at the end of a line?)".to_owned());
         return None;
@@ -110,16 +110,18 @@ fn positional(word: &str, at: Location, exists: &dyn Fn(&str) -> bool, warnings:
         && !exists(word)
     {
         warnings.push(format!("`{word}` is no job file, so it is taken as the option `--{word}`"));
-        return Some(Token { what: Typed::Job { opt, value: Some(value.to_owned()) }, at });
+        return Some(FioToken { what: ParsedWord::Job { opt, value: Some(value.to_owned()) }, at });
     }
-    Some(Token { what: Typed::File(word.to_owned()), at })
+    Some(FioToken { what: ParsedWord::File(word.to_owned()), at })
 }
 
 /// Options written as letters behind one dash, the last with its value in the same word or the next. `None` where the word
 /// is a name: a letter that stands for an option wins over names that begin with it, names win over several letters.
-fn letters(word: &str, following: Option<&str>, at: &Location) -> Result<Option<(Vec<Typed>, bool)>, FioError> {
+fn letters(word: &str, following: Option<&str>, at: &Location) -> Result<Option<(Vec<ParsedWord>, bool)>, FioError> {
     let body = &word[1..];
-    let Some(first) = body.chars().next().filter(|first| is_letter(*first)) else { return Ok(None) };
+    let Some(first) = body.chars().next().filter(|first| is_letter(*first)) else {
+        return Ok(None);
+    };
     let name = body.split('=').next().unwrap_or(body);
     let is_name = || !matches!(resolve(name), Err(FioErrorKind::UnknownOption { .. }));
     if body.len() > first.len_utf8() && is_name() {
@@ -133,24 +135,24 @@ fn letters(word: &str, following: Option<&str>, at: &Location) -> Result<Option<
         let rest = &body[start + letter.len_utf8()..];
         let here = || sub_span(at, start + 1..start + 1 + letter.len_utf8());
         let Some(opt) = cli::of_letter(letter) else {
-            return Err(FioError::at(unknown(&letter.to_string(), known().flat_map(Known::names)), here()));
+            return Err(FioError::at(unknown(&letter.to_string(), known().flat_map(KnownOption::names)), here()));
         };
         let (value, used_next) = match (opt.takes, rest.is_empty()) {
-            (Takes::Nothing, _) => {
-                typed.push(Typed::Run { opt, value: None });
+            (CliArity::Nothing, _) => {
+                typed.push(ParsedWord::Run { opt, value: None });
                 continue;
             }
-            (Takes::Value(what), true) => {
+            (CliArity::Value(what), true) => {
                 let missing = || {
                     let (option, hint) = (opt.name.to_owned(), format!("{what} is expected"));
                     FioError::at(FioErrorKind::MissingValue { option, hint }, here())
                 };
                 (Some(following.ok_or_else(missing)?), true)
             }
-            (Takes::Perhaps(_), true) => (None, false),
-            (Takes::Value(_) | Takes::Perhaps(_), false) => (Some(rest), false),
+            (CliArity::Perhaps(_), true) => (None, false),
+            (CliArity::Value(_) | CliArity::Perhaps(_), false) => (Some(rest), false),
         };
-        typed.push(Typed::Run { opt, value: value.map(str::to_owned) });
+        typed.push(ParsedWord::Run { opt, value: value.map(str::to_owned) });
         return Ok(Some((typed, used_next)));
     }
     Ok(Some((typed, false)))
@@ -164,7 +166,7 @@ fn is_letter(letter: char) -> bool {
 }
 
 /// An option, with the word after it where that is its value.
-fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(Typed, bool), FioError> {
+fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(ParsedWord, bool), FioError> {
     let body = word.strip_prefix("--").unwrap_or(&word[1..]);
     let (name, value) = match body.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -180,25 +182,25 @@ fn option(word: &str, following: Option<&str>, at: &Location) -> Result<(Typed, 
     let next = following.filter(|next| !next.starts_with("--"));
     let (value, used_next) = match (value, found) {
         (Some(value), _) => (Some(value), false),
-        (None, Known::Job(opt)) if opt.kind == Kind::Bool => {
+        (None, KnownOption::Job(opt)) if opt.kind == OptionKind::Bool => {
             let bit = next.filter(|next| matches!(*next, "0" | "1"));
             (bit, bit.is_some())
         }
-        (None, Known::Job(opt)) if opt.kind.may_stand_alone() => (None, false),
-        (None, Known::Job(opt)) => (Some(next.ok_or_else(|| missing(opt.kind.shape()))?), true),
-        (None, Known::Run(opt)) => match opt.takes {
-            Takes::Nothing | Takes::Perhaps(_) => (None, false),
-            Takes::Value(what) => (Some(next.ok_or_else(|| missing(what.to_owned()))?), true),
+        (None, KnownOption::Job(opt)) if opt.kind.may_stand_alone() => (None, false),
+        (None, KnownOption::Job(opt)) => (Some(next.ok_or_else(|| missing(opt.kind.shape()))?), true),
+        (None, KnownOption::Run(opt)) => match opt.takes {
+            CliArity::Nothing | CliArity::Perhaps(_) => (None, false),
+            CliArity::Value(what) => (Some(next.ok_or_else(|| missing(what.to_owned()))?), true),
         },
     };
     let value = value.map(str::to_owned);
-    if let (Known::Run(CliOpt { takes: Takes::Nothing, name, .. }), Some(value)) = (found, &value) {
+    if let (KnownOption::Run(CliOpt { takes: CliArity::Nothing, name, .. }), Some(value)) = (found, &value) {
         let (option, value, reason) = ((*name).to_owned(), value.clone(), "it takes no value".to_owned());
         return Err(of_name(FioErrorKind::BadValue { option, value, reason }));
     }
     let typed = match found {
-        Known::Job(opt) => Typed::Job { opt, value },
-        Known::Run(opt) => Typed::Run { opt, value },
+        KnownOption::Job(opt) => ParsedWord::Job { opt, value },
+        KnownOption::Run(opt) => ParsedWord::Run { opt, value },
     };
     Ok((typed, used_next))
 }
@@ -211,11 +213,11 @@ fn sub_span(at: &Location, span: std::ops::Range<usize>) -> Location {
 }
 
 /// The option of this name, or the only one whose name begins so.
-fn resolve(name: &str) -> Result<Known, FioErrorKind> {
+fn resolve(name: &str) -> Result<KnownOption, FioErrorKind> {
     if let Some(exact) = known().find(|option| option.names().contains(&name)) {
         return Ok(exact);
     }
-    let mut candidates: Vec<(&'static str, Known)> = Vec::new();
+    let mut candidates: Vec<(&'static str, KnownOption)> = Vec::new();
     if !name.is_empty() {
         for option in known() {
             candidates.extend(option.names().into_iter().filter(|n| n.starts_with(name)).map(|n| (n, option)));
@@ -229,7 +231,7 @@ fn resolve(name: &str) -> Result<Known, FioErrorKind> {
             let candidates = candidates.iter().map(|(name, _)| format!("`{name}`")).collect();
             Err(FioErrorKind::AmbiguousOption { name: name.to_owned(), candidates })
         }
-        None => Err(unknown(name, known().flat_map(Known::names))),
+        None => Err(unknown(name, known().flat_map(KnownOption::names))),
     }
 }
 
@@ -246,10 +248,14 @@ mod tests {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
         let mut warnings = Vec::new();
         let tokens = lex(&args, &|path| path == "exists=1", &mut warnings).map_err(|e| e.to_string())?;
-        let text = |token: &Token| match &token.what {
-            Typed::Job { opt, value } => format!("{}={}", opt.name, value.as_deref().unwrap_or("-")),
-            Typed::Run { opt, value } => format!("run {}={}", opt.name, value.as_deref().unwrap_or("-")),
-            Typed::File(path) => format!("file {path}"),
+        let text = |token: &FioToken| match &token.what {
+            ParsedWord::Job { opt, value } => {
+                format!("{}={}", opt.name, value.as_deref().unwrap_or("-"))
+            }
+            ParsedWord::Run { opt, value } => {
+                format!("run {}={}", opt.name, value.as_deref().unwrap_or("-"))
+            }
+            ParsedWord::File(path) => format!("file {path}"),
         };
         Ok((tokens.iter().map(text).collect(), warnings))
     }

@@ -1,15 +1,15 @@
 //! What all words and lines mean together: jobs in order with their inheritance, reporting groups and phases.
 
-use super::argv::{Token, Typed, unknown};
-use super::cli::{CliOpt, Demands, Does, Target};
+use super::argv::{FioToken, ParsedWord, unknown};
+use super::cli::{CliEffect, CliOpt, CliRequests, CliState};
 use super::error::{FioError, FioErrorKind, Location};
-use super::invocation::{Action, IdleProf, Invocation, JobExtras, ParseContext, Settings};
+use super::invocation::{FioAction, IdleProf, Invocation, JobExtras, ParseContext, Settings};
 use super::iolog;
-use super::jobfile::{self, Entry};
+use super::jobfile::{self, JobFileEntry};
 use super::lower::lower;
-use super::options::{self, Opt};
+use super::options::{self, FioOption};
 use super::spec::JobSpec;
-use super::values::Reading;
+use super::values::ValueContext;
 use super::{help, showcmd};
 use hakaru_model::job::{Job, Phase, Scenario};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const HOME: &str = "~/";
 
 /// Puts the words of a command line together.
 pub(crate) fn assemble(
-    tokens: &[Token],
+    tokens: &[FioToken],
     ctx: &ParseContext<'_>,
     warnings: Vec<String>,
 ) -> Result<Invocation, FioError> {
@@ -45,7 +45,7 @@ pub(crate) fn assemble(
     whole.check_sections()?;
     if whole.demands.show_command {
         let text = whole.shown.clone();
-        return Ok(whole.invocation(Action::Print { text, exit_code: 0 }, Vec::new(), Vec::new()));
+        return Ok(whole.invocation(FioAction::Print { text, exit_code: 0 }, Vec::new(), Vec::new()));
     }
     whole.finish()
 }
@@ -60,7 +60,7 @@ struct Assembler<'a> {
     jobs: Vec<JobSpec>,
     files: Vec<(String, Location)>,
     settings: Settings,
-    demands: Demands,
+    demands: CliRequests,
     warnings: Vec<String>,
     /// Global options as they end up in the result.
     globals: Vec<(String, String)>,
@@ -78,7 +78,7 @@ impl<'a> Assembler<'a> {
             jobs: Vec::new(),
             files: Vec::new(),
             settings: Settings::default(),
-            demands: Demands::default(),
+            demands: CliRequests::default(),
             warnings,
             globals: Vec::new(),
             sections: Vec::new(),
@@ -86,12 +86,12 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn token(&mut self, token: &Token) -> Result<(), FioErrorKind> {
+    fn token(&mut self, token: &FioToken) -> Result<(), FioErrorKind> {
         match &token.what {
-            Typed::File(path) => self.files.push((path.clone(), token.at.clone())),
-            Typed::Run { opt, value } => self.run_option(opt, value.as_deref())?,
-            Typed::Job { opt, value } if opt.name == "name" => self.begin_job(opt, value.as_deref())?,
-            Typed::Job { opt, value } => {
+            ParsedWord::File(path) => self.files.push((path.clone(), token.at.clone())),
+            ParsedWord::Run { opt, value } => self.run_option(opt, value.as_deref())?,
+            ParsedWord::Job { opt, value } if opt.name == "name" => self.begin_job(opt, value.as_deref())?,
+            ParsedWord::Job { opt, value } => {
                 let mut spec = self.current.take();
                 let target = spec.as_mut().unwrap_or(&mut self.base);
                 let result = apply(opt, value.as_deref(), target, self.ctx, &mut self.warnings);
@@ -103,17 +103,17 @@ impl<'a> Assembler<'a> {
     }
 
     fn run_option(&mut self, opt: &CliOpt, value: Option<&str>) -> Result<(), FioErrorKind> {
-        let reading = Reading { ctx: self.ctx, kb_base: self.base.extras.kb_base };
+        let reading = ValueContext { ctx: self.ctx, kb_base: self.base.extras.kb_base };
         match opt.does {
-            Does::Accepted(_) => Ok(()),
-            Does::Refused(reason, instead) => Err(FioErrorKind::Refused {
+            CliEffect::Accepted(_) => Ok(()),
+            CliEffect::Refused(reason, instead) => Err(FioErrorKind::Refused {
                 option: format!("--{}", opt.name),
                 reason: reason.to_owned(),
                 instead: instead.to_owned(),
             }),
-            Does::Set(set) | Does::Warns(set) => {
+            CliEffect::Set(set) | CliEffect::Warns(set) => {
                 let Assembler { settings, demands, warnings, .. } = self;
-                let mut target = Target { settings, demands, warnings, reading };
+                let mut target = CliState { settings, demands, warnings, reading };
                 set(&mut target, value).map_err(|reason| FioErrorKind::BadValue {
                     option: format!("--{}", opt.name),
                     value: value.unwrap_or_default().to_owned(),
@@ -124,7 +124,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// `--name` ends the job before and begins the next; `--name=global` goes on with what all jobs begin with.
-    fn begin_job(&mut self, name: &'static Opt, value: Option<&str>) -> Result<(), FioErrorKind> {
+    fn begin_job(&mut self, name: &'static FioOption, value: Option<&str>) -> Result<(), FioErrorKind> {
         self.close_job();
         if let Some(global) = value.filter(|name| is_global(name)) {
             self.base.job.options.push(("name".to_owned(), global.to_owned()));
@@ -148,29 +148,32 @@ impl<'a> Assembler<'a> {
             self.warnings.push("options of the command line concern the first job file only, as in fio".to_owned());
         }
         let first = self.jobs.len();
-        let mut place = Place::Left;
+        let mut place = SectionKind::Left;
         let lines = jobfile::read(path, self.ctx)?;
         self.shown.push_str(&showcmd::line(&lines, &self.demands.sections));
-        for group in lines.chunk_by(|_, next| !matches!(next.what, Entry::Section(_))) {
+        for group in lines.chunk_by(|_, next| !matches!(next.what, JobFileEntry::Section(_))) {
             // The prefixes of sizes have to be known before any size is read.
-            let kb_base = |line: &&jobfile::Line| matches!(&line.what, Entry::Option(name, _) if name == "kb_base");
+            let kb_base =
+                |line: &&jobfile::JobFileLine| matches!(&line.what, JobFileEntry::Option(name, _) if name == "kb_base");
             let (early, late): (Vec<_>, Vec<_>) = group.iter().partition(kb_base);
             let (section, rest) = match late.split_first() {
-                Some((line, rest)) if matches!(line.what, Entry::Section(_)) => (Some(*line), rest),
+                Some((line, rest)) if matches!(line.what, JobFileEntry::Section(_)) => (Some(*line), rest),
                 _ => (None, late.as_slice()),
             };
-            if let Some(jobfile::Line { what: Entry::Section(name), .. }) = section {
+            if let Some(jobfile::JobFileLine { what: JobFileEntry::Section(name), .. }) = section {
                 place = self.begin_section(name, &global);
             }
             for line in early.into_iter().chain(rest.iter().copied()) {
                 let spec = match place {
-                    Place::Left => continue,
-                    Place::Global => &mut global,
-                    Place::Job => self.jobs.last_mut().expect("a section was begun"),
+                    SectionKind::Left => continue,
+                    SectionKind::Global => &mut global,
+                    SectionKind::Job => self.jobs.last_mut().expect("a section was begun"),
                 };
-                let Entry::Option(name, value) = &line.what else { continue };
+                let JobFileEntry::Option(name, value) = &line.what else {
+                    continue;
+                };
                 let result = match options::find(name) {
-                    None => Err(unknown(name, options::all().flat_map(Opt::names))),
+                    None => Err(unknown(name, options::all().flat_map(FioOption::names))),
                     Some(opt) => apply(opt, value.as_deref(), spec, self.ctx, &mut self.warnings),
                 };
                 result.map_err(|kind| FioError::at(kind, line.at.clone()))?;
@@ -185,25 +188,27 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    fn begin_section(&mut self, name: &str, global: &JobSpec) -> Place {
+    fn begin_section(&mut self, name: &str, global: &JobSpec) -> SectionKind {
         if is_global(name) {
-            return Place::Global;
+            return SectionKind::Global;
         }
         self.sections.push(name.to_owned());
         if !self.demands.sections.is_empty() && !self.demands.sections.iter().any(|wanted| wanted == name) {
-            return Place::Left;
+            return SectionKind::Left;
         }
         let mut job = inherit(global);
         job.job.name = name.to_owned();
         job.section = Some(name.to_owned());
         self.jobs.push(job);
-        Place::Job
+        SectionKind::Job
     }
 
     fn check_sections(&self) -> Result<(), FioError> {
         let missing = self.demands.sections.iter().find(|wanted| !wanted.is_empty() && !self.sections.contains(wanted));
         let looked = !self.sections.is_empty() && !self.demands.parse_only;
-        let Some(section) = missing.filter(|_| looked) else { return Ok(()) };
+        let Some(section) = missing.filter(|_| looked) else {
+            return Ok(());
+        };
         let nearest = options::nearest(section, self.sections.iter().map(String::as_str));
         Err(FioError::nowhere(FioErrorKind::NoSuchSection { section: section.clone(), nearest }))
     }
@@ -224,7 +229,7 @@ impl<'a> Assembler<'a> {
         if let (true, Some(warning)) = (self.demands.warnings_fatal, self.warnings.first()) {
             return Err(FioError::nowhere(FioErrorKind::WarningFatal { warning: warning.clone() }));
         }
-        let action = if self.demands.parse_only { Action::ParseOnly } else { Action::Run };
+        let action = if self.demands.parse_only { FioAction::ParseOnly } else { FioAction::Run };
         Ok(self.invocation(action, phases, extras))
     }
 
@@ -264,7 +269,7 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    fn invocation(self, action: Action, phases: Vec<Phase>, extras: Vec<Vec<JobExtras>>) -> Invocation {
+    fn invocation(self, action: FioAction, phases: Vec<Phase>, extras: Vec<Vec<JobExtras>>) -> Invocation {
         let name = phases.first().map_or_else(|| "fio".to_owned(), |phase| phase.name.clone());
         let scenario = Scenario { name, seed: 0, phases };
         let Assembler { settings, globals, warnings, .. } = self;
@@ -279,7 +284,9 @@ pub(super) fn is_global(section: &str) -> bool {
 
 /// A job can wait only for one that was defined before it.
 fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
-    let Some(waitee) = &job.rules.wait_for else { return Ok(()) };
+    let Some(waitee) = &job.rules.wait_for else {
+        return Ok(());
+    };
     match before.iter().filter(|spec| spec.job.name == *waitee).count() {
         1 => Ok(()),
         0 => {
@@ -295,7 +302,7 @@ fn check_waitee(job: &Job, before: &[JobSpec]) -> Result<(), FioErrorKind> {
 
 /// Where the lines of a section go.
 #[derive(Clone, Copy)]
-enum Place {
+enum SectionKind {
     /// Nowhere: the section was not asked for.
     Left,
     /// To the global section.
@@ -314,17 +321,21 @@ fn inherit(global: &JobSpec) -> JobSpec {
 
 /// Applies one option, with `~/` at the start of paths put right.
 fn apply(
-    opt: &'static Opt,
+    opt: &'static FioOption,
     value: Option<&str>,
     spec: &mut JobSpec,
     ctx: &ParseContext<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(), FioErrorKind> {
-    let reading = Reading { ctx, kb_base: spec.extras.kb_base };
-    let homeless = value.filter(|text| opt.kind == options::Kind::Paths && text.contains(HOME));
-    let Some(text) = homeless else { return opt.apply(value, spec, &reading) };
+    let reading = ValueContext { ctx, kb_base: spec.extras.kb_base };
+    let homeless = value.filter(|text| opt.kind == options::OptionKind::Paths && text.contains(HOME));
+    let Some(text) = homeless else {
+        return opt.apply(value, spec, &reading);
+    };
     opt.apply(Some(text), spec, &reading)?;
-    let Some(home) = (ctx.env)("HOME").map(PathBuf::from) else { return Ok(()) };
+    let Some(home) = (ctx.env)("HOME").map(PathBuf::from) else {
+        return Ok(());
+    };
     for path in spec.filenames.iter_mut().chain(&mut spec.directories) {
         if let Ok(rest) = path.strip_prefix("~") {
             let expanded = home.join(rest);

@@ -1,12 +1,12 @@
 //! Options of the command line alone, which concern the whole run: a table of its own, like that of the job options.
 
 use super::invocation::{EtaMode, IdleProf, OutputFormat, Settings};
-use super::values::{Reading, TimeUnit};
+use super::values::{TimeUnit, ValueContext};
 use std::path::PathBuf;
 
 /// Whether an option of the command line takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum CliArity {
     /// None.
     Nothing,
     /// One, called so in the help.
@@ -17,19 +17,19 @@ pub(crate) enum Takes {
 
 /// What is asked for besides running.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Demands {
+pub(crate) struct CliRequests {
     pub parse_only: bool,
     pub show_command: bool,
     pub warnings_fatal: bool,
     pub max_jobs: Option<u64>,
     pub sections: Vec<String>,
     /// What to print instead of running.
-    pub page: Option<Page>,
+    pub page: Option<InfoText>,
 }
 
 /// A text that is printed instead of running.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Page {
+pub(crate) enum InfoText {
     Version,
     Help,
     Command(Option<String>),
@@ -40,18 +40,18 @@ pub(crate) enum Page {
 }
 
 /// What the options of the command line change.
-pub(crate) struct Target<'a> {
+pub(crate) struct CliState<'a> {
     pub settings: &'a mut Settings,
-    pub demands: &'a mut Demands,
+    pub demands: &'a mut CliRequests,
     pub warnings: &'a mut Vec<String>,
-    pub reading: Reading<'a>,
+    pub reading: ValueContext<'a>,
 }
 
-type Setter = fn(&mut Target<'_>, Option<&str>) -> Result<(), String>;
+type Setter = fn(&mut CliState<'_>, Option<&str>) -> Result<(), String>;
 
 /// What an option of the command line does here.
 #[derive(Clone, Copy)]
-pub(crate) enum Does {
+pub(crate) enum CliEffect {
     /// This.
     Set(Setter),
     /// Nothing but a warning, which this adds.
@@ -68,32 +68,32 @@ pub(crate) struct CliOpt {
     /// Its name.
     pub name: &'static str,
     /// Whether it takes a value.
-    pub takes: Takes,
+    pub takes: CliArity,
     /// What it is for, in one line.
     pub help: &'static str,
     /// What it does.
-    pub does: Does,
+    pub does: CliEffect,
 }
 
-const fn set(name: &'static str, takes: Takes, help: &'static str, setter: Setter) -> CliOpt {
-    CliOpt { name, takes, help, does: Does::Set(setter) }
+const fn set(name: &'static str, takes: CliArity, help: &'static str, setter: Setter) -> CliOpt {
+    CliOpt { name, takes, help, does: CliEffect::Set(setter) }
 }
 
 const fn refused(
     name: &'static str,
-    takes: Takes,
+    takes: CliArity,
     help: &'static str,
     why: &'static str,
     use_: &'static str,
 ) -> CliOpt {
-    CliOpt { name, takes, help, does: Does::Refused(why, use_) }
+    CliOpt { name, takes, help, does: CliEffect::Refused(why, use_) }
 }
 
-const fn accepted(name: &'static str, takes: Takes, help: &'static str, why: &'static str) -> CliOpt {
-    CliOpt { name, takes, help, does: Does::Accepted(why) }
+const fn accepted(name: &'static str, takes: CliArity, help: &'static str, why: &'static str) -> CliOpt {
+    CliOpt { name, takes, help, does: CliEffect::Accepted(why) }
 }
 
-use Takes::{Nothing, Perhaps, Value};
+use CliArity::{Nothing, Perhaps, Value};
 
 /// How a time begins to be refused that is understood.
 pub(crate) const TOO_SHORT: &str = "it is too short";
@@ -194,19 +194,19 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Ok(())
     }),
     set("cmdhelp", Perhaps("option"), "Explain a job option, or list them all", |to, text| {
-        to.demands.page = Some(Page::Command(text.map(str::to_owned)));
+        to.demands.page = Some(InfoText::Command(text.map(str::to_owned)));
         Ok(())
     }),
     set("enghelp", Perhaps("engine[,option]"), "Explain an engine or its option, or list the engines", |to, text| {
-        to.demands.page = Some(Page::Engine(text.map(str::to_owned)));
+        to.demands.page = Some(InfoText::Engine(text.map(str::to_owned)));
         Ok(())
     }),
     set("version", Nothing, "Print the version", |to, _| {
-        to.demands.page = Some(Page::Version);
+        to.demands.page = Some(InfoText::Version);
         Ok(())
     }),
     set("help", Nothing, "Print this page", |to, _| {
-        to.demands.page = Some(Page::Help);
+        to.demands.page = Some(InfoText::Help);
         Ok(())
     }),
     set("idle-prof", Value("what"), "Report idle processors: system, percpu, or only calibrate", |to, text| {
@@ -232,9 +232,9 @@ pub(crate) const TABLE: &[CliOpt] = &[
         name: "debug",
         takes: Value("types"),
         help: "Print debug output",
-        does: Does::Warns(|to, text| {
+        does: CliEffect::Warns(|to, text| {
             match text.unwrap_or_default() {
-                "help" => to.demands.page = Some(Page::DebugTypes),
+                "help" => to.demands.page = Some(InfoText::DebugTypes),
                 types => to.warnings.push(format!("--debug={types} is not supported: no debug output is printed")),
             }
             Ok(())
@@ -274,11 +274,11 @@ pub(crate) const TABLE: &[CliOpt] = &[
         "merge them by blkparse",
     ),
     set("cpuclock-test", Nothing, "Test whether the clocks of all processors agree", |to, _| {
-        to.demands.page = Some(Page::Clock);
+        to.demands.page = Some(InfoText::Clock);
         Ok(())
     }),
     set("crctest", Perhaps("type"), "Test how fast checksums are: all, or these, by commas", |to, text| {
-        to.demands.page = Some(Page::Checksums(text.map(str::to_owned)));
+        to.demands.page = Some(InfoText::Checksums(text.map(str::to_owned)));
         Ok(())
     }),
     refused("memcpytest", Perhaps("type"), "Test how fast memory is", "memory is not timed", "a tool made for it"),
@@ -338,7 +338,7 @@ pub(crate) fn letter_of(name: &str) -> Option<char> {
 }
 
 /// Milliseconds of a time that is in seconds where it has no unit, and lasts at least so long.
-fn interval(to: &Target<'_>, text: Option<&str>, least_ms: u64) -> Result<u64, String> {
+fn interval(to: &CliState<'_>, text: Option<&str>, least_ms: u64) -> Result<u64, String> {
     let time = to.reading.time(text.unwrap_or_default(), TimeUnit::Seconds)?.as_millis();
     if time < least_ms {
         return Err(format!("{TOO_SHORT}: {least_ms} ms are the least"));
@@ -362,7 +362,7 @@ fn add(formats: &mut Vec<OutputFormat>, format: OutputFormat) {
     });
 }
 
-fn formats(to: &mut Target<'_>, text: Option<&str>) -> Result<(), String> {
+fn formats(to: &mut CliState<'_>, text: Option<&str>) -> Result<(), String> {
     let mut formats = Vec::new();
     for word in text.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty()) {
         let format = match word {
@@ -370,7 +370,9 @@ fn formats(to: &mut Target<'_>, text: Option<&str>) -> Result<(), String> {
             "json" => OutputFormat::Json,
             "json+" => OutputFormat::JsonPlus,
             "terse" | "minimal" => OutputFormat::Terse,
-            other => return Err(format!("`{other}` is none of normal, terse, json and json+")),
+            other => {
+                return Err(format!("`{other}` is none of normal, terse, json and json+"));
+            }
         };
         add(&mut formats, format);
     }

@@ -95,7 +95,9 @@ impl FioError {
             _ => None,
         };
         Some(match (&*self.kind, arg, &self.at) {
-            (FioErrorKind::UnknownOption { .. }, Some(arg), _) => format!("fio: unrecognized option '{arg}'"),
+            (FioErrorKind::UnknownOption { .. }, Some(arg), _) => {
+                format!("fio: unrecognized option '{arg}'")
+            }
             (FioErrorKind::UnknownOption { .. }, None, Some(Location::File { text, .. })) => {
                 format!("Bad option <{}>", text.trim())
             }
@@ -103,7 +105,9 @@ impl FioError {
                 let meant = candidates.iter().map(|name| format!(" '--{}'", name.trim_matches('`')));
                 format!("fio: option '{arg}' is ambiguous; possibilities:{}", meant.collect::<String>())
             }
-            (FioErrorKind::MissingValue { .. }, Some(arg), _) => format!("fio: option '{arg}' requires an argument"),
+            (FioErrorKind::MissingValue { .. }, Some(arg), _) => {
+                format!("fio: option '{arg}' requires an argument")
+            }
             (FioErrorKind::BadValue { option, reason, .. }, ..) if reason.starts_with(TOO_SHORT) => {
                 words_for_short(option)?.to_owned()
             }
@@ -111,7 +115,9 @@ impl FioError {
             (FioErrorKind::Refused { option, .. }, ..) if option == "--latency-log" => {
                 "fio: --latency-log is deprecated. Use per-job latency log options.".to_owned()
             }
-            (FioErrorKind::CannotRead { path, .. }, ..) => format!("fio: unable to open '{}' job file", path.display()),
+            (FioErrorKind::CannotRead { path, .. }, ..) => {
+                format!("fio: unable to open '{}' job file", path.display())
+            }
             (FioErrorKind::NoJobs | FioErrorKind::NoSuchSection { .. }, ..) => "No job(s) defined".to_owned(),
             (FioErrorKind::ReadOnly { .. }, ..) => {
                 "fio: trim and write operations are not allowed with the --readonly parameter.".to_owned()
@@ -185,8 +191,10 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 /// What has a `=` in it was meant as an option.
 fn file_hint(path: &std::path::Path) -> String {
     let text = path.to_string_lossy();
-    let Some((name, value)) = text.split_once('=') else { return String::new() };
-    let names = || super::options::all().flat_map(super::options::Opt::names);
+    let Some((name, value)) = text.split_once('=') else {
+        return String::new();
+    };
+    let names = || super::options::all().flat_map(super::options::FioOption::names);
     let meant = names().find(|known| !name.is_empty() && known.starts_with(name)).map(str::to_owned);
     match meant.or_else(|| super::options::nearest(name, names())) {
         Some(meant) => format!(" (options of the command line begin with --: did you mean `--{meant}={value}`?)"),

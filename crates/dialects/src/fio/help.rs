@@ -2,26 +2,26 @@
 //! which options of fio are known. All of it comes out of the tables.
 
 use super::VERSION;
-use super::cli::{self, CliOpt, Does, Page, Takes};
-use super::invocation::Action;
-use super::options::{self, ENGINES, Engine, Kind, Opt, SECTIONS, State};
+use super::cli::{self, CliArity, CliEffect, CliOpt, InfoText};
+use super::invocation::FioAction;
+use super::options::{self, ENGINES, Engine, FioOption, OptionKind, OptionState, SECTIONS};
 use std::fmt::Write as _;
 
 /// What answers a page that was asked for: a text to print with the exit code to leave with, or a test.
-pub(crate) fn page(page: &Page) -> Action {
+pub(crate) fn page(page: &InfoText) -> FioAction {
     let (text, exit_code) = match page {
-        Page::Checksums(which) => return Action::TestChecksums(which.clone()),
-        Page::Clock => return Action::TestClock,
-        Page::DebugTypes => (DEBUG_TYPES.to_owned(), 0),
-        Page::Version => (format!("{VERSION}\n"), 0),
-        Page::Help => (help(), 0),
-        Page::Command(None) => (commands(), 0),
-        Page::Command(Some(name)) if name == "all" => (commands(), 0),
-        Page::Command(Some(name)) => command(name),
-        Page::Engine(None) => (engines(), 0),
-        Page::Engine(Some(name)) => engine(name),
+        InfoText::Checksums(which) => return FioAction::TestChecksums(which.clone()),
+        InfoText::Clock => return FioAction::TestClock,
+        InfoText::DebugTypes => (DEBUG_TYPES.to_owned(), 0),
+        InfoText::Version => (format!("{VERSION}\n"), 0),
+        InfoText::Help => (help(), 0),
+        InfoText::Command(None) => (commands(), 0),
+        InfoText::Command(Some(name)) if name == "all" => (commands(), 0),
+        InfoText::Command(Some(name)) => command(name),
+        InfoText::Engine(None) => (engines(), 0),
+        InfoText::Engine(Some(name)) => engine(name),
     };
-    Action::Print { text, exit_code }
+    FioAction::Print { text, exit_code }
 }
 
 /// What `--debug=help` prints.
@@ -30,7 +30,7 @@ const DEBUG_TYPES: &str = "fio: --debug is not supported: there is no debug outp
 /// The usage, and the options of the command line.
 fn help() -> String {
     let mut text = format!("{VERSION}\nfio [options] [job options] <job file(s)>\n");
-    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, Does::Refused(..))) {
+    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, CliEffect::Refused(..))) {
         let _ = writeln!(text, "  {:<30}{}", usage(opt), opt.help);
     }
     text + "\nJob options: --cmdhelp lists them, --cmdhelp=OPTION explains one, --enghelp lists the engines.\n"
@@ -38,9 +38,9 @@ fn help() -> String {
 
 fn usage(opt: &CliOpt) -> String {
     let long = match opt.takes {
-        Takes::Nothing => format!("--{}", opt.name),
-        Takes::Value(what) => format!("--{}={what}", opt.name),
-        Takes::Perhaps(what) => format!("--{}[={what}]", opt.name),
+        CliArity::Nothing => format!("--{}", opt.name),
+        CliArity::Value(what) => format!("--{}={what}", opt.name),
+        CliArity::Perhaps(what) => format!("--{}[={what}]", opt.name),
     };
     cli::letter_of(opt.name).map_or(long.clone(), |letter| format!("-{letter}, {long}"))
 }
@@ -49,7 +49,7 @@ fn commands() -> String {
     options::all().map(summary).collect()
 }
 
-fn summary(opt: &Opt) -> String {
+fn summary(opt: &FioOption) -> String {
     format!("{:<24}: {}\n", opt.name, opt.help)
 }
 
@@ -58,14 +58,14 @@ fn command(name: &str) -> (String, u8) {
     if let Some(opt) = options::find(name) {
         return (explain(opt), 0);
     }
-    let near = options::nearest(name, options::all().flat_map(Opt::names));
+    let near = options::nearest(name, options::all().flat_map(FioOption::names));
     match near.as_deref().and_then(options::find) {
         Some(opt) => (format!("No such command: {name} - showing closest match\n{}", explain(opt)), 0),
         None => (format!("No such command: {name}\n"), 0),
     }
 }
 
-fn explain(opt: &Opt) -> String {
+fn explain(opt: &FioOption) -> String {
     let mut text = String::new();
     let mut row = |label: &str, what: &str| {
         let _ = writeln!(text, "{label:>20}: {what}");
@@ -76,7 +76,7 @@ fn explain(opt: &Opt) -> String {
     }
     row("type", &opt.kind.shape());
     row("default", if opt.default.is_empty() { "no default" } else { opt.default });
-    if let Kind::Choice(words) | Kind::Tagged(words) | Kind::Numbered(words) = opt.kind {
+    if let OptionKind::Choice(words) | OptionKind::Tagged(words) | OptionKind::Numbered(words) = opt.kind {
         for (index, (word, meaning)) in words.iter().enumerate() {
             row(if index == 0 { "valid values" } else { "" }, &format!("{word:<10} {meaning}"));
         }
@@ -90,12 +90,12 @@ fn explain(opt: &Opt) -> String {
 }
 
 /// A state in a word, and what else there is to say.
-fn told(state: State) -> (&'static str, String) {
+fn told(state: OptionState) -> (&'static str, String) {
     match state {
-        State::Works => ("works", String::new()),
-        State::Accepted(because) => ("accepted", because.to_owned()),
-        State::With(other) => ("with another", format!("has an effect only with `{other}`, and its state")),
-        State::Refused { reason, instead } => ("refused", format!("{reason}; {instead}")),
+        OptionState::Works => ("works", String::new()),
+        OptionState::Accepted(because) => ("accepted", because.to_owned()),
+        OptionState::With(other) => ("with another", format!("has an effect only with `{other}`, and its state")),
+        OptionState::Refused { reason, instead } => ("refused", format!("{reason}; {instead}")),
     }
 }
 
@@ -118,7 +118,7 @@ fn engine(asked: &str) -> (String, u8) {
         };
         return (format!("IO engine {name} {why}\n"), 1);
     };
-    let own: Vec<&Opt> = options::all().filter(|opt| opt.engines.contains(&ours.name())).collect();
+    let own: Vec<&FioOption> = options::all().filter(|opt| opt.engines.contains(&ours.name())).collect();
     match option {
         None if own.is_empty() => (format!("IO engine {name} ({help}) has no options\n"), 0),
         None => (own.into_iter().map(summary).collect(), 0),
@@ -165,10 +165,10 @@ pub fn compatibility_markdown() -> String {
     text.push_str("\n## Options of the command line\n\n| Option | State | What it is for |\n| --- | --- | --- |\n");
     for opt in cli::TABLE {
         let (state, note) = match opt.does {
-            Does::Set(_) => ("works", String::new()),
-            Does::Accepted(because) => ("accepted", format!(". {}.", capital(because))),
-            Does::Refused(reason, instead) => ("refused", format!(". {}; {instead}.", capital(reason))),
-            Does::Warns(_) => ("accepted", ". Not supported; a warning says so.".to_owned()),
+            CliEffect::Set(_) => ("works", String::new()),
+            CliEffect::Accepted(because) => ("accepted", format!(". {}.", capital(because))),
+            CliEffect::Refused(reason, instead) => ("refused", format!(". {}; {instead}.", capital(reason))),
+            CliEffect::Warns(_) => ("accepted", ". Not supported; a warning says so.".to_owned()),
         };
         let _ = writeln!(text, "| `{}` | {state} | {}{note} |", usage(opt), opt.help);
     }
@@ -226,7 +226,7 @@ or another host on the same storage, and mounts that are hidden from this user a
 - Of a job that cannot run beside others, the result tells the error as fio's does, and standard error the cure.
 ";
 
-fn at_engines(opt: &Opt) -> String {
+fn at_engines(opt: &FioOption) -> String {
     if opt.engines.is_empty() { String::new() } else { format!(" ({})", opt.engines.join(", ")) }
 }
 
@@ -243,12 +243,13 @@ pub fn man_page() -> String {
         .SH DESCRIPTION\nThe front end of hakaru that takes the command lines and job files of fio, \
         and prints results as fio prints them.\n.SH OPTIONS\n"
     );
-    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, Does::Refused(..))) {
+    for opt in cli::TABLE.iter().filter(|opt| !matches!(opt.does, CliEffect::Refused(..))) {
         let _ = writeln!(text, ".TP\n.B {}\n{}.", roff(&usage(opt)), roff(opt.help));
     }
     text.push_str(".SH JOB OPTIONS\n");
     for (title, rows) in SECTIONS {
-        let known: Vec<&Opt> = rows.iter().filter(|opt| !matches!(opt.state, State::Refused { .. })).collect();
+        let known: Vec<&FioOption> =
+            rows.iter().filter(|opt| !matches!(opt.state, OptionState::Refused { .. })).collect();
         if known.is_empty() {
             continue;
         }
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_version_is_one_line() {
-        assert_eq!(page(&Page::Version), Action::Print { text: "fio-3.39\n".to_owned(), exit_code: 0 });
+        assert_eq!(page(&InfoText::Version), FioAction::Print { text: "fio-3.39\n".to_owned(), exit_code: 0 });
     }
 
     #[test]

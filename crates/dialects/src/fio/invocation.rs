@@ -36,7 +36,7 @@ impl fmt::Debug for ParseContext<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invocation {
     /// What the edge has to do.
-    pub action: Action,
+    pub action: FioAction,
     /// What is to be measured. Its phases are what `stonewall` separates; empty unless the action needs jobs.
     ///
     /// Jobs that repeat (`randrepeat=1`, the default of fio) have seeds of their own. Only jobs with `randrepeat=0` draw
@@ -54,7 +54,7 @@ pub struct Invocation {
 
 /// What the edge has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum FioAction {
     /// Run the scenario.
     Run,
     /// Nothing more: the jobs were understood (`--parse-only`).

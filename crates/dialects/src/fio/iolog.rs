@@ -6,8 +6,8 @@
 use super::invocation::ParseContext;
 use hakaru_model::job::rules::Replay;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Target};
-use hakaru_model::stream::Request;
-use hakaru_model::trace::{Trace, TraceAction, TraceStep};
+use hakaru_model::replay::{Trace, TraceAction, TraceStep};
+use hakaru_model::stream::IoRequest;
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,7 +30,9 @@ pub(super) fn attach(job: &mut Job, ctx: &ParseContext<'_>) -> Result<(), String
     }
     let sizes = sizes(&traces);
     let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| sizes[op].is_some()).collect();
-    let Some(&first) = used.first() else { return Err("read_iolog: there is no request to replay".to_owned()) };
+    let Some(&first) = used.first() else {
+        return Err("read_iolog: there is no request to replay".to_owned());
+    };
     let mut access = Access::only(first, false);
     // Which operation comes next is up to the log; the shares only say which of them occur.
     let share = 100 / used.len() as u32;
@@ -78,7 +80,7 @@ fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
         }
         None => return Err("it is empty".to_owned()),
     };
-    let mut reader = Reader::new(version, replay);
+    let mut reader = IologReader::new(version, replay);
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         reader.line(line.trim()).map_err(|what| format!("line {}: {what}", number + 1))?;
     }
@@ -88,7 +90,7 @@ fn read(bytes: &[u8], replay: &Replay) -> Result<Trace, String> {
 /// Bytes of a trim that is asked for at once; 2 GiB.
 const LONGEST_TRIM: u64 = 1 << 31;
 
-struct Reader<'a> {
+struct IologReader<'a> {
     version: u32,
     replay: &'a Replay,
     trace: Trace,
@@ -98,9 +100,9 @@ struct Reader<'a> {
     now_us: u64,
 }
 
-impl<'a> Reader<'a> {
-    fn new(version: u32, replay: &'a Replay) -> Reader<'a> {
-        Reader { version, replay, trace: Trace::default(), known: HashMap::new(), now_us: 0 }
+impl<'a> IologReader<'a> {
+    fn new(version: u32, replay: &'a Replay) -> IologReader<'a> {
+        IologReader { version, replay, trace: Trace::default(), known: HashMap::new(), now_us: 0 }
     }
 
     fn line(&mut self, line: &str) -> Result<(), String> {
@@ -181,7 +183,7 @@ impl<'a> Reader<'a> {
                 if op == Op::Trim {
                     return self.trim(file, self.place(offset), len, at_us);
                 }
-                TraceAction::Io(Request { op, region: file, offset: self.place(offset), len: length(len)? })
+                TraceAction::Io(IoRequest { op, region: file, offset: self.place(offset), len: length(len)? })
             }
         };
         self.push(TraceStep { at: self.moment(at_us), action })
@@ -194,7 +196,7 @@ impl<'a> Reader<'a> {
         let mut at = offset;
         while at < end {
             let len = (end - at).min(LONGEST_TRIM) as u32;
-            let action = TraceAction::Io(Request { op: Op::Trim, region: file, offset: at, len });
+            let action = TraceAction::Io(IoRequest { op: Op::Trim, region: file, offset: at, len });
             self.push(TraceStep { at: self.moment(at_us), action })?;
             at += u64::from(len);
         }

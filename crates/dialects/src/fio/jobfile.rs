@@ -15,16 +15,16 @@ const MOST: usize = 256;
 
 /// One line that says something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct JobFileLine {
     /// What it says.
-    pub what: Entry,
+    pub what: JobFileEntry,
     /// Where it stands.
     pub at: Location,
 }
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum JobFileEntry {
     /// `[name]`.
     Section(String),
     /// `name` or `name=value`, the value as typed.
@@ -32,20 +32,20 @@ pub(crate) enum Entry {
 }
 
 /// Reads a job file with all it includes.
-pub(crate) fn read(path: &Path, ctx: &ParseContext<'_>) -> Result<Vec<Line>, FioError> {
-    let mut reader = Reader { ctx, lines: Vec::new(), in_section: false, files: 0 };
+pub(crate) fn read(path: &Path, ctx: &ParseContext<'_>) -> Result<Vec<JobFileLine>, FioError> {
+    let mut reader = JobFileReader { ctx, lines: Vec::new(), in_section: false, files: 0 };
     reader.file(path, 0)?;
     Ok(reader.lines)
 }
 
-struct Reader<'a> {
+struct JobFileReader<'a> {
     ctx: &'a ParseContext<'a>,
-    lines: Vec<Line>,
+    lines: Vec<JobFileLine>,
     in_section: bool,
     files: usize,
 }
 
-impl Reader<'_> {
+impl JobFileReader<'_> {
     fn file(&mut self, path: &Path, depth: usize) -> Result<(), FioError> {
         self.files += 1;
         if depth > DEEPEST || self.files > MOST {
@@ -88,7 +88,10 @@ impl Reader<'_> {
                 return Err(bad("an included file cannot begin a section"));
             }
             self.in_section = true;
-            self.lines.push(Line { what: Entry::Section(name.to_owned()), at: at(start + 1..start + 1 + name.len()) });
+            self.lines.push(JobFileLine {
+                what: JobFileEntry::Section(name.to_owned()),
+                at: at(start + 1..start + 1 + name.len()),
+            });
             return Ok(());
         }
         if let Some(included) = said.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
@@ -106,8 +109,8 @@ impl Reader<'_> {
             Some((name, value)) => (name.trim_end(), Some(value.to_owned())),
             None => (said.as_str(), None),
         };
-        self.lines.push(Line {
-            what: Entry::Option(name.to_owned(), value),
+        self.lines.push(JobFileLine {
+            what: JobFileEntry::Option(name.to_owned(), value),
             at: at(start..content.trim_end().len().max(start)),
         });
         Ok(())
@@ -128,7 +131,9 @@ fn substitute(text: &str, ctx: &ParseContext<'_>) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
-        let Some(length) = rest[start..].find('}') else { break };
+        let Some(length) = rest[start..].find('}') else {
+            break;
+        };
         out.push_str(&rest[..start]);
         out.push_str(&(ctx.env)(&rest[start + 2..start + length]).unwrap_or_default());
         rest = &rest[start + length + 1..];
@@ -163,10 +168,10 @@ mod tests {
     }
 
     fn show(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
-        let text = |line: &Line| match &line.what {
-            Entry::Section(name) => format!("[{name}]"),
-            Entry::Option(name, None) => name.clone(),
-            Entry::Option(name, Some(value)) => format!("{name}={value}"),
+        let text = |line: &JobFileLine| match &line.what {
+            JobFileEntry::Section(name) => format!("[{name}]"),
+            JobFileEntry::Option(name, None) => name.clone(),
+            JobFileEntry::Option(name, Some(value)) => format!("{name}={value}"),
         };
         with_files(files, |ctx| read(Path::new(files[0].0), ctx))
             .map(|lines| lines.iter().map(text).collect())

@@ -14,7 +14,9 @@ pub(crate) fn per_op<T: Clone>(
     if parts.len() > 3 {
         return Err(format!("it has {} values, and 3 are the most: for reads, writes and trims", parts.len()));
     }
-    let mut read = |text: &str| if text.trim().is_empty() { Ok(None) } else { one(text).map(Some) };
+    let mut read = |text: &str| {
+        if text.trim().is_empty() { Ok(None) } else { one(text).map(Some) }
+    };
     let values = parts.into_iter().map(&mut read).collect::<Result<Vec<_>, _>>()?;
     let last = values.last().cloned().flatten();
     let mut values = values.into_iter();
@@ -58,7 +60,9 @@ pub(crate) fn split(text: &str, size: &dyn Fn(&str) -> Result<u64, String>) -> R
     }
     let given: u64 = parts.iter().filter_map(|part| part.1).map(u64::from).sum();
     let open = parts.iter().filter(|part| part.1.is_none()).count() as u32;
-    let Some(left) = 100u64.checked_sub(given) else { return too_much(&parts, given) };
+    let Some(left) = 100u64.checked_sub(given) else {
+        return too_much(&parts, given);
+    };
     let left = left as u32;
     let mut whole: Vec<(u64, u32)> = Vec::new();
     let mut filled = 0;
@@ -202,10 +206,10 @@ pub(crate) fn errors(text: &str) -> Result<[Vec<i32>; 3], String> {
 mod tests {
     use super::*;
     use crate::fio::testing::context;
-    use crate::fio::values::Reading;
+    use crate::fio::values::ValueContext;
 
-    fn reading(kb_base: u32) -> Reading<'static> {
-        Reading { ctx: context(), kb_base }
+    fn reading(kb_base: u32) -> ValueContext<'static> {
+        ValueContext { ctx: context(), kb_base }
     }
 
     #[test]

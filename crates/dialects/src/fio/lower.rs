@@ -2,13 +2,15 @@
 
 use super::error::FioErrorKind;
 use super::invocation::JobExtras;
-use super::options::{NEVER, State};
+use super::options::{NEVER, OptionState};
 use super::output::VERIFY_NOTES;
 use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneCounts, ZoneSpec};
 use hakaru_model::job::rules::{
-    FlowShare, LatencyTarget, Logs, PatternPart, SteadyState, Verify, VerifyMethod, ZoneResets, Zones,
+    FlowShare, LatencyTarget, Logs, PatternPart, SteadyStateRule, Verify, VerifyMethod, ZoneResets, Zones,
 };
-use hakaru_model::job::{Access, BlockSize, Distribution, Fill, IoEngine, Job, Op, PerOp, Repeats, SizeSpec, Target};
+use hakaru_model::job::{
+    Access, BlockSize, BufferContent, DedupeRule, Distribution, IoEngine, Job, Op, PerOp, SizeSpec, Target,
+};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::{Path, PathBuf};
@@ -40,11 +42,11 @@ pub(crate) fn lower(spec: &JobSpec, index: u64, warnings: &mut Vec<String>) -> R
     job.files.reserve_unflushed = true;
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
-    if let (Some("0"), [PatternPart::Bytes(bytes)], Fill::Random) =
+    if let (Some("0"), [PatternPart::Bytes(bytes)], BufferContent::Random) =
         (spec.verify.method, &spec.verify.pattern[..], &job.buffers.fill)
     {
         // What is not to be checked is written all the same.
-        job.buffers.fill = Fill::Pattern(bytes.clone());
+        job.buffers.fill = BufferContent::Pattern(bytes.clone());
     }
     buffers(&mut job);
     times(&mut job, warnings);
@@ -121,7 +123,9 @@ fn blocks(spec: &JobSpec, access: &Access) -> (PerOp<BlockSize>, Option<BlockSiz
 /// for the operation. A mix keeps to the smaller of the two.
 fn align_by_order(spec: &JobSpec, access: &Access) -> Option<Bytes> {
     let mut used = Op::ALL.into_iter().filter(|&op| access.does(op));
-    let (Some(op), None) = (used.next(), used.next()) else { return None };
+    let (Some(op), None) = (used.next(), used.next()) else {
+        return None;
+    };
     Some(block(spec, op).min()).filter(|size| *size > block(spec, Op::Write).max())
 }
 
@@ -167,22 +171,22 @@ fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
 
 /// What is to stay as it was asked for is not scrambled.
 fn buffers(job: &mut Job) {
-    if matches!(job.buffers.fill, Fill::Compressible(_)) {
+    if matches!(job.buffers.fill, BufferContent::Compressible(_)) {
         job.buffers.compress_chunk.get_or_insert(Bytes(512));
     }
     job.buffers.refill |= job.buffers.repeats.percent > 0;
-    let kept = matches!(job.buffers.fill, Fill::Zero | Fill::Pattern(_));
+    let kept = matches!(job.buffers.fill, BufferContent::Zero | BufferContent::Pattern(_));
     job.buffers.scramble &= !kept && !job.buffers.refill;
     job.buffers.refill &= !kept;
 }
 
-fn repeats(spec: &JobSpec) -> Result<Repeats, String> {
+fn repeats(spec: &JobSpec) -> Result<DedupeRule, String> {
     let (percent, set) = spec.dedupe;
     if spec.dedupe_global && !spec.dedupe_in_set {
         return Err("dedupe_global goes with dedupe_mode=working_set only".to_owned());
     }
     let working_set_percent = spec.dedupe_in_set.then_some(set);
-    Ok(Repeats { percent, working_set_percent, shared: spec.dedupe_global, sharers: 0 })
+    Ok(DedupeRule { percent, working_set_percent, shared: spec.dedupe_global, sharers: 0 })
 }
 
 fn times(job: &mut Job, warnings: &mut Vec<String>) {
@@ -233,7 +237,9 @@ fn least_rates(job: &Job) -> Result<(), String> {
     ];
     for (min_name, name, min, max) in kinds {
         for op in Op::ALL {
-            let (Some(min), Some(max)) = (min[op], max[op]) else { continue };
+            let (Some(min), Some(max)) = (min[op], max[op]) else {
+                continue;
+            };
             if 0 < max && max < min {
                 let of = ["reads", "writes", "trims"][op as usize];
                 return Err(format!("minimum rate exceeds rate: {min_name} for {of} is {min}, {name} is {max}"));
@@ -355,8 +361,10 @@ fn warn_of_verify(spec: &JobSpec, rules: &Verify, warnings: &mut Vec<String>) {
     }
 }
 
-fn steady(spec: &SteadySpec) -> Result<Option<SteadyState>, String> {
-    let Some((word, limit)) = spec.criterion else { return Ok(None) };
+fn steady(spec: &SteadySpec) -> Result<Option<SteadyStateRule>, String> {
+    let Some((word, limit)) = spec.criterion else {
+        return Ok(None);
+    };
     if spec.duration == Nanos(0) {
         return Ok(None);
     }
@@ -365,7 +373,7 @@ fn steady(spec: &SteadySpec) -> Result<Option<SteadyState>, String> {
     }
     let (iops, slope) = (word.starts_with("iops"), word.ends_with("_slope"));
     let SteadySpec { duration: window, ramp, interval, .. } = *spec;
-    Ok(Some(SteadyState { iops, slope, limit, window, ramp, interval, together: false }))
+    Ok(Some(SteadyStateRule { iops, slope, limit, window, ramp, interval, together: false }))
 }
 
 /// Makes bytes of what is given as a number of zones.
@@ -435,7 +443,7 @@ fn zones(spec: &ZoneSpec, job: &JobSpec, warnings: &mut Vec<String>) -> Result<Z
 fn note_foreign_options(spec: &JobSpec, warnings: &mut Vec<String>) {
     let engine = spec.job.ioengine.name();
     for opt in &spec.engine_options {
-        if !opt.engines.contains(&engine) && opt.state == State::Works {
+        if !opt.engines.contains(&engine) && opt.state == OptionState::Works {
             let (name, engines) = (opt.name, opt.engines.join(", "));
             warnings
                 .push(format!("job `{}`: {name} goes with {engines}, and has no effect on {engine}", spec.job.name));

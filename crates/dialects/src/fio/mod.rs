@@ -32,7 +32,7 @@ mod values;
 pub use error::{FioError, FioErrorKind, Location, words_for_plan};
 pub use help::{compatibility_markdown, man_page};
 pub use invocation::{
-    Action, EtaMode, IdleProf, Invocation, JobExtras, LogPlan, OutputFormat, ParseContext, Settings, Trigger,
+    EtaMode, FioAction, IdleProf, Invocation, JobExtras, LogPlan, OutputFormat, ParseContext, Settings, Trigger,
     UnifiedReporting,
 };
 pub use values::TimeUnit;

@@ -1,32 +1,32 @@
 //! `--showcmd`: a job file as the command line that does the same.
 
 use super::assemble::is_global;
-use super::jobfile::{Entry, Line};
+use super::jobfile::{JobFileEntry, JobFileLine};
 
 /// One line for the shell. Only the named sections, or all when none is named.
-pub(crate) fn line(lines: &[Line], sections: &[String]) -> String {
+pub(crate) fn line(lines: &[JobFileLine], sections: &[String]) -> String {
     let mut words = vec!["fio".to_owned()];
     let mut shown = true;
     let mut any_job = false;
     for line in lines {
         match &line.what {
             // What stands in the first global section comes before any --name, which makes it global.
-            Entry::Section(name) if is_global(name) => {
+            JobFileEntry::Section(name) if is_global(name) => {
                 shown = true;
                 if any_job {
                     words.push("--name=global".to_owned());
                 }
             }
-            Entry::Section(name) => {
+            JobFileEntry::Section(name) => {
                 shown = sections.is_empty() || sections.contains(name);
                 any_job |= shown;
                 if shown {
                     words.push(quoted(&format!("--name={name}")));
                 }
             }
-            Entry::Option(..) if !shown => {}
-            Entry::Option(name, None) => words.push(format!("--{name}")),
-            Entry::Option(name, Some(value)) => words.push(quoted(&format!("--{name}={}", value.trim()))),
+            JobFileEntry::Option(..) if !shown => {}
+            JobFileEntry::Option(name, None) => words.push(format!("--{name}")),
+            JobFileEntry::Option(name, Some(value)) => words.push(quoted(&format!("--{name}={}", value.trim()))),
         }
     }
     // With the blank before the end that fio leaves there.

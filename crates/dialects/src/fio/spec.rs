@@ -4,7 +4,7 @@
 //! Only state; options write it through their setters, and `lower` reads it.
 
 use super::invocation::JobExtras;
-use super::options::Opt;
+use super::options::FioOption;
 use hakaru_model::job::rules::{ExitScope, Verify, VerifyMethod};
 use hakaru_model::job::{Access, Job, Op, PerOp, Target};
 use hakaru_model::units::{Bytes, Nanos};
@@ -78,7 +78,7 @@ pub(crate) struct JobSpec {
     /// `verify` and its kin.
     pub verify: VerifySpec,
     /// Options given that belong to single engines.
-    pub engine_options: Vec<&'static Opt>,
+    pub engine_options: Vec<&'static FioOption>,
 }
 
 /// Options of flows.

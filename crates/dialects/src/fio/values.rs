@@ -6,13 +6,13 @@
 use super::expr::evaluate;
 use super::invocation::ParseContext;
 use hakaru_model::job::rules::PatternPart;
-use hakaru_model::units::{Nanos, SizeRules, parse_size};
+use hakaru_model::units::{Nanos, SizeSuffixes, parse_size};
 use std::borrow::Cow;
 use std::path::Path;
 
 /// What a value is read against: the host, and the unit prefixes in force.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct ValueContext<'a> {
     /// The host.
     pub ctx: &'a ParseContext<'a>,
     /// 1024 or 1000.
@@ -43,9 +43,9 @@ impl TimeUnit {
 /// The largest integer an `f64` holds without loss; expressions are computed in `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-impl Reading<'_> {
-    fn rules(&self) -> SizeRules {
-        if self.kb_base == 1000 { SizeRules::Fio1000 } else { SizeRules::Fio1024 }
+impl ValueContext<'_> {
+    fn rules(&self) -> SizeSuffixes {
+        if self.kb_base == 1000 { SizeSuffixes::Fio1000 } else { SizeSuffixes::Fio1024 }
     }
 
     /// Replaces `$pagesize`, `$mb_memory` and `$ncpus`. With `numeric`, what then is an expression is computed.
@@ -185,7 +185,9 @@ fn time_number(text: &str, unit: TimeUnit) -> Result<f64, String> {
         "s" | "sec" => 1e9,
         "ms" | "msec" => 1e6,
         "us" | "usec" => 1e3,
-        other => return Err(format!("`{text}` has the unknown unit `{other}`: use d, h, m, s, ms or us")),
+        other => {
+            return Err(format!("`{text}` has the unknown unit `{other}`: use d, h, m, s, ms or us"));
+        }
     };
     Ok(number * factor)
 }
@@ -202,8 +204,8 @@ mod tests {
     use super::*;
     use crate::fio::testing::context;
 
-    fn reading(kb_base: u32) -> Reading<'static> {
-        Reading { ctx: context(), kb_base }
+    fn reading(kb_base: u32) -> ValueContext<'static> {
+        ValueContext { ctx: context(), kb_base }
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! out which of them belong together.
 
 use super::commands::{is_in_front, shell_words};
-use super::lines::Line;
-use hakaru_model::reported::Block;
+use super::lines::SourceLine;
+use hakaru_model::reported::ReportedBlock;
 use std::collections::BTreeMap;
 
 /// Where a result stands in its text, and what it was measured on as far as the text around it tells.
@@ -40,7 +40,7 @@ pub(super) struct Tracker {
 }
 
 impl Tracker {
-    pub(super) fn of(name: &str, lines: &[Line]) -> Tracker {
+    pub(super) fn of(name: &str, lines: &[SourceLine]) -> Tracker {
         let is_markdown = name.ends_with(".md")
             || name.ends_with(".markdown")
             || lines.iter().any(|line| line.fenced || line.text.starts_with("## "));
@@ -48,7 +48,7 @@ impl Tracker {
     }
 
     /// The context of a result that begins here.
-    pub(super) fn context(&self, blocks: &[Block]) -> ResultContext {
+    pub(super) fn context(&self, blocks: &[ReportedBlock]) -> ResultContext {
         let disks = blocks.iter().filter(|block| block.name == "disk").filter_map(|block| block.words_of("name"));
         let mut disks: Vec<String> = disks.map(str::to_owned).collect();
         disks.sort();
@@ -62,8 +62,10 @@ impl Tracker {
     }
 
     /// Takes a line that is no part of a result. Returns whether it is a heading.
-    pub(super) fn line(&mut self, lines: &[Line], at: usize) -> bool {
-        let Some((level, text)) = heading(lines, at, self.is_markdown) else { return false };
+    pub(super) fn line(&mut self, lines: &[SourceLine], at: usize) -> bool {
+        let Some((level, text)) = heading(lines, at, self.is_markdown) else {
+            return false;
+        };
         self.headings.truncate(level - 1);
         self.headings.resize(level - 1, String::new());
         self.headings.push(text);
@@ -152,18 +154,18 @@ fn mounted(text: &str) -> Option<(String, String)> {
 }
 
 /// Whether a line is a heading of Markdown that no prompt looks like.
-pub(super) fn is_heading(line: &Line) -> bool {
+pub(super) fn is_heading(line: &SourceLine) -> bool {
     !line.fenced && line.text.starts_with("## ")
 }
 
 /// Level and text of the heading in a line.
-fn heading(lines: &[Line], at: usize, is_markdown: bool) -> Option<(usize, String)> {
+fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize, String)> {
     let line = &lines[at];
     let text = line.trimmed();
     if line.fenced || text.is_empty() || text.len() > LONGEST {
         return None;
     }
-    let near = |at: Option<usize>| at.and_then(|at| lines.get(at)).map_or("", Line::trimmed);
+    let near = |at: Option<usize>| at.and_then(|at| lines.get(at)).map_or("", SourceLine::trimmed);
     let alone = near(at.checked_sub(1)).is_empty() && near(at.checked_add(1)).is_empty();
     let named = |level: usize, text: &str| {
         let text = text.trim().trim_end_matches(':').trim();

@@ -4,35 +4,37 @@
 //! from a file.
 
 use super::units::{Kilo, Ranged, number};
-use super::{Clock, Format, ImportedRun, ResultContext, Shorten, Unread, fio};
+use super::{ImportedRun, ResultContext, Shorten, SourceFormat, TimeBasis, Unread, fio};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{Block, Figure, JobProperty, OpReport, Reported, StatedRate, UnstatedJob, WorkerReport};
-use hakaru_model::units::{Bytes, Nanos, SizeRules, parse_size};
+use hakaru_model::reported::{
+    JobProperty, OpReport, Reported, ReportedBlock, ReportedFigure, StatedRate, UnstatedJob, WorkerReport,
+};
+use hakaru_model::units::{Bytes, Nanos, SizeSuffixes, parse_size};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Which column holds what, what holds for all rows, and what the names of workloads mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Mapping {
+pub struct ColumnMapping {
     /// What separates the columns; a comma unless said otherwise.
     pub separator: Option<char>,
     /// Names of columns, as the first row has them.
-    pub columns: Columns,
+    pub columns: ColumnNames,
     /// What holds for all rows that do not say otherwise.
-    pub fixed: Workload,
+    pub fixed: WorkloadColumns,
     /// Unit of bandwidths that stand without one: `MB/s`, `KiB/s`, …
     pub bandwidth_unit: Option<String>,
     /// What a name in the column of workloads means.
-    pub workloads: BTreeMap<String, Workload>,
+    pub workloads: BTreeMap<String, WorkloadColumns>,
 }
 
 /// Names of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Columns {
+pub struct ColumnNames {
     /// What was measured; several columns are joined by blanks.
     pub target: Vec<String>,
     /// Where it was measured.
@@ -64,7 +66,7 @@ pub struct Columns {
 /// What a row does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Workload {
+pub struct WorkloadColumns {
     /// The access, as fio calls it.
     pub rw: Option<String>,
     /// Block size, such as `4KiB`.
@@ -86,7 +88,7 @@ const DEEPEST: u32 = 32_768;
 
 /// One row, understood.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct CsvRow {
     /// Its line, from 1.
     pub line: usize,
     /// What was measured.
@@ -108,16 +110,16 @@ pub struct Row {
     /// What contradicts itself.
     pub caveats: Vec<Caveat>,
     /// The figures as they stood there.
-    figures: Vec<Figure>,
+    figures: Vec<ReportedFigure>,
     /// What neither the row nor the mapping says of the job.
     unstated: Vec<JobProperty>,
 }
 
 /// The mapping that fits the table's own header: its columns have the names that [`Columns`] has for them.
-pub fn mapping_of_header(header: &str) -> Option<Mapping> {
+pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
     let cells = cells(header, ',');
     let has = |name: &str| cells.iter().any(|cell| cell == name).then(|| name.to_owned());
-    let columns = Columns {
+    let columns = ColumnNames {
         target: ["target", "card", "layer"].into_iter().filter_map(has).collect(),
         host: has("host"),
         workload: has("workload"),
@@ -133,15 +135,17 @@ pub fn mapping_of_header(header: &str) -> Option<Mapping> {
         source: has("source"),
     };
     let rated = columns.bandwidth.is_some() || columns.iops.is_some();
-    (rated && columns.rw.is_some()).then(|| Mapping { columns, ..Mapping::default() })
+    (rated && columns.rw.is_some()).then(|| ColumnMapping { columns, ..ColumnMapping::default() })
 }
 
 /// Reads the rows of a table; what could not be read is told with its reason.
-pub fn rows(text: &str, mapping: &Mapping) -> (Vec<Row>, Vec<Unread>) {
+pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
     let separator = mapping.separator.unwrap_or(',');
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let (mut rows, mut unread) = (Vec::new(), Vec::new());
-    let Some((_, header)) = lines.next() else { return (rows, unread) };
+    let Some((_, header)) = lines.next() else {
+        return (rows, unread);
+    };
     let header = cells(header.trim_start_matches('\u{feff}'), separator);
     for name in mapping.columns.named().filter(|name| !header.contains(name)) {
         let why = format!("the mapping names a column `{name}`, and the table has none of that name");
@@ -161,21 +165,25 @@ pub fn rows(text: &str, mapping: &Mapping) -> (Vec<Row>, Vec<Unread>) {
     (rows, unread)
 }
 
-impl Columns {
+impl ColumnNames {
     fn named(&self) -> impl Iterator<Item = &String> {
-        let Columns { target, host, workload, rw, bs, iodepth, bandwidth, bandwidth_deviation, .. } = self;
+        let ColumnNames { target, host, workload, rw, bs, iodepth, bandwidth, bandwidth_deviation, .. } = self;
         let more = [&self.bandwidth_unit, &self.iops, &self.iops_deviation, &self.runs, &self.source];
         let single = [host, workload, rw, bs, iodepth, bandwidth, bandwidth_deviation].into_iter().chain(more);
         target.iter().chain(single.flatten())
     }
 }
 
-fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Option<&'a str>) -> Result<Row, String> {
+fn row<'a>(
+    line: usize,
+    mapping: &ColumnMapping,
+    cell: &dyn Fn(&Option<String>) -> Option<&'a str>,
+) -> Result<CsvRow, String> {
     let columns = &mapping.columns;
     let workload = cell(&columns.workload).unwrap_or_default();
     let named = mapping.workloads.get(workload);
     let fixed = &mapping.fixed;
-    let pick = |own: Option<&str>, of: fn(&Workload) -> Option<&String>| {
+    let pick = |own: Option<&str>, of: fn(&WorkloadColumns) -> Option<&String>| {
         own.map(str::to_owned).or_else(|| named.and_then(of).or_else(|| of(fixed)).cloned())
     };
     let rw = pick(cell(&columns.rw), |w| w.rw.as_ref());
@@ -193,10 +201,10 @@ fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Opt
     let bs = pick(cell(&columns.bs), |w| w.bs.as_ref());
     if let Some(bs) = &bs {
         // Tables say `4k` and mean 4096 bytes.
-        let size = parse_size(bs, SizeRules::Iec).or_else(|_| parse_size(bs, SizeRules::Fio1024));
+        let size = parse_size(bs, SizeSuffixes::Iec).or_else(|_| parse_size(bs, SizeSuffixes::Fio1024));
         job.block = PerOp::all(BlockSize::Fixed(size.map_err(|error| error.to_string())?));
     }
-    let of = |pick: fn(&Workload) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
+    let of = |pick: fn(&WorkloadColumns) -> Option<u32>| named.and_then(pick).or_else(|| pick(fixed));
     let depth = match cell(&columns.iodepth) {
         Some(text) => Some(text.parse().map_err(|_| format!("`{text}` is no queue depth"))?),
         None => of(|w| w.iodepth),
@@ -217,7 +225,7 @@ fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Opt
     job.numjobs = of(|w| w.numjobs).unwrap_or(1).clamp(1, 4096);
     job.durability.fsync_every = of(|w| w.fsync).unwrap_or(0);
     job.files.direct = direct.unwrap_or(false);
-    let mut row = Row {
+    let mut row = CsvRow {
         line,
         target: columns.target.iter().filter_map(|name| cell(&Some(name.clone()))).collect::<Vec<_>>().join(" "),
         host: cell(&columns.host).unwrap_or_default().to_owned(),
@@ -236,8 +244,8 @@ fn row<'a>(line: usize, mapping: &Mapping, cell: &dyn Fn(&Option<String>) -> Opt
 }
 
 fn rates<'a>(
-    row: &mut Row,
-    mapping: &Mapping,
+    row: &mut CsvRow,
+    mapping: &ColumnMapping,
     cell: &dyn Fn(&Option<String>) -> Option<&'a str>,
     block_known: bool,
 ) -> Result<(), String> {
@@ -253,13 +261,15 @@ fn rates<'a>(
         None => 1,
     };
     let mut figure = |name: &str, column: &Option<String>, unit: Option<&str>| -> Result<Option<Ranged>, String> {
-        let Some(text) = cell(column) else { return Ok(None) };
+        let Some(text) = cell(column) else {
+            return Ok(None);
+        };
         let (value, own) = number(text).ok_or_else(|| format!("`{text}` in the column of {name} is no number"))?;
         let unit = if own.is_empty() { unit.unwrap_or_default() } else { own };
         if name.contains("bandwidth") && unit.is_empty() {
             return Err(format!("the {name} {text} has no unit: name it in the mapping (bandwidth_unit = \"MB/s\")"));
         }
-        let figure = Figure { name: name.to_owned(), value, unit: unit.to_owned() };
+        let figure = ReportedFigure { name: name.to_owned(), value, unit: unit.to_owned() };
         let ranged = Ranged::of(&figure, Kilo::Si).ok_or_else(|| format!("`{unit}` is no unit of {name}"))?;
         row.figures.push(figure);
         Ok(Some(ranged))
@@ -297,14 +307,14 @@ fn rates<'a>(
 }
 
 /// The rows of a table as runs, each of one phase.
-pub fn import(text: &str, mapping: &Mapping) -> (Vec<ImportedRun>, Vec<Unread>) {
+pub fn import(text: &str, mapping: &ColumnMapping) -> (Vec<ImportedRun>, Vec<Unread>) {
     let (rows, unread) = rows(text, mapping);
     (rows.into_iter().map(run).collect(), unread)
 }
 
-fn run(row: Row) -> ImportedRun {
-    let Row { line, target, host, source, workload, job, op, bytes_per_s, iops, caveats, figures, unstated } = row;
-    let mut block = Block::new("row");
+fn run(row: CsvRow) -> ImportedRun {
+    let CsvRow { line, target, host, source, workload, job, op, bytes_per_s, iops, caveats, figures, unstated } = row;
+    let mut block = ReportedBlock::new("row");
     for (name, text) in [("target", &target), ("host", &host), ("source", &source), ("workload", &workload)] {
         if !text.is_empty() {
             block.word(name, text);
@@ -322,7 +332,7 @@ fn run(row: Row) -> ImportedRun {
         ..PhaseRecord::default()
     };
     ImportedRun {
-        format: Format::Csv,
+        format: SourceFormat::Csv,
         program: if source.is_empty() { "table".to_owned() } else { source },
         scenario: Scenario { name: workload.clone(), seed: 0, phases: vec![Phase { name: workload, jobs: vec![job] }] },
         path: None,
@@ -338,14 +348,14 @@ fn run(row: Row) -> ImportedRun {
             unstated: vec![UnstatedJob { phase: 0, job: 0, properties: unstated }],
         },
         started_unix_ms: None,
-        clock: Clock::Utc,
+        clock: TimeBasis::Utc,
         lines: (line, line),
         unread: Vec::new(),
     }
 }
 
 /// The block size of a row's operation.
-pub fn block_of(row: &Row) -> Option<Bytes> {
+pub fn block_of(row: &CsvRow) -> Option<Bytes> {
     match row.job.block[row.op] {
         BlockSize::Fixed(size) => Some(size),
         _ => None,
@@ -377,11 +387,12 @@ fn cells(line: &str, separator: char) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn mapping() -> Mapping {
+    fn mapping() -> ColumnMapping {
         let some = |name: &str| Some(name.to_owned());
-        let workload = |rw: &str, bs: &str| Workload { rw: some(rw), bs: some(bs), ..Workload::default() };
-        Mapping {
-            columns: Columns {
+        let workload =
+            |rw: &str, bs: &str| WorkloadColumns { rw: some(rw), bs: some(bs), ..WorkloadColumns::default() };
+        ColumnMapping {
+            columns: ColumnNames {
                 target: vec!["card".into(), "layer".into()],
                 workload: some("workload"),
                 bandwidth: some("bw_mean"),
@@ -389,10 +400,10 @@ mod tests {
                 bandwidth_unit: some("bw_unit"),
                 iops: some("iops_mean"),
                 runs: some("runs"),
-                ..Columns::default()
+                ..ColumnNames::default()
             },
             workloads: [("rand-read-4k".to_owned(), workload("randread", "4k"))].into(),
-            ..Mapping::default()
+            ..ColumnMapping::default()
         }
     }
 
@@ -429,11 +440,12 @@ mod tests {
         let why: Vec<&str> = unread.iter().map(|u| u.why.as_str()).collect();
         assert!(why[0].contains("`other`") && why[1].contains("`nan`") && why[2].contains("no unit"), "{why:?}");
         assert!(why[3].contains("`many`") && why.len() == 5, "{why:?}");
-        let strange = Mapping { columns: Columns { iops: Some("IO/s".into()), ..mapping().columns }, ..mapping() };
+        let strange =
+            ColumnMapping { columns: ColumnNames { iops: Some("IO/s".into()), ..mapping().columns }, ..mapping() };
         assert!(rows_unread(HEAD, &strange)[0].why.contains("`IO/s`"));
     }
 
-    fn rows_unread(text: &str, mapping: &Mapping) -> Vec<Unread> {
+    fn rows_unread(text: &str, mapping: &ColumnMapping) -> Vec<Unread> {
         rows(text, mapping).1
     }
 

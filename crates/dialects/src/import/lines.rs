@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// One line of a source, without what was put around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct SourceLine {
     /// Its number in the source, from 1.
     pub(super) number: usize,
     /// Its text; blanks in front are kept, those behind are not.
@@ -15,7 +15,7 @@ pub(super) struct Line {
     pub(super) fenced: bool,
 }
 
-impl Line {
+impl SourceLine {
     /// The text without blanks around it.
     pub(super) fn trimmed(&self) -> &str {
         self.text.trim()
@@ -67,7 +67,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Takes a source apart. Fences of Markdown are left out, and what a carriage return overwrote is a line of its own.
-pub(super) fn lines(text: &str) -> Vec<Line> {
+pub(super) fn lines(text: &str) -> Vec<SourceLine> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut lines, mut fenced) = (Vec::new(), false);
     for (number, raw) in physical_lines(text) {
@@ -77,7 +77,7 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
             if is_fence(text) {
                 fenced = !fenced;
             } else {
-                lines.push(Line { number, text: text.to_owned(), fenced });
+                lines.push(SourceLine { number, text: text.to_owned(), fenced });
             }
         }
     }

@@ -28,7 +28,7 @@ use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
 use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, PhaseRecord};
 use hakaru_model::reported::Reported;
-use lines::Line;
+use lines::SourceLine;
 use std::path::PathBuf;
 
 pub use context::ResultContext;
@@ -36,7 +36,7 @@ pub use scan::import;
 
 /// A text to be read.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct SourceText<'a> {
     /// What it is called, such as the name of its file.
     pub name: &'a str,
     /// The text.
@@ -45,7 +45,7 @@ pub struct Source<'a> {
 
 /// Which output of which program a run was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum SourceFormat {
     /// Text of fio.
     FioText,
     /// JSON of fio, with or without bins.
@@ -68,20 +68,20 @@ pub enum Format {
     Csv,
 }
 
-impl Format {
+impl SourceFormat {
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
-            Format::FioText => "fio text",
-            Format::FioJson => "fio JSON",
-            Format::FioTerse => "fio terse",
-            Format::FioLog => "fio log",
-            Format::IozoneThroughput => "iozone throughput",
-            Format::IozoneAuto => "iozone table",
-            Format::IozoneExcel => "iozone spreadsheet report",
-            Format::Hdparm => "hdparm",
-            Format::Dd => "dd",
-            Format::Csv => "table row",
+            SourceFormat::FioText => "fio text",
+            SourceFormat::FioJson => "fio JSON",
+            SourceFormat::FioTerse => "fio terse",
+            SourceFormat::FioLog => "fio log",
+            SourceFormat::IozoneThroughput => "iozone throughput",
+            SourceFormat::IozoneAuto => "iozone table",
+            SourceFormat::IozoneExcel => "iozone spreadsheet report",
+            SourceFormat::Hdparm => "hdparm",
+            SourceFormat::Dd => "dd",
+            SourceFormat::Csv => "table row",
         }
     }
 }
@@ -98,14 +98,14 @@ pub struct Unread {
 }
 
 impl Unread {
-    fn new(line: &Line, why: &str) -> Unread {
+    fn new(line: &SourceLine, why: &str) -> Unread {
         Unread { line: line.number, text: line.trimmed().shortened(60), why: why.to_owned() }
     }
 }
 
 /// Whose time a moment is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimeBasis {
     /// UTC.
     #[default]
     Utc,
@@ -117,7 +117,7 @@ pub enum Clock {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRun {
     /// From which output.
-    pub format: Format,
+    pub format: SourceFormat,
     /// The program, with its version where it is known: `fio-3.39`.
     pub program: String,
     /// What was asked, as far as it is known.
@@ -139,7 +139,7 @@ pub struct ImportedRun {
     /// When it began, milliseconds since 1970 by `clock`, where that is known. The same holds for its phases.
     pub started_unix_ms: Option<i64>,
     /// Whose time that is.
-    pub clock: Clock,
+    pub clock: TimeBasis,
     /// First and last line in the source, from 1.
     pub lines: (usize, usize),
     /// Figures that were read.
@@ -191,7 +191,7 @@ pub fn unknown_environment() -> Environment {
 
 /// All that was found in some sources.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct ImportResult {
     /// Runs, in the order of the sources.
     pub runs: Vec<FoundRun>,
     /// What looked like a result and was none, by the place of its source.

@@ -6,16 +6,16 @@ use super::commands::command_words;
 use super::context::{self, Tracker};
 use super::fio::interim::{REPLACED, State, terse_runs};
 use super::fio::{jobs, json, logs, terse, text};
-use super::lines::{Line, lines};
-use super::{Format, Found, FoundRun, ImportedRun, Source, Unread, fio, iozone, simple};
+use super::lines::{SourceLine, lines};
+use super::{FoundRun, ImportResult, ImportedRun, SourceFormat, SourceText, Unread, fio, iozone, simple};
 use hakaru_model::caveat::Caveat;
 use logs::LogFile;
 use std::collections::BTreeMap;
 
 /// Reads all results in some sources. Never fails: what is no result is passed over, and what looks like one and cannot
 /// be read is told with its reason.
-pub fn import(sources: &[Source<'_>]) -> Found {
-    let mut found = Found { other_lines: vec![0; sources.len()], ..Found::default() };
+pub fn import(sources: &[SourceText<'_>]) -> ImportResult {
+    let mut found = ImportResult { other_lines: vec![0; sources.len()], ..ImportResult::default() };
     let mut log_files: BTreeMap<String, Vec<LogFile<'_>>> = BTreeMap::new();
     for (index, source) in sources.iter().enumerate() {
         match logs::name(source.name).filter(|_| logs::is_log(source.text)) {
@@ -30,7 +30,7 @@ pub fn import(sources: &[Source<'_>]) -> Found {
                 found.unread.push((index, Unread { line: 1, text, why }));
             }
             None => {
-                let mut scanner = Scanner::new(index, source, &mut found);
+                let mut scanner = SourceScanner::new(index, source, &mut found);
                 scanner.scan();
             }
         }
@@ -45,7 +45,7 @@ pub fn import(sources: &[Source<'_>]) -> Found {
 
 /// What a command line in front of a result said.
 #[derive(Default)]
-struct Commands {
+struct QuotedCommands {
     fio: Option<Vec<String>>,
     iozone: Option<Vec<String>>,
     dd: Option<simple::DdCommand>,
@@ -85,14 +85,14 @@ struct Joined {
 /// How often broken JSON is tried again in one source: each time costs a look at all that follows.
 const MOST_BROKEN: usize = 16;
 
-struct Scanner<'a> {
+struct SourceScanner<'a> {
     source: usize,
-    lines: Vec<Line>,
+    lines: Vec<SourceLine>,
     at: usize,
-    commands: Commands,
+    commands: QuotedCommands,
     /// What fio printed before results that have not come yet, with its first line: where several forms were asked for
     /// at once, the others stand in between.
-    head: Option<(Line, text::Reader)>,
+    head: Option<(SourceLine, text::Reader)>,
     /// The last text of fio, for as long as another may show a later state of the same run.
     interim: Option<Interim>,
     /// The last JSON of fio.
@@ -103,18 +103,18 @@ struct Scanner<'a> {
     dd_results: usize,
     /// What looked like JSON and was none; after some of those nobody looks any more.
     broken_json: usize,
-    found: &'a mut Found,
+    found: &'a mut ImportResult,
 }
 
-impl<'a> Scanner<'a> {
-    fn new(source: usize, text: &Source<'_>, found: &'a mut Found) -> Scanner<'a> {
+impl<'a> SourceScanner<'a> {
+    fn new(source: usize, text: &SourceText<'_>, found: &'a mut ImportResult) -> SourceScanner<'a> {
         let lines = lines(text.text);
-        Scanner {
+        SourceScanner {
             source,
             tracker: Tracker::of(text.name, &lines),
             lines,
             at: 0,
-            commands: Commands::default(),
+            commands: QuotedCommands::default(),
             head: None,
             interim: None,
             interim_json: None,
@@ -220,7 +220,9 @@ impl<'a> Scanner<'a> {
     }
 
     fn terse(&mut self, text: &str) -> bool {
-        let Some(version) = terse::version(text) else { return false };
+        let Some(version) = terse::version(text) else {
+            return false;
+        };
         let rest = &self.lines[self.at..];
         let used = rest.iter().take_while(|line| terse::version(&line.text) == Some(version)).count();
         let end = self.at + used;
@@ -284,7 +286,9 @@ impl<'a> Scanner<'a> {
             head => self.head = head,
         }
         self.give_up_head();
-        let Some(Interim { run, line, mut head, command, .. }) = interim else { return text::Reader::default() };
+        let Some(Interim { run, line, mut head, command, .. }) = interim else {
+            return text::Reader::default();
+        };
         self.remove(run);
         self.commands.fio = command;
         head.unread.push(Unread { line, text: String::new(), why: REPLACED.to_owned() });
@@ -302,7 +306,7 @@ impl<'a> Scanner<'a> {
         let pid = reader.pid();
         let head = reader.head_alone();
         let run = fio::finish(fio::Raw {
-            format: Format::FioText,
+            format: SourceFormat::FioText,
             program: reader.program,
             blocks: reader.blocks,
             histograms: Vec::new(),
@@ -368,7 +372,9 @@ impl<'a> Scanner<'a> {
         }
         let line = self.lines[self.at].clone();
         let (records, command) = (self.commands.records.take(), self.commands.dd.take());
-        let Some(run) = simple::dd(&line, records, command.as_ref()) else { return false };
+        let Some(run) = simple::dd(&line, records, command.as_ref()) else {
+            return false;
+        };
         self.add(run);
         self.at += 1;
         true
@@ -379,7 +385,7 @@ impl<'a> Scanner<'a> {
         if self.at < self.dd_results {
             return false;
         }
-        let other = |line: &Line| !line.trimmed().is_empty() && !simple::is_dd(line.trimmed());
+        let other = |line: &SourceLine| !line.trimmed().is_empty() && !simple::is_dd(line.trimmed());
         let rest = &self.lines[self.at + 1..];
         let end = self.at + 1 + rest.iter().position(other).unwrap_or(rest.len());
         if self.lines.get(end).and_then(|line| simple::records(line.trimmed())).is_none() {
@@ -408,7 +414,9 @@ impl<'a> Scanner<'a> {
         if let Some(command) = text.strip_prefix("Command line used: ") {
             pieces = vec![command];
         }
-        let Some((words, used)) = command_words(&pieces) else { return false };
+        let Some((words, used)) = command_words(&pieces) else {
+            return false;
+        };
         match words.first().map(String::as_str) {
             Some("fio") => self.commands.fio = Some(words[1..].to_vec()),
             Some("iozone") => self.commands.iozone = Some(words),
@@ -420,7 +428,7 @@ impl<'a> Scanner<'a> {
 }
 
 impl Joined {
-    fn of(lines: &[Line]) -> Joined {
+    fn of(lines: &[SourceLine]) -> Joined {
         let mut joined = Joined { text: String::new(), starts: Vec::with_capacity(lines.len()) };
         for line in lines {
             if !joined.starts.is_empty() {

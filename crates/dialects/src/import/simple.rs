@@ -1,17 +1,17 @@
 //! `hdparm -tT` and `dd`: one line a result.
 
-use super::lines::Line;
+use super::lines::SourceLine;
 use super::units::{Kilo, Ranged, factor, has_decimal_comma, number, slip};
-use super::{Clock, Format, ImportedRun, ResultContext, Shorten, Unread};
+use super::{ImportedRun, ResultContext, Shorten, SourceFormat, TimeBasis, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Durability, Job, Op, Phase, Scenario, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{Block, Decimal, JobProperty, Reported, UnstatedJob, WorkerReport};
+use hakaru_model::reported::{Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use std::path::PathBuf;
 
 /// What one line measured.
-struct Measured {
+struct MeasuredLine {
     name: String,
     op: Op,
     bytes: u64,
@@ -25,9 +25,9 @@ struct Measured {
     unstated: Vec<JobProperty>,
 }
 
-impl Measured {
+impl MeasuredLine {
     fn record(&self) -> (PhaseRecord, Phase) {
-        let Measured { name, op, bytes, blocks, nanos, direct, path, durability, unstated: _ } = self;
+        let MeasuredLine { name, op, bytes, blocks, nanos, direct, path, durability, unstated: _ } = self;
         let target = path.as_ref().map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
         let mut job = Job::new(name, target, Access::only(*op, false));
         job.files.direct = *direct;
@@ -58,15 +58,15 @@ impl Measured {
 
 /// Puts a run together.
 fn run(
-    format: Format,
-    measured: &[Measured],
-    blocks: Vec<Block>,
+    format: SourceFormat,
+    measured: &[MeasuredLine],
+    blocks: Vec<ReportedBlock>,
     caveats: Vec<Caveat>,
     lines: (usize, usize),
 ) -> ImportedRun {
     let program = format.name().to_owned();
-    let (phases, asked): (Vec<PhaseRecord>, Vec<Phase>) = measured.iter().map(Measured::record).unzip();
-    let unstated = |(phase, one): (usize, &Measured)| UnstatedJob {
+    let (phases, asked): (Vec<PhaseRecord>, Vec<Phase>) = measured.iter().map(MeasuredLine::record).unzip();
+    let unstated = |(phase, one): (usize, &MeasuredLine)| UnstatedJob {
         phase: phase as u32,
         job: 0,
         properties: one.unstated.clone(),
@@ -80,13 +80,13 @@ fn run(
         path: measured.iter().find_map(|one| one.path.clone()),
         label: None,
         context: ResultContext::default(),
-        figures: blocks.iter().map(Block::count).sum(),
+        figures: blocks.iter().map(ReportedBlock::count).sum(),
         reported: Reported { blocks, workers: (0..phases.len()).map(report).collect(), unstated },
         phases,
         caveats,
         outcome: Outcome::Completed,
         started_unix_ms: None,
-        clock: Clock::Utc,
+        clock: TimeBasis::Utc,
         lines,
         unread: Vec::new(),
     }
@@ -111,7 +111,7 @@ pub(super) fn is_hdparm(text: &str) -> bool {
 
 /// Reads the results of hdparm at the start of some lines: ` Timing buffered disk reads:  64 MB in  3.01 seconds =
 /// 21.25 MB/sec`. Its MB are 1024² bytes. Returns how many lines it took.
-pub(super) fn hdparm(lines: &[Line], device: Option<&str>) -> Option<(ImportedRun, usize)> {
+pub(super) fn hdparm(lines: &[SourceLine], device: Option<&str>) -> Option<(ImportedRun, usize)> {
     let (mut measured, mut blocks, mut caveats, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut used, mut last) = (0, lines.first()?.number);
     for (index, line) in lines.iter().enumerate() {
@@ -140,23 +140,23 @@ pub(super) fn hdparm(lines: &[Line], device: Option<&str>) -> Option<(ImportedRu
             what: "anything of the disk by its cached reads: they are those of memory".to_owned(),
         });
     }
-    let mut run = run(Format::Hdparm, &measured, blocks, caveats, (lines[0].number, last));
+    let mut run = run(SourceFormat::Hdparm, &measured, blocks, caveats, (lines[0].number, last));
     run.unread = unread;
     Some((run, used))
 }
 
-fn hdparm_line(text: &str, device: Option<&str>) -> Option<(Measured, Block, Option<Caveat>)> {
+fn hdparm_line(text: &str, device: Option<&str>) -> Option<(MeasuredLine, ReportedBlock, Option<Caveat>)> {
     let (name, rest) = text.strip_prefix("Timing ")?.split_once(':')?;
     let (amount, rest) = rest.split_once(" in ")?;
     let (time, rate) = rest.split_once('=')?;
     let ((bytes, bytes_unit), (time, time_unit), (rate, rate_unit)) = (number(amount)?, number(time)?, number(rate)?);
-    let mut block = Block::new("timing");
+    let mut block = ReportedBlock::new("timing");
     block.word("name", name);
     block.figure("bytes", bytes, bytes_unit).figure("time", time, time_unit).figure("rate", rate, rate_unit);
     let ranged = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, Kilo::Binary));
     let seconds = ranged("time")?.times(1e-9);
     let caveat = contradiction(name, ranged("rate")?, ranged("bytes")?, seconds);
-    let one = Measured {
+    let one = MeasuredLine {
         name: name.to_owned(),
         op: Op::Read,
         bytes: ranged("bytes")?.value as u64,
@@ -193,7 +193,7 @@ pub(super) fn records(text: &str) -> Option<(u64, u64)> {
 
 /// The figures of a result of dd: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s`, in other languages
 /// too; and as BSD has it: `1073741824 bytes transferred in 45.6 secs (23546530 bytes/sec)`.
-fn dd_line(text: &str) -> Option<Block> {
+fn dd_line(text: &str) -> Option<ReportedBlock> {
     let text = without_key(text);
     if !text.starts_with(|c: char| c.is_ascii_digit()) || text.len() > 200 {
         return None;
@@ -203,7 +203,7 @@ fn dd_line(text: &str) -> Option<Block> {
     if rest.starts_with(|c: char| c.is_ascii() && c != ' ') {
         return None;
     }
-    let mut block = Block::new("dd");
+    let mut block = ReportedBlock::new("dd");
     block.figure("bytes", bytes, "bytes");
     if let Some((_, rest)) = rest.split_once("transferred in ") {
         let (time, rate) = rest.split_once(" secs (").or_else(|| rest.split_once(" seconds ("))?;
@@ -213,7 +213,9 @@ fn dd_line(text: &str) -> Option<Block> {
     }
     let plain = rest.replace(['、', '，'], ", ").replace("/秒", "/s");
     let cells: Vec<&str> = plain.split(", ").map(str::trim).collect();
-    let [.., time, rate] = cells[..] else { return None };
+    let [.., time, rate] = cells[..] else {
+        return None;
+    };
     // `1.1 GB, 1.0 GiB` stand in brackets in front of the words.
     if let Some((_, inner)) = plain.split_once('(') {
         for (name, cell) in ["size", "size other"].into_iter().zip(inner.split(')').next()?.split(", ")) {
@@ -281,7 +283,7 @@ fn dd_size(text: &str) -> Option<u64> {
 }
 
 /// Reads the result of dd in a line. `records` are the whole and partial blocks of the lines in front of it.
-pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCommand>) -> Option<ImportedRun> {
+pub(super) fn dd(line: &SourceLine, records: Option<(u64, u64)>, command: Option<&DdCommand>) -> Option<ImportedRun> {
     let mut block = dd_line(line.trimmed())?;
     let mut caveats = Vec::new();
     // The dd of BusyBox writes `seconds` in full, and MB for 1024² bytes.
@@ -318,7 +320,7 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
     let known = command.is_some();
     let stated =
         [(JobProperty::Operation, known), (JobProperty::BlockSize, blocks.is_some()), (JobProperty::Direct, known)];
-    let one = Measured {
+    let one = MeasuredLine {
         name: if known { format!("dd {}", op.name()) } else { "dd".to_owned() },
         op,
         bytes: total,
@@ -334,7 +336,7 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
         },
         unstated: stated.into_iter().filter(|(_, stated)| !stated).map(|(property, _)| property).collect(),
     };
-    let mut run = run(Format::Dd, &[one], vec![block], caveats, (line.number, line.number));
+    let mut run = run(SourceFormat::Dd, &[one], vec![block], caveats, (line.number, line.number));
     if has_decimal_comma(line.trimmed()) {
         let why = "the comma of the locale was read as the decimal point".to_owned();
         run.unread.push(Unread { line: line.number, text: line.trimmed().shortened(60), why });
@@ -346,8 +348,8 @@ pub(super) fn dd(line: &Line, records: Option<(u64, u64)>, command: Option<&DdCo
 mod tests {
     use super::*;
 
-    fn line(text: &str) -> Line {
-        Line { number: 1, text: text.to_owned(), fenced: false }
+    fn line(text: &str) -> SourceLine {
+        SourceLine { number: 1, text: text.to_owned(), fenced: false }
     }
 
     fn measured(run: &ImportedRun) -> Vec<(String, u64, f64)> {

@@ -1,6 +1,6 @@
 //! Whole texts in, runs out.
 
-use super::{Found, ImportedRun, Source, fio, import};
+use super::{ImportResult, ImportedRun, SourceText, fio, import};
 use hakaru_model::caveat::Caveat;
 
 /// Published results of fio 3.12 to 3.39.
@@ -21,8 +21,8 @@ const LOGS: [(&str, &str); 14] = [
     ("sdio-4bit.txt", include_str!("../../tests/logs/sdio-4bit.txt")),
 ];
 
-fn read(name: &str, text: &str) -> Found {
-    import(&[Source { name, text }])
+fn read(name: &str, text: &str) -> ImportResult {
+    import(&[SourceText { name, text }])
 }
 
 fn only(name: &str, text: &str) -> ImportedRun {
@@ -413,7 +413,7 @@ fn what_no_line_tells_stays_unknown() {
     assert_eq!(properties(&one), [Order, Engine, Direct]);
     let none = only("x", &report_2x(figures, ""));
     assert_eq!(properties(&none), [Order, QueueDepth, Engine, Direct]);
-    assert!(none.caveats.iter().any(|caveat| caveat.to_string().contains("the queue depth, the I/O engine")));
+    assert!(none.caveats.iter().any(|caveat| { caveat.to_string().contains("the queue depth, the I/O engine") }));
     // The line of the job tells all but `direct`, and a command line tells all.
     let (head, _) = LOGS[12].1.split_once("\nfile1: (groupid").unwrap();
     let without_command = LOGS[12].1.lines().skip(1).collect::<Vec<_>>().join("\n");

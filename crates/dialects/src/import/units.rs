@@ -2,7 +2,7 @@
 //!
 //! Leaves out names: which figure is a bandwidth is the business of each reader.
 
-use hakaru_model::reported::{Decimal, Figure};
+use hakaru_model::reported::{Decimal, ReportedFigure};
 
 /// What a bare `K` in front of a `B` means. Programs disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(super) struct Ranged {
 
 impl Ranged {
     /// What a figure amounts to. Programs cut or round, so all of a last digit either way is possible.
-    pub(super) fn of(figure: &Figure, kilo: Kilo) -> Option<Ranged> {
+    pub(super) fn of(figure: &ReportedFigure, kilo: Kilo) -> Option<Ranged> {
         let factor = factor(&figure.unit, kilo)?;
         Some(Ranged { value: figure.value.value() * factor, slack: figure.value.step() * factor })
     }
@@ -182,8 +182,11 @@ mod tests {
 
     #[test]
     fn rounded_figures_fit_what_they_may_be() {
-        let figure =
-            |text: &str, unit: &str| Figure { value: text.parse().unwrap(), unit: unit.into(), ..Figure::default() };
+        let figure = |text: &str, unit: &str| ReportedFigure {
+            value: text.parse().unwrap(),
+            unit: unit.into(),
+            ..ReportedFigure::default()
+        };
         let bandwidth = Ranged::of(&figure("664", "KiB/s"), Kilo::Si).unwrap();
         let iops = Ranged::of(&figure("166", ""), Kilo::Si).unwrap();
         assert!(bandwidth.fits(iops.times(4096.0)));

@@ -1,23 +1,23 @@
 //! Words of the command line as options with their values: `-i 0`, `-i0`, `-Rb file`, `-+n`, `-F file file`.
 
-use super::error::{IozoneError, Place};
-use super::options::{self, Opt, Takes};
+use super::error::{IozoneError, WordLocation};
+use super::options::{self, IozoneOption, OptionArity};
 use std::ffi::OsString;
 
 /// One option as it was typed.
 #[derive(Clone, Debug)]
-pub(super) struct Token {
-    pub opt: &'static Opt,
+pub(super) struct IozoneToken {
+    pub opt: &'static IozoneOption,
     /// Its values: none, one, or of `-F` several.
     pub values: Vec<String>,
     /// Where its value stands, or the option where it has none.
-    pub at: Place,
+    pub at: WordLocation,
 }
 
 /// Takes words apart. What is neither option nor value is returned beside, as iozone passes over it.
-pub(super) fn lex(args: &[OsString]) -> Result<(Vec<Token>, Vec<String>), IozoneError> {
+pub(super) fn lex(args: &[OsString]) -> Result<(Vec<IozoneToken>, Vec<String>), IozoneError> {
     let words = args.iter().enumerate().map(utf8).collect::<Result<Vec<String>, _>>()?;
-    let mut reader = Reader::of(&words);
+    let mut reader = ArgvReader::of(&words);
     while reader.next < words.len() {
         reader.word()?;
     }
@@ -25,8 +25,8 @@ pub(super) fn lex(args: &[OsString]) -> Result<(Vec<Token>, Vec<String>), Iozone
 }
 
 /// Takes words apart as far as they are known: also returns the options that are not, or that lack their value.
-pub(super) fn lex_known(words: &[String]) -> (Vec<Token>, Vec<String>) {
-    let (mut reader, mut unknown) = (Reader::of(words), Vec::new());
+pub(super) fn lex_known(words: &[String]) -> (Vec<IozoneToken>, Vec<String>) {
+    let (mut reader, mut unknown) = (ArgvReader::of(words), Vec::new());
     while reader.next < words.len() {
         if let Err(error) = reader.word() {
             let at = error.at.filter(|at| at.index < words.len());
@@ -42,20 +42,20 @@ fn utf8((index, arg): (usize, &OsString)) -> Result<String, IozoneError> {
         let shown = arg.to_string_lossy();
         let message =
             format!("argument {}, `{shown}`, cannot be used: it is not UTF-8; give the file another name", index + 1);
-        IozoneError::at(message, Place { index, span: 0..0 })
+        IozoneError::at(message, WordLocation { index, span: 0..0 })
     })
 }
 
-struct Reader<'a> {
+struct ArgvReader<'a> {
     words: &'a [String],
     next: usize,
-    tokens: Vec<Token>,
+    tokens: Vec<IozoneToken>,
     other: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
-    fn of(words: &'a [String]) -> Reader<'a> {
-        Reader { words, next: 0, tokens: Vec::new(), other: Vec::new() }
+impl<'a> ArgvReader<'a> {
+    fn of(words: &'a [String]) -> ArgvReader<'a> {
+        ArgvReader { words, next: 0, tokens: Vec::new(), other: Vec::new() }
     }
 
     fn word(&mut self) -> Result<(), IozoneError> {
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
             }
             let used = self.tokens.len();
             self.option(index, &word[at..end], at..end, end)?;
-            if self.tokens[used].opt.takes != Takes::Nothing {
+            if self.tokens[used].opt.takes != OptionArity::Nothing {
                 break;
             }
             at = end;
@@ -94,19 +94,19 @@ impl<'a> Reader<'a> {
         span: std::ops::Range<usize>,
         rest: usize,
     ) -> Result<(), IozoneError> {
-        let here = Place { index, span };
+        let here = WordLocation { index, span };
         let Some(opt) = options::find(name) else {
             let message = format!("unknown option `-{name}`; iozone -h lists what there is");
             return Err(IozoneError::at(message, here));
         };
-        let mut token = Token { opt, values: Vec::new(), at: here };
-        if let Takes::One(what) | Takes::Several(what) = opt.takes {
+        let mut token = IozoneToken { opt, values: Vec::new(), at: here };
+        if let OptionArity::One(what) | OptionArity::Several(what) = opt.takes {
             let attached = &self.words[index][rest..];
             if !attached.is_empty() {
-                token.at = Place { index, span: rest..self.words[index].len() };
+                token.at = WordLocation { index, span: rest..self.words[index].len() };
                 token.values.push(attached.to_owned());
             } else if let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
-                token.at = Place { index: self.next, span: 0..next.len() };
+                token.at = WordLocation { index: self.next, span: 0..next.len() };
                 token.values.push(next.clone());
                 self.next += 1;
             } else {
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
                 return Err(IozoneError::at(message, token.at));
             }
         }
-        if let Takes::Several(_) = opt.takes {
+        if let OptionArity::Several(_) = opt.takes {
             while let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
                 token.values.push(next.clone());
                 self.next += 1;
@@ -152,7 +152,7 @@ mod tests {
     fn errors_point_at_the_word() {
         let of = |words: &[&str]| lex(&words.iter().map(OsString::from).collect::<Vec<_>>()).unwrap_err();
         let error = of(&["-I", "-Ij"]);
-        assert_eq!(error.at, Some(Place { index: 1, span: 2..3 }));
+        assert_eq!(error.at, Some(WordLocation { index: 1, span: 2..3 }));
         assert!(error.message.contains("needs a value"), "{error}");
         assert!(of(&["-+"]).message.contains("`-+`"));
         assert!(of(&["-é"]).message.contains("`-é`"));
@@ -164,7 +164,7 @@ mod tests {
         use std::os::unix::ffi::OsStringExt;
         let args = [OsString::from("-f"), OsString::from_vec(b"/mnt/\xff".to_vec())];
         let error = lex(&args).unwrap_err();
-        assert_eq!(error.at, Some(Place { index: 1, span: 0..0 }));
+        assert_eq!(error.at, Some(WordLocation { index: 1, span: 0..0 }));
         assert!(error.message.contains("argument 2") && error.message.contains("not UTF-8"), "{error}");
     }
 }

@@ -10,12 +10,12 @@ pub struct IozoneError {
     /// What was tried, the cause and the cure.
     pub message: String,
     /// Where; `None` when it is not about one word.
-    pub at: Option<Place>,
+    pub at: Option<WordLocation>,
 }
 
 /// A word of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WordLocation {
     /// Which argument, from 0, the program's name not counted.
     pub index: usize,
     /// Bytes of the word within the argument.
@@ -27,7 +27,7 @@ impl IozoneError {
         IozoneError { message: message.into(), at: None }
     }
 
-    pub(super) fn at(message: impl Into<String>, at: Place) -> IozoneError {
+    pub(super) fn at(message: impl Into<String>, at: WordLocation) -> IozoneError {
         IozoneError { message: message.into(), at: Some(at) }
     }
 }
@@ -57,7 +57,9 @@ pub fn cure(error: &PlanError) -> String {
         PlanError::PastEnd { path, size, wanted, .. } => {
             format!("{} has {size}, and -s asks for {wanted}: use a smaller -s", path.display())
         }
-        PlanError::BadBlock { block, .. } => format!("records of {block} cannot be used: -r goes from 1k to 1g"),
+        PlanError::BadBlock { block, .. } => {
+            format!("records of {block} cannot be used: -r goes from 1k to 1g")
+        }
         other => other.to_string(),
     }
 }

@@ -9,7 +9,7 @@ use hakaru_model::units::Nanos;
 
 /// What figures are given in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
+pub enum FigureUnit {
     /// kB of 1024 bytes a second.
     #[default]
     KiloBytes,
@@ -19,16 +19,16 @@ pub enum Unit {
     Micros,
 }
 
-impl Unit {
+impl FigureUnit {
     /// `kB`, `ops`: the unit of what was moved.
     pub(super) fn amount(self) -> &'static str {
-        if self == Unit::Ops { "ops" } else { "kB" }
+        if self == FigureUnit::Ops { "ops" } else { "kB" }
     }
 }
 
 /// Figures of one test.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct TestFigures {
     /// Sum over the children.
     pub children: f64,
     /// What the parent sees.
@@ -62,10 +62,12 @@ fn parent_time(phase: &PhaseRecord, delay: Nanos) -> Nanos {
     phase.workers.iter().enumerate().map(end).max().unwrap_or_default().max(phase.elapsed)
 }
 
-impl Figures {
+impl TestFigures {
     /// Figures of one phase, with records of this size, and `delay` between the starts of two children.
-    pub fn of(phase: &PhaseRecord, record_kb: u64, unit: Unit, delay: Nanos) -> Figures {
-        let amount = |kb: f64| if unit == Unit::KiloBytes { kb } else { kb / record_kb.max(1) as f64 };
+    pub fn of(phase: &PhaseRecord, record_kb: u64, unit: FigureUnit, delay: Nanos) -> TestFigures {
+        let amount = |kb: f64| {
+            if unit == FigureUnit::KiloBytes { kb } else { kb / record_kb.max(1) as f64 }
+        };
         let moved =
             |worker: &WorkerRecord| amount(Op::ALL.iter().map(|&op| worker.ops[op].bytes).sum::<u64>() as f64 / 1024.0);
         let each: Vec<(f64, f64)> = phase.workers.iter().map(|w| (moved(w), moved(w) / seconds(w.runtime))).collect();
@@ -75,7 +77,7 @@ impl Figures {
         let wall = parent_time(phase, delay);
         let cpu = |worker: &WorkerRecord| (worker.cpu.user.0 as f64 + worker.cpu.system.0 as f64) / 1e9;
         let least = |all: &mut dyn Iterator<Item = f64>| all.reduce(f64::min).unwrap_or(0.0);
-        Figures {
+        TestFigures {
             children,
             parent: total / seconds(wall),
             min: least(&mut rates()),
@@ -94,9 +96,9 @@ impl Figures {
     }
 
     /// The whole number that stands in the table.
-    pub fn in_table(&self, unit: Unit) -> u64 {
+    pub fn in_table(&self, unit: FigureUnit) -> u64 {
         match unit {
-            Unit::Micros if self.children > 0.0 => (1e6 / self.children).round() as u64,
+            FigureUnit::Micros if self.children > 0.0 => (1e6 / self.children).round() as u64,
             _ => self.children.round() as u64,
         }
     }

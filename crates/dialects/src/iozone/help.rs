@@ -1,7 +1,7 @@
 //! Everything that is said of options: `-h`, the manual page, and the page that lists which options of iozone are known.
 
 use super::VERSION;
-use super::options::{Opt, SECTIONS, State, Takes, all};
+use super::options::{IozoneOption, IozoneOptionState, OptionArity, SECTIONS, all};
 use std::fmt::Write as _;
 
 /// The text of `-v`.
@@ -17,7 +17,8 @@ pub fn usage() -> String {
          iozone -t CHILDREN [options]             several children at the same time\n",
     );
     for (title, rows) in SECTIONS {
-        let known: Vec<&Opt> = rows.iter().filter(|opt| !matches!(opt.state, State::Refused { .. })).collect();
+        let known: Vec<&IozoneOption> =
+            rows.iter().filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. })).collect();
         if known.is_empty() {
             continue;
         }
@@ -29,11 +30,11 @@ pub fn usage() -> String {
     text
 }
 
-fn typed(opt: &Opt) -> String {
+fn typed(opt: &IozoneOption) -> String {
     match opt.takes {
-        Takes::Nothing => format!("-{}", opt.name),
-        Takes::One(what) => format!("-{} {}", opt.name, short(what)),
-        Takes::Several(what) => format!("-{} {what}...", opt.name),
+        OptionArity::Nothing => format!("-{}", opt.name),
+        OptionArity::One(what) => format!("-{} {}", opt.name, short(what)),
+        OptionArity::Several(what) => format!("-{} {what}...", opt.name),
     }
 }
 
@@ -43,11 +44,11 @@ fn short(what: &str) -> &str {
 }
 
 /// A state in a word, and what else there is to say.
-fn told(state: State) -> (&'static str, String) {
+fn told(state: IozoneOptionState) -> (&'static str, String) {
     match state {
-        State::Works => ("works", String::new()),
-        State::Accepted(because) => ("accepted", format!(". No effect, with a warning: {because}.")),
-        State::Refused { reason, instead } => ("refused", format!(". {}; {instead}.", capital(reason))),
+        IozoneOptionState::Works => ("works", String::new()),
+        IozoneOptionState::Accepted(because) => ("accepted", format!(". No effect, with a warning: {because}.")),
+        IozoneOptionState::Refused { reason, instead } => ("refused", format!(". {}; {instead}.", capital(reason))),
     }
 }
 
@@ -93,7 +94,8 @@ pub fn man_page() -> String {
          command lines of iozone, and prints results as iozone prints them.\n",
     );
     for (title, rows) in SECTIONS {
-        let known: Vec<&Opt> = rows.iter().filter(|opt| !matches!(opt.state, State::Refused { .. })).collect();
+        let known: Vec<&IozoneOption> =
+            rows.iter().filter(|opt| !matches!(opt.state, IozoneOptionState::Refused { .. })).collect();
         if known.is_empty() {
             continue;
         }

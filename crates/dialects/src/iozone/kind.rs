@@ -1,12 +1,12 @@
 //! The tests of iozone: what each is called in which output, and what it does.
 
-use Kind::*;
+use IozoneTest::*;
 use hakaru_model::job::Op;
 
 /// One test, as its figure is printed: `-i 0` asks for the first two. The order is that of their table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // Each is named by its row of the table.
-pub enum Kind {
+pub enum IozoneTest {
     Write,
     Rewrite,
     Read,
@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// All there is to know of a test.
 struct Test {
-    kind: Kind,
+    kind: IozoneTest,
     /// Behind `-i`.
     number: u32,
     op: Op,
@@ -38,7 +38,7 @@ struct Test {
     words: [&'static str; 4],
 }
 
-const fn test(kind: Kind, number: u32, op: Op, words: [&'static str; 4]) -> Test {
+const fn test(kind: IozoneTest, number: u32, op: Op, words: [&'static str; 4]) -> Test {
     Test { kind, number, op, words }
 }
 
@@ -72,7 +72,7 @@ const TESTS: [Test; 18] = [
 pub(crate) const COLUMNS: usize = 13;
 
 /// The order of throughput mode.
-const THROUGHPUT: [Kind; 15] = [
+const THROUGHPUT: [IozoneTest; 15] = [
     Write,
     Rewrite,
     Read,
@@ -90,18 +90,18 @@ const THROUGHPUT: [Kind; 15] = [
     Fread,
 ];
 
-impl Kind {
+impl IozoneTest {
     fn test(self) -> &'static Test {
         &TESTS[self as usize]
     }
 
     /// All tests, those with a column first, in the order of the columns.
-    pub fn all() -> impl Iterator<Item = Kind> {
+    pub fn all() -> impl Iterator<Item = IozoneTest> {
         TESTS.iter().map(|test| test.kind)
     }
 
     /// The test of a column of auto mode, from 0.
-    pub(crate) fn of_column(column: usize) -> Option<Kind> {
+    pub(crate) fn of_column(column: usize) -> Option<IozoneTest> {
         TESTS[..COLUMNS].get(column).map(|test| test.kind)
     }
 
@@ -161,11 +161,11 @@ impl Kind {
     }
 
     /// The tests that these numbers ask for, in the order they run in.
-    pub(super) fn chosen(numbers: &[u32], throughput: bool, retests: bool) -> Vec<Kind> {
-        let wanted = |kind: &Kind| numbers.contains(&kind.number()) && (retests || !kind.is_retest());
+    pub(super) fn chosen(numbers: &[u32], throughput: bool, retests: bool) -> Vec<IozoneTest> {
+        let wanted = |kind: &IozoneTest| numbers.contains(&kind.number()) && (retests || !kind.is_retest());
         match throughput {
             true => THROUGHPUT.into_iter().filter(wanted).collect(),
-            false => Kind::all().take(COLUMNS).filter(wanted).collect(),
+            false => IozoneTest::all().take(COLUMNS).filter(wanted).collect(),
         }
     }
 }
@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn the_table_has_the_order_of_the_names() {
-        assert!(Kind::all().enumerate().all(|(place, kind)| kind as usize == place));
-        assert_eq!((Kind::of_column(12), Kind::of_column(13)), (Some(Freread), None));
+        assert!(IozoneTest::all().enumerate().all(|(place, kind)| kind as usize == place));
+        assert_eq!((IozoneTest::of_column(12), IozoneTest::of_column(13)), (Some(Freread), None));
         assert_eq!((Freread.column(), Mixed.column()), (Some(12), None));
     }
 }

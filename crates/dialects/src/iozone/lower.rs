@@ -1,10 +1,10 @@
 //! From a request to scenarios: one for each row of the table, or each group of children.
 
 use super::error::IozoneError;
-use super::kind::Kind;
-use super::request::{Mode, Request};
+use super::kind::IozoneTest;
+use super::request::{IozoneMode, IozoneRequest};
 use hakaru_model::facts::TargetKind;
-use hakaru_model::job::rules::{Course, ExitScope};
+use hakaru_model::job::rules::{ExitScope, TraversalOrder};
 use hakaru_model::job::{Access, Fallocate, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Facts, clone_paths};
 use hakaru_model::units::{Bytes, Nanos};
@@ -18,7 +18,7 @@ const TABLE_FILE: &str = "iozone.tmp";
 
 /// A row of the table, or a group of children: what runs with one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct IozoneStep {
     /// Workers at the same time.
     pub children: u32,
     /// Size of each file, in kB.
@@ -27,30 +27,31 @@ pub struct Cell {
     pub record_kb: u64,
 }
 
-impl Request {
+impl IozoneRequest {
     /// All rows or groups, in order.
-    pub fn cells(&self) -> Vec<Cell> {
+    pub fn cells(&self) -> Vec<IozoneStep> {
         match &self.mode {
-            Mode::Table { rows } => {
-                rows.iter().map(|&(size_kb, record_kb)| Cell { children: 1, size_kb, record_kb }).collect()
+            IozoneMode::Table { rows } => {
+                rows.iter().map(|&(size_kb, record_kb)| IozoneStep { children: 1, size_kb, record_kb }).collect()
             }
-            Mode::Throughput { children, size_kb, record_kb, .. } => {
+            IozoneMode::Throughput { children, size_kb, record_kb, .. } => {
                 let (size_kb, record_kb) = (*size_kb, *record_kb);
-                children.iter().map(|&children| Cell { children, size_kb, record_kb }).collect()
+                children.iter().map(|&children| IozoneStep { children, size_kb, record_kb }).collect()
             }
         }
     }
 
     /// The tests of one row or group, one phase each. `cpus` is the number of processors of the host.
-    pub fn scenario(&self, cell: Cell, cpus: u32) -> Scenario {
-        let phase = |kind: &Kind| Phase { name: self.phase_name(*kind, cell), jobs: self.jobs(*kind, cell, cpus) };
+    pub fn scenario(&self, cell: IozoneStep, cpus: u32) -> Scenario {
+        let phase =
+            |kind: &IozoneTest| Phase { name: self.phase_name(*kind, cell), jobs: self.jobs(*kind, cell, cpus) };
         Scenario { name: "iozone".to_owned(), seed: 0, phases: self.kinds.iter().map(phase).collect() }
     }
 
     /// Of several rows or groups, a phase says which one it is of.
-    fn phase_name(&self, kind: Kind, cell: Cell) -> String {
+    fn phase_name(&self, kind: IozoneTest, cell: IozoneStep) -> String {
         let cells = self.cells();
-        let several = |pick: fn(&Cell) -> u64| cells.iter().any(|other| pick(other) != pick(&cells[0]));
+        let several = |pick: fn(&IozoneStep) -> u64| cells.iter().any(|other| pick(other) != pick(&cells[0]));
         let mut name = kind.name().to_owned();
         if several(|cell| cell.record_kb) {
             name += &format!(" {}", Bytes(cell.record_kb << 10));
@@ -65,13 +66,13 @@ impl Request {
     }
 
     /// One job with clones where all children do the same on files of the usual names; otherwise one a child.
-    fn jobs(&self, kind: Kind, cell: Cell, cpus: u32) -> Vec<Job> {
+    fn jobs(&self, kind: IozoneTest, cell: IozoneStep, cpus: u32) -> Vec<Job> {
         let draft = &self.draft;
-        let table = matches!(self.mode, Mode::Table { .. });
+        let table = matches!(self.mode, IozoneMode::Table { .. });
         let alike = draft.files.is_empty()
             && draft.first_cpu.is_none()
             && draft.delay_us == 0
-            && (kind != Kind::Mixed || cell.children == 1);
+            && (kind != IozoneTest::Mixed || cell.children == 1);
         if table || alike {
             let target = match (table, &draft.file) {
                 (true, Some(file)) => Target::Paths(vec![file.clone()]),
@@ -85,11 +86,11 @@ impl Request {
         (0..cell.children).map(|child| self.child(kind, cell, child, cpus)).collect()
     }
 
-    fn child(&self, kind: Kind, cell: Cell, child: u32, cpus: u32) -> Job {
+    fn child(&self, kind: IozoneTest, cell: IozoneStep, child: u32, cpus: u32) -> Job {
         let draft = &self.draft;
         let usual = || PathBuf::from(CHILD_FILES.replace("$jobnum", &child.to_string()));
         let path = draft.files.get(child as usize).cloned().unwrap_or_else(usual);
-        let op = if kind == Kind::Mixed { self.mixed_op(child, cell.children) } else { kind.op() };
+        let op = if kind == IozoneTest::Mixed { self.mixed_op(child, cell.children) } else { kind.op() };
         let mut job = self.job(kind, cell, Target::Paths(vec![path]), op);
         job.timing.startdelay = Nanos(draft.delay_us * 1000 * u64::from(child));
         if let Some(first) = draft.first_cpu {
@@ -107,7 +108,7 @@ impl Request {
         if reads { Op::Read } else { Op::Write }
     }
 
-    fn job(&self, kind: Kind, cell: Cell, target: Target, op: Op) -> Job {
+    fn job(&self, kind: IozoneTest, cell: IozoneStep, target: Target, op: Op) -> Job {
         let draft = &self.draft;
         let (size, record) = (Bytes(cell.size_kb << 10), Bytes(cell.record_kb << 10));
         let mut job = Job::new(kind.name(), target, Access::only(op, kind.is_random())).with_block(record);
@@ -115,7 +116,7 @@ impl Request {
         job.ioengine = self.engine(kind);
         job.queue.iodepth = if job.ioengine == IoEngine::Posixaio { draft.depth.unwrap_or(1) } else { 1 };
         job.extent.size = Some(SizeSpec::Bytes(size));
-        if kind == Kind::RecordRewrite {
+        if kind == IozoneTest::RecordRewrite {
             job.extent.size = Some(SizeSpec::Bytes(record));
             job.extent.io_size = Some(SizeSpec::Bytes(size));
         }
@@ -129,9 +130,9 @@ impl Request {
             op == Op::Write && (draft.flush || job.ioengine == IoEngine::Mmap && draft.map_flush);
         job.rules.files.time_close = draft.close;
         job.rules.course = match kind {
-            Kind::BackwardRead => Course::Backward,
-            Kind::StrideRead => Course::Interleaved { step: Bytes(record.0 * draft.stride) },
-            _ => Course::Forward,
+            IozoneTest::BackwardRead => TraversalOrder::Backward,
+            IozoneTest::StrideRead => TraversalOrder::Interleaved { step: Bytes(record.0 * draft.stride) },
+            _ => TraversalOrder::Forward,
         };
         // Streams are seen to go to their end in iozone's outputs.
         if draft.stonewall && cell.children > 1 && !kind.is_stream() {
@@ -141,11 +142,11 @@ impl Request {
         job
     }
 
-    fn engine(&self, kind: Kind) -> IoEngine {
+    fn engine(&self, kind: IozoneTest) -> IoEngine {
         match kind {
             kind if kind.is_stream() => IoEngine::Stdio,
-            Kind::Pwrite | Kind::Pread => IoEngine::Psync,
-            Kind::Pwritev | Kind::Preadv => IoEngine::Pvsync,
+            IozoneTest::Pwrite | IozoneTest::Pread => IoEngine::Psync,
+            IozoneTest::Pwritev | IozoneTest::Preadv => IoEngine::Pvsync,
             _ if self.draft.mmap => IoEngine::Mmap,
             _ if self.draft.depth.is_some() => IoEngine::Posixaio,
             _ => IoEngine::Sync,
@@ -171,11 +172,17 @@ pub fn check_files(scenario: &Scenario, facts: &Facts) -> Result<(), IozoneError
             }
         }
     }
-    let Some(first) = scenario.phases.first() else { return Ok(()) };
+    let Some(first) = scenario.phases.first() else {
+        return Ok(());
+    };
     for job in first.jobs.iter().filter(|job| !job.files.allow_create) {
-        let Some(SizeSpec::Bytes(size)) = job.extent.io_size.or(job.extent.size) else { continue };
+        let Some(SizeSpec::Bytes(size)) = job.extent.io_size.or(job.extent.size) else {
+            continue;
+        };
         for path in (0..job.numjobs).flat_map(|clone| clone_paths(job, clone)) {
-            let Some(facts) = facts.get(&path) else { continue };
+            let Some(facts) = facts.get(&path) else {
+                continue;
+            };
             let file = matches!(facts.kind, TargetKind::File | TargetKind::Absent);
             if file && facts.size < size {
                 let found = match facts.kind {

@@ -20,13 +20,13 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub use error::{IozoneError, Place, cure};
-pub use figures::{Figures, Unit};
+pub use error::{IozoneError, WordLocation, cure};
+pub use figures::{FigureUnit, TestFigures};
 pub use help::{compatibility_markdown, man_page, usage};
 pub(crate) use kind::COLUMNS;
-pub use kind::Kind;
-pub use lower::{Cell, check_files};
-pub use request::{Action, Mode, Request, parse};
+pub use kind::IozoneTest;
+pub use lower::{IozoneStep, check_files};
+pub use request::{IozoneAction, IozoneMode, IozoneRequest, parse};
 pub(crate) use request::{StatedOptions, stated};
 
 /// The version of iozone whose behaviour and output this front end has.

@@ -3,11 +3,11 @@
 //! Parsing, `-h`, the manual page and the page that lists which options are known all come out of these rows. A known
 //! option is never ignored in silence.
 
-use super::request::Draft;
+use super::request::IozoneArgs;
 
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum OptionArity {
     /// No value.
     Nothing,
     /// One, called so in the help.
@@ -18,7 +18,7 @@ pub enum Takes {
 
 /// Whether an option works here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum IozoneOptionState {
     /// It does what it does in iozone.
     Works,
     /// It has no effect, and a warning says why.
@@ -33,48 +33,48 @@ pub enum State {
 }
 
 /// What an option changes.
-pub(super) type Setter = fn(&mut Draft, &[String]) -> Result<(), String>;
+pub(super) type Setter = fn(&mut IozoneArgs, &[String]) -> Result<(), String>;
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
-pub struct Opt {
+pub struct IozoneOption {
     /// Its letter, or `+` and a letter.
     pub name: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: OptionArity,
     /// What it is for, in one line.
     pub help: &'static str,
     /// Whether it works here.
-    pub state: State,
+    pub state: IozoneOptionState,
     pub(super) set: Option<Setter>,
 }
 
-const fn works(name: &'static str, takes: Takes, help: &'static str, set: Setter) -> Opt {
-    Opt { name, takes, help, state: State::Works, set: Some(set) }
+const fn works(name: &'static str, takes: OptionArity, help: &'static str, set: Setter) -> IozoneOption {
+    IozoneOption { name, takes, help, state: IozoneOptionState::Works, set: Some(set) }
 }
 
-const fn accepted(name: &'static str, takes: Takes, help: &'static str, because: &'static str) -> Opt {
-    Opt { name, takes, help, state: State::Accepted(because), set: None }
+const fn accepted(name: &'static str, takes: OptionArity, help: &'static str, because: &'static str) -> IozoneOption {
+    IozoneOption { name, takes, help, state: IozoneOptionState::Accepted(because), set: None }
 }
 
 const fn refused(
     name: &'static str,
-    takes: Takes,
+    takes: OptionArity,
     help: &'static str,
     reason: &'static str,
     instead: &'static str,
-) -> Opt {
-    Opt { name, takes, help, state: State::Refused { reason, instead }, set: None }
+) -> IozoneOption {
+    IozoneOption { name, takes, help, state: IozoneOptionState::Refused { reason, instead }, set: None }
 }
 
-use Takes::{Nothing, One, Several};
+use OptionArity::{Nothing, One, Several};
 
-const KB: Takes = One("kB, or with k, m, g");
-const FILE: Takes = One("file");
-const NUMBER: Takes = One("number");
+const KB: OptionArity = One("kB, or with k, m, g");
+const FILE: OptionArity = One("file");
+const NUMBER: OptionArity = One("number");
 
 /// All options by what they are about.
-pub const SECTIONS: &[(&str, &[Opt])] = &[
+pub const SECTIONS: &[(&str, &[IozoneOption])] = &[
     ("What is measured", WHAT),
     ("Files", FILES),
     ("How I/O is done", HOW),
@@ -83,12 +83,12 @@ pub const SECTIONS: &[(&str, &[Opt])] = &[
     ("Options of many hosts, and of no use here", FOREIGN),
 ];
 
-const WHAT: &[Opt] = &[
+const WHAT: &[IozoneOption] = &[
     works(
         "i",
         NUMBER,
         "Test to run, may be repeated: 0 write, 1 read, 2 random, 3 backward, 4 record rewrite, 5 stride, 6 fwrite, 7 fread, 8 mix, 9 pwrite, 10 pread, 11 pwritev, 12 preadv",
-        Draft::test,
+        IozoneArgs::test,
     ),
     works("a", Nothing, "Auto mode: files of 64 kB to 512 MB, records of 4 kB to 16 MB", |to, _| {
         to.auto();
@@ -105,10 +105,10 @@ const WHAT: &[Opt] = &[
     }),
     works("s", KB, "Size of a file, may be repeated", |to, text| to.size(text)),
     works("r", KB, "Size of a record, may be repeated", |to, text| to.record(text)),
-    works("n", KB, "Smallest file of auto mode", |to, text| to.bound(text, super::request::Bound::FileMin)),
-    works("g", KB, "Largest file of auto mode", |to, text| to.bound(text, super::request::Bound::FileMax)),
-    works("y", KB, "Smallest record of auto mode", |to, text| to.bound(text, super::request::Bound::RecordMin)),
-    works("q", KB, "Largest record of auto mode", |to, text| to.bound(text, super::request::Bound::RecordMax)),
+    works("n", KB, "Smallest file of auto mode", |to, text| to.bound(text, super::request::AutoBound::FileMin)),
+    works("g", KB, "Largest file of auto mode", |to, text| to.bound(text, super::request::AutoBound::FileMax)),
+    works("y", KB, "Smallest record of auto mode", |to, text| to.bound(text, super::request::AutoBound::RecordMin)),
+    works("q", KB, "Largest record of auto mode", |to, text| to.bound(text, super::request::AutoBound::RecordMax)),
     works("j", NUMBER, "Records from one read to the next of the stride test (17)", |to, text| {
         to.stride = to.whole(text, 1..=1 << 20)?;
         Ok(())
@@ -133,7 +133,7 @@ const WHAT: &[Opt] = &[
     }),
 ];
 
-const FILES: &[Opt] = &[
+const FILES: &[IozoneOption] = &[
     works("f", FILE, "File of the table's tests (iozone.tmp)", |to, text| {
         to.file = text.first().map(Into::into);
         Ok(())
@@ -181,7 +181,7 @@ const FILES: &[Opt] = &[
     ),
 ];
 
-const HOW: &[Opt] = &[
+const HOW: &[IozoneOption] = &[
     works("I", Nothing, "Direct I/O, past the page cache (not with fwrite and fread)", |to, _| {
         to.direct = true;
         to.say("O_DIRECT feature enabled");
@@ -292,8 +292,8 @@ const HOW: &[Opt] = &[
     }),
 ];
 
-const CHILDREN: &[Opt] = &[
-    works("t", NUMBER, "Throughput mode with so many children, may be repeated", Draft::children),
+const CHILDREN: &[IozoneOption] = &[
+    works("t", NUMBER, "Throughput mode with so many children, may be repeated", IozoneArgs::children),
     works("l", NUMBER, "Throughput mode: fewest children", |to, text| {
         to.fewest = Some(to.whole(text, 1..=4096)? as u32);
         Ok(())
@@ -325,7 +325,7 @@ const CHILDREN: &[Opt] = &[
     }),
 ];
 
-const OUTPUT: &[Opt] = &[
+const OUTPUT: &[IozoneOption] = &[
     works("R", Nothing, "Reports for spreadsheets at the end", |to, _| {
         to.excel = true;
         to.say("Excel chart generation enabled");
@@ -356,11 +356,11 @@ const OUTPUT: &[Opt] = &[
         Ok(())
     }),
     works("v", Nothing, "Prints the version", |to, _| {
-        to.page = Some(super::request::Page::Version);
+        to.page = Some(super::request::IozoneInfoText::Version);
         Ok(())
     }),
     works("h", Nothing, "Prints this help", |to, _| {
-        to.page = Some(super::request::Page::Help);
+        to.page = Some(super::request::IozoneInfoText::Help);
         Ok(())
     }),
 ];
@@ -368,7 +368,7 @@ const OUTPUT: &[Opt] = &[
 const NO_CLUSTER: &str = "children run on this host only";
 const PER_HOST: &str = "start it on each host, as by ssh";
 
-const FOREIGN: &[Opt] = &[
+const FOREIGN: &[IozoneOption] = &[
     refused("+m", FILE, "Children on the hosts a file lists", NO_CLUSTER, PER_HOST),
     refused("+h", One("host"), "Name of the host that leads", NO_CLUSTER, PER_HOST),
     refused("+t", Nothing, "Measures the network to the children", NO_CLUSTER, "use iperf3"),
@@ -425,12 +425,12 @@ const FOREIGN: &[Opt] = &[
 ];
 
 /// All options, in the order they are explained.
-pub fn all() -> impl Iterator<Item = &'static Opt> {
+pub fn all() -> impl Iterator<Item = &'static IozoneOption> {
     SECTIONS.iter().flat_map(|(_, rows)| rows.iter())
 }
 
 /// The option of this name.
-pub fn find(name: &str) -> Option<&'static Opt> {
+pub fn find(name: &str) -> Option<&'static IozoneOption> {
     all().find(|opt| opt.name == name)
 }
 
@@ -444,8 +444,8 @@ mod tests {
         for opt in all() {
             assert!(seen.insert(opt.name), "-{} stands twice", opt.name);
             assert!(!opt.help.is_empty() && !opt.help.ends_with('.'), "-{}", opt.name);
-            assert_eq!(opt.set.is_some(), opt.state == State::Works, "-{}", opt.name);
-            if let State::Refused { reason, instead } = opt.state {
+            assert_eq!(opt.set.is_some(), opt.state == IozoneOptionState::Works, "-{}", opt.name);
+            if let IozoneOptionState::Refused { reason, instead } = opt.state {
                 assert!(!reason.is_empty() && !instead.is_empty() && !instead.ends_with('.'), "-{}", opt.name);
             }
         }

@@ -1,9 +1,9 @@
 //! Everything that is printed, to the column.
 
-use super::figures::{Figures, Unit};
-use super::kind::{COLUMNS, Kind};
-use super::lower::Cell;
-use super::request::{Mode, Request};
+use super::figures::{FigureUnit, TestFigures};
+use super::kind::{COLUMNS, IozoneTest};
+use super::lower::IozoneStep;
+use super::request::{IozoneMode, IozoneRequest};
 use std::fmt::Write as _;
 
 /// The two lines over the table.
@@ -41,7 +41,7 @@ pub fn title(hakaru: &str) -> String {
 }
 
 /// All that stands before the first result.
-pub fn head(request: &Request, view: &HeadView<'_>) -> String {
+pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
     let mut text = title(view.hakaru);
     let mut line = |words: &str| {
         let _ = writeln!(text, "\t{words}");
@@ -52,7 +52,7 @@ pub fn head(request: &Request, view: &HeadView<'_>) -> String {
     }
     request.said.iter().for_each(|said| line(said));
     line(&format!("Command line used: {}", view.command));
-    if request.unit == Unit::KiloBytes {
+    if request.unit == FigureUnit::KiloBytes {
         line("Output is in kBytes/sec");
     }
     line("Time Resolution = 0.000001 seconds.");
@@ -60,16 +60,16 @@ pub fn head(request: &Request, view: &HeadView<'_>) -> String {
     line(&format!("Processor cache line size set to {} bytes.", request.draft.line_bytes));
     line(&format!("File stride size set to {} * record size.", request.draft.stride));
     match &request.mode {
-        Mode::Table { .. } => text + TABLE_HEAD,
-        Mode::Throughput { children, range: true, .. } => {
+        IozoneMode::Table { .. } => text + TABLE_HEAD,
+        IozoneMode::Throughput { children, range: true, .. } => {
             let (min, max) = (children.iter().min().unwrap_or(&1), children.iter().max().unwrap_or(&1));
             text + &format!("\tMin process = {min} \n\tMax process = {max} \n")
         }
-        Mode::Throughput { .. } => text,
+        IozoneMode::Throughput { .. } => text,
     }
 }
 
-impl Request {
+impl IozoneRequest {
     /// `process` or `thread`.
     fn child_word(&self) -> &'static str {
         if self.draft.threads { "thread" } else { "process" }
@@ -77,8 +77,8 @@ impl Request {
 }
 
 /// What stands before the results of a group of children.
-pub fn group_head(request: &Request, cell: Cell) -> String {
-    let Cell { children, size_kb, record_kb } = cell;
+pub fn group_head(request: &IozoneRequest, cell: IozoneStep) -> String {
+    let IozoneStep { children, size_kb, record_kb } = cell;
     let word = request.child_word();
     let many = match (children, word) {
         (1, _) => "",
@@ -92,8 +92,8 @@ pub fn group_head(request: &Request, cell: Cell) -> String {
 }
 
 /// Spaces between the number of children and their name: the older tests keep two places for the number.
-fn children_of(kind: Kind, children: u32) -> String {
-    use Kind::{Fread, Fwrite, Read, Rewrite, Write};
+fn children_of(kind: IozoneTest, children: u32) -> String {
+    use IozoneTest::{Fread, Fwrite, Read, Rewrite, Write};
     if matches!(kind, Write | Rewrite | Read | Fwrite | Fread) {
         format!("{children:2} {}", kind.workers())
     } else {
@@ -102,14 +102,17 @@ fn children_of(kind: Kind, children: u32) -> String {
 }
 
 /// The block of one test in throughput mode.
-pub fn group_block(request: &Request, kind: Kind, cell: Cell, figures: &Figures) -> String {
+pub fn group_block(request: &IozoneRequest, kind: IozoneTest, cell: IozoneStep, figures: &TestFigures) -> String {
     let who = children_of(kind, cell.children);
     let unit = request.unit.amount();
     let word = request.child_word();
     // Short names need another tab to reach the column of the others.
     let tabs = |short: bool| if short { "\t\t" } else { "\t" };
-    let (first, second) = (tabs(kind == Kind::Read), tabs(matches!(kind, Kind::Read | Kind::Fwrite | Kind::Fread)));
-    let Figures { children, parent, min, max, avg, min_xfer, each, wall_s, cpu_s } = figures;
+    let (first, second) = (
+        tabs(kind == IozoneTest::Read),
+        tabs(matches!(kind, IozoneTest::Read | IozoneTest::Fwrite | IozoneTest::Fread)),
+    );
+    let TestFigures { children, parent, min, max, avg, min_xfer, each, wall_s, cpu_s } = figures;
     let mut text = format!(
         "\n\tChildren see throughput for {who} {first}= {children:10.2} {unit}/sec\n\
          \tParent sees throughput for {who} {second}= {parent:10.2} {unit}/sec\n\
@@ -120,7 +123,7 @@ pub fn group_block(request: &Request, kind: Kind, cell: Cell, figures: &Figures)
     );
     if request.draft.cpu_use {
         // The first test has a capital letter there.
-        let word = if kind == Kind::Write { "Utilization" } else { "utilization" };
+        let word = if kind == IozoneTest::Write { "Utilization" } else { "utilization" };
         let percent = figures.cpu_percent();
         let _ = writeln!(
             text,
@@ -140,18 +143,18 @@ pub fn group_block(request: &Request, kind: Kind, cell: Cell, figures: &Figures)
 
 /// A row of the table, which grows as the tests end.
 #[derive(Debug, Default)]
-pub struct Row {
+pub struct TableRow {
     next: usize,
 }
 
-impl Row {
+impl TableRow {
     /// Begins a row: the text, and its state.
-    pub fn begin(cell: Cell) -> (String, Row) {
-        (format!("{:16}{:8}", cell.size_kb, cell.record_kb), Row::default())
+    pub fn begin(cell: IozoneStep) -> (String, TableRow) {
+        (format!("{:16}{:8}", cell.size_kb, cell.record_kb), TableRow::default())
     }
 
     /// The value of a test, with blanks for those left out before.
-    pub fn value(&mut self, kind: Kind, value: u64) -> String {
+    pub fn value(&mut self, kind: IozoneTest, value: u64) -> String {
         let column = kind.column().unwrap_or(self.next);
         let mut text = self.blanks(column);
         let _ = write!(text, "{value:width$}", width = WIDTHS[column]);
@@ -178,14 +181,14 @@ impl Row {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// What was measured, in order.
-    pub all: Vec<(Cell, Kind, Figures)>,
+    pub all: Vec<(IozoneStep, IozoneTest, TestFigures)>,
 }
 
 /// What stands behind the last result.
-pub fn tail(request: &Request, results: &Results) -> String {
+pub fn tail(request: &IozoneRequest, results: &Results) -> String {
     let reports = if request.draft.excel { reports(request, results) } else { Vec::new() };
     match request.mode {
-        Mode::Table { .. } => {
+        IozoneMode::Table { .. } => {
             let mut text = "\niozone test complete.\n".to_owned();
             if request.draft.excel {
                 text.push_str("Excel output is below:\n");
@@ -193,7 +196,7 @@ pub fn tail(request: &Request, results: &Results) -> String {
             }
             text
         }
-        Mode::Throughput { .. } => {
+        IozoneMode::Throughput { .. } => {
             let mut text = "\n\n".to_owned();
             if let Some(report) = reports.first() {
                 text.push('\n');
@@ -206,7 +209,7 @@ pub fn tail(request: &Request, results: &Results) -> String {
 
 /// One report for spreadsheets.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct SpreadsheetReport {
     /// Its first lines.
     pub titles: Vec<String>,
     /// Over the columns.
@@ -216,15 +219,15 @@ pub struct Report {
 }
 
 /// The reports: one a test for the table, one for all tests in throughput mode.
-pub fn reports(request: &Request, results: &Results) -> Vec<Report> {
+pub fn reports(request: &IozoneRequest, results: &Results) -> Vec<SpreadsheetReport> {
     match &request.mode {
-        Mode::Table { rows } => {
-            let speed = |figures: &Figures| figures.in_table(request.unit) as f64;
-            let report = |&kind: &Kind| table_report(results, rows, kind, kind.report(), &speed);
-            let mut all: Vec<Report> = request.kinds.iter().map(report).collect();
+        IozoneMode::Table { rows } => {
+            let speed = |figures: &TestFigures| figures.in_table(request.unit) as f64;
+            let report = |&kind: &IozoneTest| table_report(results, rows, kind, kind.report(), &speed);
+            let mut all: Vec<SpreadsheetReport> = request.kinds.iter().map(report).collect();
             if request.draft.cpu_use {
-                let cpu = |figures: &Figures| (figures.cpu_percent() * 100.0).round() / 100.0;
-                let of = |&kind: &Kind| {
+                let cpu = |figures: &TestFigures| (figures.cpu_percent() * 100.0).round() / 100.0;
+                let of = |&kind: &IozoneTest| {
                     let name = format!("{} CPU utilization", kind.report());
                     table_report(results, rows, kind, &name, &cpu)
                 };
@@ -232,14 +235,14 @@ pub fn reports(request: &Request, results: &Results) -> Vec<Report> {
             }
             all
         }
-        Mode::Throughput { children, record_kb, .. } => {
-            let value = |kind: Kind, count: &u32| {
+        IozoneMode::Throughput { children, record_kb, .. } => {
+            let value = |kind: IozoneTest, count: &u32| {
                 let found = results.all.iter().find(|(cell, k, _)| *k == kind && cell.children == *count);
                 found.map(|(_, _, figures)| figures.children)
             };
-            let row = |&kind: &Kind| (kind.excel().to_owned(), children.iter().map(|c| value(kind, c)).collect());
-            let unit = if request.unit == Unit::Ops { "ops" } else { "kBytes" };
-            vec![Report {
+            let row = |&kind: &IozoneTest| (kind.excel().to_owned(), children.iter().map(|c| value(kind, c)).collect());
+            let unit = if request.unit == FigureUnit::Ops { "ops" } else { "kBytes" };
+            vec![SpreadsheetReport {
                 titles: vec![
                     "Throughput report Y-axis is type of test X-axis is number of processes".to_owned(),
                     format!("Record size = {record_kb} kBytes "),
@@ -256,10 +259,10 @@ pub fn reports(request: &Request, results: &Results) -> Vec<Report> {
 fn table_report(
     results: &Results,
     rows: &[(u64, u64)],
-    kind: Kind,
+    kind: IozoneTest,
     name: &str,
-    of: &dyn Fn(&Figures) -> f64,
-) -> Report {
+    of: &dyn Fn(&TestFigures) -> f64,
+) -> SpreadsheetReport {
     let sorted = |mut all: Vec<u64>| {
         all.sort_unstable();
         all.dedup();
@@ -267,12 +270,12 @@ fn table_report(
     };
     let records = sorted(rows.iter().map(|row| row.1).collect());
     let value = |size: u64, record: u64| {
-        let at = |cell: &Cell| (cell.size_kb, cell.record_kb) == (size, record);
+        let at = |cell: &IozoneStep| (cell.size_kb, cell.record_kb) == (size, record);
         let found = results.all.iter().find(|(cell, k, _)| *k == kind && at(cell));
         found.map(|(_, _, figures)| of(figures))
     };
     let row = |size: u64| (size.to_string(), records.iter().map(|&record| value(size, record)).collect());
-    Report {
+    SpreadsheetReport {
         titles: vec![format!("{name} report")],
         heads: records.iter().map(u64::to_string).collect(),
         rows: sorted(rows.iter().map(|row| row.0).collect()).into_iter().map(row).collect(),
@@ -284,7 +287,7 @@ fn table_report(
 ///         "4"  "8"
 /// "64"   173944  180000
 /// ```
-fn report_text(report: &Report) -> String {
+fn report_text(report: &SpreadsheetReport) -> String {
     let mut text = String::from("\n");
     for title in &report.titles {
         let _ = writeln!(text, "\"{title}\"");
@@ -303,7 +306,7 @@ fn report_text(report: &Report) -> String {
     text
 }
 
-fn throughput_text(report: &Report) -> String {
+fn throughput_text(report: &SpreadsheetReport) -> String {
     let mut text = String::new();
     for title in &report.titles {
         let _ = writeln!(text, "\"{title}\"");

@@ -2,11 +2,11 @@
 
 mod modes;
 
-use super::argv::{self, Token};
-use super::error::{IozoneError, Place};
-use super::figures::Unit;
-use super::kind::Kind;
-use super::options::State;
+use super::argv::{self, IozoneToken};
+use super::error::{IozoneError, WordLocation};
+use super::figures::FigureUnit;
+use super::kind::IozoneTest;
+use super::options::IozoneOptionState;
 use hakaru_model::units::Nanos;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
@@ -28,23 +28,23 @@ const MOST_ROWS: usize = 10_000;
 
 /// A text that is printed instead of running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Page {
+pub(super) enum IozoneInfoText {
     Help,
     Version,
 }
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum IozoneAction {
     /// Print this.
     Print(String),
     /// Measure.
-    Run(Box<Request>),
+    Run(Box<IozoneRequest>),
 }
 
 /// How results are laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum IozoneMode {
     /// A table: size of file and of record of each row, in kB.
     Table {
         /// The rows, from the top.
@@ -65,24 +65,24 @@ pub enum Mode {
 
 /// A command line that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct IozoneRequest {
     /// Table or throughput.
-    pub mode: Mode,
+    pub mode: IozoneMode,
     /// Tests, in the order they run in.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<IozoneTest>,
     /// What figures are given in.
-    pub unit: Unit,
+    pub unit: FigureUnit,
     /// Lines about what was asked, in the order of the words.
     pub said: Vec<String>,
     /// What has no effect, for standard error.
     pub warnings: Vec<String>,
     /// All else.
-    pub(super) draft: Draft,
+    pub(super) draft: IozoneArgs,
 }
 
 /// What was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Draft {
+pub(super) struct IozoneArgs {
     pub(super) tests: Vec<u32>,
     pub(super) auto: bool,
     pub(super) all_records: bool,
@@ -122,13 +122,13 @@ pub(super) struct Draft {
     pub(super) micros: bool,
     pub(super) machine: bool,
     pub(super) cpu_use: bool,
-    pub(super) page: Option<Page>,
+    pub(super) page: Option<IozoneInfoText>,
     said: Vec<String>,
 }
 
-impl Default for Draft {
+impl Default for IozoneArgs {
     fn default() -> Self {
-        Draft {
+        IozoneArgs {
             tests: Vec::new(),
             auto: false,
             all_records: false,
@@ -176,14 +176,14 @@ impl Default for Draft {
 
 /// Which bound of auto mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum AutoBound {
     FileMin,
     FileMax,
     RecordMin,
     RecordMax,
 }
 
-impl Draft {
+impl IozoneArgs {
     /// A line for the head of the output.
     pub(super) fn say(&mut self, line: &str) {
         self.said.push(line.to_owned());
@@ -233,13 +233,13 @@ impl Draft {
         Ok(())
     }
 
-    pub(super) fn bound(&mut self, text: &[String], which: Bound) -> Result<(), String> {
+    pub(super) fn bound(&mut self, text: &[String], which: AutoBound) -> Result<(), String> {
         let kb = kilobytes(text)?;
         let (place, words) = match which {
-            Bound::FileMin => (&mut self.file_bounds.0, format!("Using minimum file size of {kb} kilobytes.")),
-            Bound::FileMax => (&mut self.file_bounds.1, format!("Using maximum file size of {kb} kilobytes.")),
-            Bound::RecordMin => (&mut self.record_bounds.0, format!("Using Minimum Record Size {kb} kB")),
-            Bound::RecordMax => (&mut self.record_bounds.1, format!("Using Maximum Record Size {kb} kB")),
+            AutoBound::FileMin => (&mut self.file_bounds.0, format!("Using minimum file size of {kb} kilobytes.")),
+            AutoBound::FileMax => (&mut self.file_bounds.1, format!("Using maximum file size of {kb} kilobytes.")),
+            AutoBound::RecordMin => (&mut self.record_bounds.0, format!("Using Minimum Record Size {kb} kB")),
+            AutoBound::RecordMax => (&mut self.record_bounds.1, format!("Using Maximum Record Size {kb} kB")),
         };
         *place = Some(kb);
         self.say(&words);
@@ -270,26 +270,26 @@ fn kilobytes(text: &[String]) -> Result<u64, String> {
 ///
 /// # Errors
 /// An [`IozoneError`] that names the option and its value, the cause and the cure, and where the word stands.
-pub fn parse(args: &[OsString]) -> Result<Action, IozoneError> {
+pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
     if args.is_empty() {
-        return Ok(Action::Print("iozone: help mode\n\n".to_owned() + &super::help::usage()));
+        return Ok(IozoneAction::Print("iozone: help mode\n\n".to_owned() + &super::help::usage()));
     }
     let (tokens, other) = argv::lex(args)?;
-    let mut draft = Draft::default();
+    let mut draft = IozoneArgs::default();
     let mut warnings = Vec::new();
     for token in &tokens {
         apply(token, &mut draft, &mut warnings)?;
     }
     match draft.page {
-        Some(Page::Help) => return Ok(Action::Print(super::help::usage())),
-        Some(Page::Version) => return Ok(Action::Print(super::help::version())),
+        Some(IozoneInfoText::Help) => return Ok(IozoneAction::Print(super::help::usage())),
+        Some(IozoneInfoText::Version) => return Ok(IozoneAction::Print(super::help::version())),
         None => {}
     }
     for word in other {
         warnings.push(format!("`{word}` belongs to no option and is passed over; -f FILE names the file of a test"));
     }
     let place = |name: &str| tokens.iter().rev().find(|token| token.opt.name == name).map(|token| token.at.clone());
-    Request::new(draft, warnings, &place).map(|request| Action::Run(Box::new(request)))
+    IozoneRequest::new(draft, warnings, &place).map(|request| IozoneAction::Run(Box::new(request)))
 }
 
 /// What a command line says of its I/O, whichever iozone ran it.
@@ -312,7 +312,7 @@ pub(crate) struct StatedOptions {
 /// Understands a command line of another iozone, without the program's name, as far as its options are known.
 pub(crate) fn stated(words: &[String]) -> StatedOptions {
     let (tokens, unknown) = argv::lex_known(words);
-    let mut draft = Draft::default();
+    let mut draft = IozoneArgs::default();
     for token in &tokens {
         // A value that is refused here was accepted there.
         let _ = token.opt.set.map(|set| set(&mut draft, &token.values));
@@ -328,15 +328,15 @@ pub(crate) fn stated(words: &[String]) -> StatedOptions {
     }
 }
 
-fn apply(token: &Token, draft: &mut Draft, warnings: &mut Vec<String>) -> Result<(), IozoneError> {
-    let Token { opt, values, at } = token;
+fn apply(token: &IozoneToken, draft: &mut IozoneArgs, warnings: &mut Vec<String>) -> Result<(), IozoneError> {
+    let IozoneToken { opt, values, at } = token;
     match opt.state {
-        State::Works => {}
-        State::Accepted(because) => {
+        IozoneOptionState::Works => {}
+        IozoneOptionState::Accepted(because) => {
             warnings.push(format!("-{} has no effect: {because}", opt.name));
             return Ok(());
         }
-        State::Refused { reason, instead } => {
+        IozoneOptionState::Refused { reason, instead } => {
             let message = format!("-{} is an option of iozone that cannot be used here: {reason}; {instead}", opt.name);
             return Err(IozoneError::at(message, at.clone()));
         }
@@ -346,8 +346,12 @@ fn apply(token: &Token, draft: &mut Draft, warnings: &mut Vec<String>) -> Result
     set(draft, values).map_err(bad)
 }
 
-impl Request {
-    fn new(draft: Draft, warnings: Vec<String>, place: &dyn Fn(&str) -> Option<Place>) -> Result<Request, IozoneError> {
+impl IozoneRequest {
+    fn new(
+        draft: IozoneArgs,
+        warnings: Vec<String>,
+        place: &dyn Fn(&str) -> Option<WordLocation>,
+    ) -> Result<IozoneRequest, IozoneError> {
         let wrong = |option: &str, message: &str| Err(IozoneError { message: message.to_owned(), at: place(option) });
         let throughput = !draft.groups.is_empty() || draft.fewest.is_some() || draft.most.is_some();
         if draft.ops && draft.micros {
@@ -370,11 +374,11 @@ impl Request {
         let mut warnings = warnings;
         warnings.extend(draft.ignored(throughput));
         let unit = match (draft.ops, draft.micros) {
-            (true, _) => Unit::Ops,
-            (_, true) => Unit::Micros,
-            _ => Unit::KiloBytes,
+            (true, _) => FigureUnit::Ops,
+            (_, true) => FigureUnit::Micros,
+            _ => FigureUnit::KiloBytes,
         };
-        Ok(Request { mode, kinds, unit, said: draft.said.clone(), warnings, draft })
+        Ok(IozoneRequest { mode, kinds, unit, said: draft.said.clone(), warnings, draft })
     }
 
     /// Whether files stay when all is done.

@@ -1,9 +1,9 @@
 //! The dialect as a whole: command lines to plans, records to columns.
 
-use super::output::{self, HeadView, Results, Row};
+use super::output::{self, HeadView, Results, TableRow};
 use super::*;
 use hakaru_model::facts::{TargetFacts, TargetKind};
-use hakaru_model::job::rules::{Course, ExitScope};
+use hakaru_model::job::rules::{ExitScope, TraversalOrder};
 use hakaru_model::job::{IoEngine, Job, Op, SizeSpec, Target};
 use hakaru_model::plan::{Facts, Plan, PlanError};
 use hakaru_model::record::{PhaseRecord, WorkerRecord};
@@ -12,13 +12,13 @@ use proptest::prelude::*;
 use std::ffi::OsString;
 use std::path::Path;
 
-fn parsed(line: &str) -> Result<Action, IozoneError> {
+fn parsed(line: &str) -> Result<IozoneAction, IozoneError> {
     parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
 }
 
-fn request(line: &str) -> Request {
+fn request(line: &str) -> IozoneRequest {
     match parsed(line) {
-        Ok(Action::Run(request)) => *request,
+        Ok(IozoneAction::Run(request)) => *request,
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -28,7 +28,7 @@ fn error(line: &str) -> String {
 }
 
 /// Jobs of the first row or group, by test.
-fn jobs(line: &str) -> Vec<(Kind, Vec<Job>)> {
+fn jobs(line: &str) -> Vec<(IozoneTest, Vec<Job>)> {
     let request = request(line);
     let scenario = request.scenario(request.cells()[0], 4);
     request.kinds.iter().copied().zip(scenario.phases.into_iter().map(|phase| phase.jobs)).collect()
@@ -46,7 +46,7 @@ fn absent(path: &Path) -> TargetFacts {
     }
 }
 
-fn facts(request: &Request, change: impl Fn(&mut TargetFacts)) -> Facts {
+fn facts(request: &IozoneRequest, change: impl Fn(&mut TargetFacts)) -> Facts {
     let paths = request.cells().into_iter().flat_map(|cell| request.scenario(cell, 4).paths());
     let look = |path: std::path::PathBuf| {
         let mut facts = absent(&path);
@@ -60,8 +60,8 @@ fn facts(request: &Request, change: impl Fn(&mut TargetFacts)) -> Facts {
 fn the_published_command_means_four_files_of_256_mib() {
     let line = "-T -t 4 -s 256m -r 4k -I -i0 -i1 -i2";
     let request = request(line);
-    assert_eq!(request.cells(), [Cell { children: 4, size_kb: 262_144, record_kb: 4 }]);
-    use Kind::*;
+    assert_eq!(request.cells(), [IozoneStep { children: 4, size_kb: 262_144, record_kb: 4 }]);
+    use IozoneTest::*;
     assert_eq!(request.kinds, [Write, Rewrite, Read, Reread, RandomRead, RandomWrite]);
     for (kind, jobs) in jobs(line) {
         let [job] = &jobs[..] else { panic!("one job with clones") };
@@ -80,8 +80,8 @@ fn the_published_command_means_four_files_of_256_mib() {
 fn each_test_is_expressed_by_a_job() {
     let of = |line: &str| jobs(line).pop().unwrap().1.remove(0);
     let row = "-s 1m -r 64k -i 0 -i";
-    assert_eq!(of(&format!("{row} 3")).rules.course, Course::Backward);
-    assert_eq!(of(&format!("{row} 5 -j 5")).rules.course, Course::Interleaved { step: Bytes(5 << 16) });
+    assert_eq!(of(&format!("{row} 3")).rules.course, TraversalOrder::Backward);
+    assert_eq!(of(&format!("{row} 5 -j 5")).rules.course, TraversalOrder::Interleaved { step: Bytes(5 << 16) });
     let spot = of(&format!("{row} 4"));
     let sizes = [spot.extent.size, spot.extent.io_size];
     assert_eq!(sizes, [Bytes(1 << 16), Bytes(1 << 20)].map(|size| Some(SizeSpec::Bytes(size))));
@@ -199,13 +199,13 @@ fn whole(line: &str) -> String {
     let mut text = output::head(&request, &view);
     let mut results = Results::default();
     for (nth, cell) in request.cells().into_iter().enumerate() {
-        let table = matches!(request.mode, Mode::Table { .. });
-        let (begin, mut row) = Row::begin(cell);
+        let table = matches!(request.mode, IozoneMode::Table { .. });
+        let (begin, mut row) = TableRow::begin(cell);
         text += &if table { begin } else { output::group_head(&request, cell) };
         for (place, &kind) in request.kinds.iter().enumerate() {
             let share = |child: u64| (cell.size_kb - child * cell.record_kb, 1000 + 100 * place as u64 + nth as u64);
             let workers: Vec<(u64, u64)> = (0..u64::from(cell.children)).map(share).collect();
-            let figures = Figures::of(&phase(&workers, 4000), cell.record_kb, request.unit, request.delay());
+            let figures = TestFigures::of(&phase(&workers, 4000), cell.record_kb, request.unit, request.delay());
             text += &match table {
                 true => row.value(kind, figures.in_table(request.unit)),
                 false => output::group_block(&request, kind, cell, &figures),
@@ -262,28 +262,32 @@ fn the_table_to_the_column() {
 /// Rows as iozone 3.49 printed them, found in public repositories with their blanks at the end.
 #[test]
 fn rows_are_those_that_iozone_prints() {
-    let row = |size_kb, record_kb, values: &[(Kind, u64)]| {
-        let (mut text, mut row) = Row::begin(Cell { children: 1, size_kb, record_kb });
+    let row = |size_kb, record_kb, values: &[(IozoneTest, u64)]| {
+        let (mut text, mut row) = TableRow::begin(IozoneStep { children: 1, size_kb, record_kb });
         values.iter().for_each(|&(kind, value)| text += &row.value(kind, value));
         text + &row.end()
     };
     let blanks = " ".repeat(64);
-    let all: Vec<Kind> = Kind::all().collect();
+    let all: Vec<IozoneTest> = IozoneTest::all().collect();
     let values = [1_196_302, 1_346_933, 3_014_114, 3_743_865, 3_303_309, 1_642_308];
-    let first_six: Vec<(Kind, u64)> = all.iter().copied().zip(values).collect();
+    let first_six: Vec<(IozoneTest, u64)> = all.iter().copied().zip(values).collect();
     assert_eq!(
         row(4096, 4, &first_six),
         format!("            4096       4  1196302  1346933  3014114  3743865  3303309  1642308{blanks}\n")
     );
-    let left_out =
-        [(Kind::Write, 360_823), (Kind::Rewrite, 362_512), (Kind::RandomRead, 378_122), (Kind::RandomWrite, 364_339)];
+    let left_out = [
+        (IozoneTest::Write, 360_823),
+        (IozoneTest::Rewrite, 362_512),
+        (IozoneTest::RandomRead, 378_122),
+        (IozoneTest::RandomWrite, 364_339),
+    ];
     assert_eq!(
         row(102_400, 1024, &left_out),
         format!("          102400    1024   360823   362512                     378122   364339{blanks}\n")
     );
     let values =
         [55907, 68813, 43361, 42502, 34044, 64746, 33578, 61774, 30137, 235_263, 233_180, 3_905_668, 3_824_589];
-    let full: Vec<(Kind, u64)> = all.into_iter().zip(values).collect();
+    let full: Vec<(IozoneTest, u64)> = all.into_iter().zip(values).collect();
     assert_eq!(
         row(16384, 4, &full).trim_end(),
         "           16384       4    55907    68813    43361    42502    34044    64746    33578     61774     30137   \
@@ -319,9 +323,9 @@ fn help_lists_every_option_that_works() {
     assert!(man_page().starts_with(".TH IOZONE 1"));
     assert!(compatibility_markdown().contains("| `-U mount point` | refused |"));
     for line in ["-h", "-v", "--help", "-ah"] {
-        assert!(matches!(parsed(line), Ok(Action::Print(_))), "{line}");
+        assert!(matches!(parsed(line), Ok(IozoneAction::Print(_))), "{line}");
     }
-    assert!(matches!(parsed(""), Ok(Action::Print(text)) if text.contains("Usage")));
+    assert!(matches!(parsed(""), Ok(IozoneAction::Print(text)) if text.contains("Usage")));
 }
 
 #[test]
@@ -349,7 +353,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn no_command_line_makes_us_panic(words in prop::collection::vec(word(), 0..12)) {
-        let Ok(Action::Run(request)) = parse(&words.into_iter().map(OsString::from).collect::<Vec<_>>()) else {
+        let Ok(IozoneAction::Run(request)) = parse(&words.into_iter().map(OsString::from).collect::<Vec<_>>()) else {
             return Ok(());
         };
         for cell in request.cells().into_iter().take(4) {
@@ -381,7 +385,7 @@ fn word() -> impl Strategy<Value = String> {
 fn the_parent_sees_its_own_time() {
     let request = request("-t 4 -s 4m -r 4k -i 0 -d 300000");
     let workers = [(4096, 100); 4];
-    let of = |delay| Figures::of(&phase(&workers, 100), 4, request.unit, delay);
+    let of = |delay| TestFigures::of(&phase(&workers, 100), 4, request.unit, delay);
     let (together, apart) = (of(hakaru_model::units::Nanos(0)), of(request.delay()));
     assert_eq!(apart.children, together.children);
     // 16 MiB in a tenth of a second, and in one second.
@@ -402,7 +406,7 @@ fn processor_use_stands_behind_each_block() {
     assert_eq!(text.matches(line).count(), 4, "{text}");
     let table = whole("-a -s 64k -r 4k -i 0 -R -+u");
     assert!(table.contains("\"Writer report\"") && table.contains("\"Writer CPU utilization report\""), "{table}");
-    let found = crate::import::import(&[crate::import::Source { name: "x", text: &text }]);
+    let found = crate::import::import(&[crate::import::SourceText { name: "x", text: &text }]);
     let run = &found.runs[0].run;
     assert_eq!(run.unread, []);
     assert!(run.reported.blocks[0].get("wall").is_some(), "{:?}", run.reported.blocks[0]);

@@ -4,7 +4,7 @@
 
 use hakaru_dialects::fio::{JobExtras, UnifiedReporting};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Target};
-use hakaru_model::units::{Bytes, Quantile, SizeRules, parse_size};
+use hakaru_model::units::{Bytes, Quantile, SizeSuffixes, parse_size};
 
 /// A command line, understood.
 pub struct Command {
@@ -81,7 +81,7 @@ fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
 }
 
 fn size(text: &str) -> Bytes {
-    parse_size(text, SizeRules::Fio1024).unwrap()
+    parse_size(text, SizeSuffixes::Fio1024).unwrap()
 }
 
 fn access(rw: &str) -> Access {

@@ -202,7 +202,9 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
     // Shares of processor time are of the time of all workers.
     let job_runtime = Nanos::from_millis(deal(numbers.job_runtime_ms, parts, index));
     let cpu = |percent: f64| Nanos((percent * job_runtime.0 as f64 / 100.0).round() as u64);
-    let calls = |shares: &[f64; 7]| if shares.iter().sum::<f64>() > 0.0 { 1_000_000 } else { 0 };
+    let calls = |shares: &[f64; 7]| {
+        if shares.iter().sum::<f64>() > 0.0 { 1_000_000 } else { 0 }
+    };
     let mut errors = ErrorRecord { total: numbers.total_errors, first: Vec::new() };
     if numbers.errno != 0 {
         errors.first.push(IoError {

@@ -6,7 +6,7 @@
 use super::files::{close_all, sync_file};
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,15 +14,15 @@ use rustix::fs::FallocateFlags;
 
 /// What is done to the space of a file.
 pub(crate) trait Space: std::fmt::Debug {
-    fn change(&self, file: BorrowedFd<'_>, request: &Request) -> Result<(), Errno>;
+    fn change(&self, file: BorrowedFd<'_>, request: &IoRequest) -> Result<(), Errno>;
 }
 
 /// `fallocate`.
 #[derive(Debug)]
-pub(crate) struct Reserve;
+pub(crate) struct FallocateCall;
 
-impl Space for Reserve {
-    fn change(&self, file: BorrowedFd<'_>, request: &Request) -> Result<(), Errno> {
+impl Space for FallocateCall {
+    fn change(&self, file: BorrowedFd<'_>, request: &IoRequest) -> Result<(), Errno> {
         let flags = match request.op {
             Op::Read => FallocateFlags::KEEP_SIZE,
             Op::Write => FallocateFlags::empty(),
@@ -62,7 +62,7 @@ impl<S: Space> Backend for SpaceBackend<S> {
     }
 
     #[inline]
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         self.space.change(self.files[request.region as usize].as_fd(), request)?;
         Ok(request.len)
     }

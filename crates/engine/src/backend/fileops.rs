@@ -4,7 +4,7 @@
 
 use super::{Backend, SyncKind};
 use hakaru_model::job::StatCall;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
@@ -112,7 +112,7 @@ impl<K: NameCall> Backend for NameBackend<K> {
     }
 
     #[inline]
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         self.call.call(&self.paths[request.region as usize])?;
         Ok(request.len)
     }

@@ -1,9 +1,9 @@
 //! The synchronous engines on files: `sync`, `psync`, `pvsync`, `pvsync2`.
 
-use super::{Backend, Landing, SyncKind};
+use super::{Backend, CompletionSink, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -183,8 +183,8 @@ impl<K: Call> Backend for FileBackend<K> {
 
     // Inlined whole: saving and restoring registers would be a tenth of what is done besides the system call.
     #[inline(always)]
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
-        let Request { op, region, offset, len } = *request;
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+        let IoRequest { op, region, offset, len } = *request;
         let fd = self.files[region as usize].as_fd();
         if op == Op::Trim {
             return trim(fd, offset, len);
@@ -203,7 +203,7 @@ impl<K: Call> Backend for FileBackend<K> {
         Ok(moved as u32)
     }
 
-    fn prepare(&mut self, _: u32, _: &Request) {}
+    fn prepare(&mut self, _: u32, _: &IoRequest) {}
 
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
         Ok(0)
@@ -213,7 +213,7 @@ impl<K: Call> Backend for FileBackend<K> {
         None
     }
 
-    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl Landing) -> Result<usize, Errno> {
+    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl CompletionSink) -> Result<usize, Errno> {
         Ok(0)
     }
 

@@ -2,7 +2,7 @@
 
 use super::falloc::Space;
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use rustix::fd::BorrowedFd;
 
@@ -11,7 +11,7 @@ use rustix::fd::BorrowedFd;
 pub(crate) struct Truncate;
 
 impl Space for Truncate {
-    fn change(&self, file: BorrowedFd<'_>, request: &Request) -> Result<(), Errno> {
+    fn change(&self, file: BorrowedFd<'_>, request: &IoRequest) -> Result<(), Errno> {
         match request.op {
             Op::Write => rustix::fs::ftruncate(file, request.offset),
             Op::Read | Op::Trim => Err(Errno::INVAL),

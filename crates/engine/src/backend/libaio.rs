@@ -1,9 +1,9 @@
 //! The `libaio` engine: kernel asynchronous I/O.
 
 use super::files::{close_all, replace, sync_file};
-use super::{Backend, Landing, SyncKind};
+use super::{Backend, CompletionSink, SyncKind};
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::aio::AioQueue;
 use rustix::fd::OwnedFd;
@@ -45,13 +45,13 @@ impl Backend for AioBackend {
         self.queue.buffers()
     }
 
-    fn transfer(&mut self, _: &Request) -> Result<u32, Errno> {
+    fn transfer(&mut self, _: &IoRequest) -> Result<u32, Errno> {
         Err(Errno::NOSYS)
     }
 
     #[inline(always)]
-    fn prepare(&mut self, slot: u32, request: &Request) {
-        let Request { op, region, offset, len } = *request;
+    fn prepare(&mut self, slot: u32, request: &IoRequest) {
+        let IoRequest { op, region, offset, len } = *request;
         let file = &self.files[region as usize];
         match op {
             Op::Read | Op::Write => self.queue.prepare(slot, file, op == Op::Write, offset, len),
@@ -78,7 +78,7 @@ impl Backend for AioBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        done: &mut impl Landing,
+        done: &mut impl CompletionSink,
     ) -> Result<usize, Errno> {
         let early = self.done.len();
         for (slot, result) in self.done.drain(..) {

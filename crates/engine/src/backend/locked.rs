@@ -7,7 +7,7 @@ use super::offload::Submitter;
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::job::rules::FileLock;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use rustix::fd::OwnedFd;
 use std::sync::{PoisonError, RwLock};
@@ -50,8 +50,10 @@ impl Backend for LockedBackend<'_> {
         self.engine.whole_buffer()
     }
 
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
-        let Some(lock) = self.locks.get(request.region as usize) else { return self.engine.perform(request) };
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+        let Some(lock) = self.locks.get(request.region as usize) else {
+            return self.engine.perform(request);
+        };
         match (self.how, request.op) {
             (FileLock::ReadWrite, Op::Read) => {
                 let _held = lock.read().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +98,7 @@ mod tests {
             &mut self.buffer
         }
 
-        fn perform(&mut self, request: &Request) -> Result<u32, Errno> {
+        fn perform(&mut self, request: &IoRequest) -> Result<u32, Errno> {
             let now = self.now.fetch_add(1, SeqCst) + 1;
             self.most.fetch_max(now, SeqCst);
             std::thread::sleep(std::time::Duration::from_millis(2));
@@ -117,7 +119,7 @@ mod tests {
                 let engine = Counting { now: Arc::clone(&now), most: Arc::clone(&most), buffer: [0; 8] };
                 let mut backend = LockedBackend::new(Box::new(engine), Vec::new(), vec![&lock], how);
                 scope.spawn(move || {
-                    let request = Request { op, region: 0, offset: 0, len: 8 };
+                    let request = IoRequest { op, region: 0, offset: 0, len: 8 };
                     (0..5).for_each(|_| assert_eq!(backend.transfer(&request), Ok(8)));
                 });
             }

@@ -5,10 +5,10 @@
 
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
-use hakaru_model::stream::{Region, Request};
+use hakaru_model::stream::{IoRequest, Region};
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
-use hakaru_sys::mapping::Mapping;
+use hakaru_sys::mapping::FileMapping;
 use rustix::fd::OwnedFd;
 
 /// Bytes mapped at a time where the addresses of the process do not suffice for a whole region.
@@ -17,7 +17,7 @@ const WINDOW: u64 = 256 << 20;
 /// The mapped part of one file.
 #[derive(Debug)]
 struct Mapped {
-    mapping: Mapping,
+    mapping: FileMapping,
     region: Region,
     /// Whether the region is mapped piece by piece, so that what was stored before may be in pieces no longer mapped.
     in_pieces: bool,
@@ -25,7 +25,7 @@ struct Mapped {
 
 impl Mapped {
     fn new(file: OwnedFd, region: Region, writes: bool, random: bool) -> Result<Mapped, Errno> {
-        let mut mapping = Mapping::of(file, writes, random);
+        let mut mapping = FileMapping::of(file, writes, random);
         let in_pieces = match mapping.move_to(region.offset, region.len) {
             Err(Errno::NOMEM | Errno::OVERFLOW) => true,
             answer => {
@@ -95,8 +95,8 @@ impl Backend for MmapBackend {
     }
 
     #[inline]
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
-        let Request { op, region, offset, len } = *request;
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+        let IoRequest { op, region, offset, len } = *request;
         let mapped = &mut self.files[region as usize];
         if op == Op::Trim {
             hakaru_sys::file::discard(mapped.mapping.file(), offset, u64::from(len))?;
@@ -141,7 +141,7 @@ mod tests {
         backend.files[0].in_pieces = true;
         backend.files[0].mapping.move_to(4096, 4096).unwrap();
         for offset in [4096, len - 4096, 4096] {
-            let request = |op| Request { op, region: 0, offset, len: 4096 };
+            let request = |op| IoRequest { op, region: 0, offset, len: 4096 };
             backend.buffer(0, 4096).fill(7);
             assert_eq!(backend.transfer(&request(Op::Write)), Ok(4096));
             backend.buffer(0, 4096).fill(0);

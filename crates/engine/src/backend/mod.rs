@@ -1,6 +1,5 @@
 //! How I/O reaches the storage: one trait, one file for each family of system calls.
 
-mod crew;
 pub(crate) mod falloc;
 pub(crate) mod fileops;
 pub(crate) mod files;
@@ -13,11 +12,12 @@ pub(crate) mod offload;
 pub(crate) mod posixaio;
 pub(crate) mod splice;
 pub(crate) mod stdio;
+mod thread_pool;
 pub(crate) mod uring;
 pub(crate) mod vsync;
 
 use hakaru_model::measured::EngineUse;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::file::RangeCall;
 use rustix::fd::OwnedFd;
@@ -38,12 +38,12 @@ pub(crate) enum SyncKind {
 ///
 /// A trait rather than a closure, because a method can be compiled into each loop that calls it: what is done here is done
 /// at every I/O.
-pub(crate) trait Landing {
+pub(crate) trait CompletionSink {
     /// The I/O of a slot is done: it moved so many bytes, or failed.
     fn landed(&mut self, slot: u32, result: Result<u32, Errno>);
 }
 
-impl<F: FnMut(u32, Result<u32, Errno>)> Landing for F {
+impl<F: FnMut(u32, Result<u32, Errno>)> CompletionSink for F {
     #[inline(always)]
     fn landed(&mut self, slot: u32, result: Result<u32, Errno>) {
         self(slot, result);
@@ -82,12 +82,12 @@ pub(crate) trait Backend {
     fn buffers(&mut self) -> &mut [u8];
 
     /// Does one I/O from slot 0 and returns the bytes moved.
-    fn transfer(&mut self, _request: &Request) -> Result<u32, Errno> {
+    fn transfer(&mut self, _request: &IoRequest) -> Result<u32, Errno> {
         Err(Errno::NOSYS)
     }
 
     /// Makes an I/O ready in a free slot.
-    fn prepare(&mut self, _slot: u32, _request: &Request) {}
+    fn prepare(&mut self, _slot: u32, _request: &IoRequest) {}
 
     /// Hands over what is ready; waits for `wait_for` completions where [`Backend::SUBMIT_WAITS`]. Returns how many
     /// were taken, or the error of the first one that cannot be.
@@ -106,7 +106,7 @@ pub(crate) trait Backend {
         _min: usize,
         _max: usize,
         _timeout: Option<Duration>,
-        _done: &mut impl Landing,
+        _done: &mut impl CompletionSink,
     ) -> Result<usize, Errno> {
         Ok(0)
     }

@@ -1,7 +1,7 @@
 //! The `null` engine: does nothing, so that what remains is our own cost.
 
-use super::{Backend, Landing, SyncKind};
-use hakaru_model::stream::Request;
+use super::{Backend, CompletionSink, SyncKind};
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::OwnedFd;
@@ -40,11 +40,11 @@ impl Backend for NullBackend {
     }
 
     #[inline]
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         Ok(std::hint::black_box(request.len))
     }
 
-    fn prepare(&mut self, _: u32, _: &Request) {}
+    fn prepare(&mut self, _: u32, _: &IoRequest) {}
 
     fn submit(&mut self, _: usize) -> Result<usize, Errno> {
         Ok(0)
@@ -54,7 +54,7 @@ impl Backend for NullBackend {
         None
     }
 
-    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl Landing) -> Result<usize, Errno> {
+    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut impl CompletionSink) -> Result<usize, Errno> {
         Ok(0)
     }
 
@@ -103,7 +103,7 @@ impl Backend for NullQueue {
     }
 
     #[inline]
-    fn prepare(&mut self, slot: u32, request: &Request) {
+    fn prepare(&mut self, slot: u32, request: &IoRequest) {
         self.prepared = Some((slot, request.len));
     }
 
@@ -115,8 +115,16 @@ impl Backend for NullQueue {
     }
 
     #[inline]
-    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, done: &mut impl Landing) -> Result<usize, Errno> {
-        let Some((slot, len)) = self.done.take() else { return Ok(0) };
+    fn reap(
+        &mut self,
+        _: usize,
+        _: usize,
+        _: Option<Duration>,
+        done: &mut impl CompletionSink,
+    ) -> Result<usize, Errno> {
+        let Some((slot, len)) = self.done.take() else {
+            return Ok(0);
+        };
         done.landed(slot, Ok(len));
         Ok(1)
     }

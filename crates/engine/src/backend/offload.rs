@@ -3,10 +3,10 @@
 //! The worker only says what is to be done, and so keeps to its schedule however slow the device is: what waits in the
 //! queue counts as latency. Waking a thread costs microseconds; beside that the call by a table is nothing.
 
-use super::crew::{Crew, Terms};
 use super::files::{close_all, sync_file};
-use super::{Backend, Landing, SyncKind};
-use hakaru_model::stream::Request;
+use super::thread_pool::{PoolConfig, ThreadPool};
+use super::{Backend, CompletionSink, SyncKind};
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
@@ -22,26 +22,26 @@ pub(crate) trait Submitter: Send {
     /// All of it.
     fn whole_buffer(&mut self) -> &mut [u8];
     /// Does an I/O, and waits for it.
-    fn perform(&mut self, request: &Request) -> Result<u32, Errno>;
+    fn perform(&mut self, request: &IoRequest) -> Result<u32, Errno>;
     /// Closes its files.
     fn close(&mut self) -> Result<(), Errno>;
 }
 
 /// Any backend, used for one I/O at a time.
 #[derive(Debug)]
-pub(crate) struct Alone<B> {
+pub(crate) struct BlockingIo<B> {
     backend: B,
     /// Why its queue is of no use any more.
     broken: Option<Errno>,
 }
 
-impl<B: Backend> Alone<B> {
-    pub(crate) fn new(backend: B) -> Alone<B> {
-        Alone { backend, broken: None }
+impl<B: Backend> BlockingIo<B> {
+    pub(crate) fn new(backend: B) -> BlockingIo<B> {
+        BlockingIo { backend, broken: None }
     }
 
     /// Puts an I/O into a queue of one, and takes it out again.
-    fn through_queue(&mut self, request: &Request) -> Result<u32, Errno> {
+    fn through_queue(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         if let Some(errno) = self.broken {
             return Err(errno);
         }
@@ -70,7 +70,7 @@ impl<B: Backend> Alone<B> {
     }
 }
 
-impl<B: Backend + Send> Submitter for Alone<B> {
+impl<B: Backend + Send> Submitter for BlockingIo<B> {
     fn buffer(&mut self, len: usize) -> &mut [u8] {
         self.backend.buffer(0, len)
     }
@@ -83,7 +83,7 @@ impl<B: Backend + Send> Submitter for Alone<B> {
         self.backend.buffers()
     }
 
-    fn perform(&mut self, request: &Request) -> Result<u32, Errno> {
+    fn perform(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         if B::QUEUED { self.through_queue(request) } else { self.backend.transfer(request) }
     }
 
@@ -95,7 +95,7 @@ impl<B: Backend + Send> Submitter for Alone<B> {
 /// A queue of threads, each with the engine of the I/O it is at.
 #[derive(Debug)]
 pub(crate) struct OffloadBackend {
-    crew: Crew<Box<dyn Submitter>>,
+    crew: ThreadPool<Box<dyn Submitter>>,
     /// For flushes, which the worker does itself.
     files: Vec<OwnedFd>,
 }
@@ -106,9 +106,9 @@ impl OffloadBackend {
     /// # Errors
     /// EAGAIN when there are too many threads.
     pub(crate) fn new(files: Vec<OwnedFd>, submitters: Vec<Box<dyn Submitter>>) -> Result<OffloadBackend, Errno> {
-        let terms = Terms { name: "submitter", threads: submitters.len(), ordered_regions: 0 };
-        let perform = |request: &Request, submitter: &mut Box<dyn Submitter>| submitter.perform(request);
-        Ok(OffloadBackend { crew: Crew::new(terms, submitters, perform)?, files })
+        let terms = PoolConfig { name: "submitter", threads: submitters.len(), ordered_regions: 0 };
+        let perform = |request: &IoRequest, submitter: &mut Box<dyn Submitter>| submitter.perform(request);
+        Ok(OffloadBackend { crew: ThreadPool::new(terms, submitters, perform)?, files })
     }
 }
 
@@ -129,7 +129,7 @@ impl Backend for OffloadBackend {
         &mut []
     }
 
-    fn prepare(&mut self, slot: u32, request: &Request) {
+    fn prepare(&mut self, slot: u32, request: &IoRequest) {
         self.crew.prepare(slot, request);
     }
 
@@ -142,7 +142,7 @@ impl Backend for OffloadBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        done: &mut impl Landing,
+        done: &mut impl CompletionSink,
     ) -> Result<usize, Errno> {
         Ok(self.crew.reap(min, max, timeout, done))
     }

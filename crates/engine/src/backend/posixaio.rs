@@ -3,11 +3,11 @@
 //! The C library does `aio_read` and `aio_write` the same way, and like there the I/Os of one file are done one after
 //! another, in their order: a deeper queue pays with several files only.
 
-use super::crew::{Crew, Terms};
 use super::files::{close_all, sync_file};
-use super::{Backend, Landing, SyncKind};
+use super::thread_pool::{PoolConfig, ThreadPool};
+use super::{Backend, CompletionSink, SyncKind};
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::OwnedFd;
@@ -20,7 +20,7 @@ const THREADS: usize = 20;
 /// A queue that threads work on.
 #[derive(Debug)]
 pub(crate) struct PosixaioBackend {
-    crew: Crew<Slots>,
+    crew: ThreadPool<Slots>,
     /// The threads have it too.
     files: Arc<Vec<OwnedFd>>,
 }
@@ -32,10 +32,10 @@ impl PosixaioBackend {
     /// ENOMEM when there is not enough memory, EAGAIN when there are too many threads.
     pub(crate) fn new(files: Vec<OwnedFd>, buffers: Vec<Slots>) -> Result<PosixaioBackend, Errno> {
         let threads = buffers.len().min(files.len()).clamp(1, THREADS);
-        let terms = Terms { name: "posixaio", threads, ordered_regions: files.len() };
+        let terms = PoolConfig { name: "posixaio", threads, ordered_regions: files.len() };
         let files = Arc::new(files);
         let theirs = Arc::clone(&files);
-        let perform = move |request: &Request, buffer: &mut Slots| {
+        let perform = move |request: &IoRequest, buffer: &mut Slots| {
             let file = theirs.get(request.region as usize).ok_or(Errno::BADF)?;
             let memory = buffer.get_mut(0, request.len as usize);
             let moved = match request.op {
@@ -44,7 +44,7 @@ impl PosixaioBackend {
             };
             moved.map(|moved| moved as u32)
         };
-        Ok(PosixaioBackend { crew: Crew::new(terms, buffers, perform)?, files })
+        Ok(PosixaioBackend { crew: ThreadPool::new(terms, buffers, perform)?, files })
     }
 }
 
@@ -67,7 +67,7 @@ impl Backend for PosixaioBackend {
         &mut []
     }
 
-    fn prepare(&mut self, slot: u32, request: &Request) {
+    fn prepare(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Trim {
             // The C library has no asynchronous discard: it is done at once, as a queue of one.
             let file = &self.files[request.region as usize];
@@ -86,7 +86,7 @@ impl Backend for PosixaioBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        done: &mut impl Landing,
+        done: &mut impl CompletionSink,
     ) -> Result<usize, Errno> {
         Ok(self.crew.reap(min, max, timeout, done))
     }
@@ -128,7 +128,7 @@ mod tests {
                 let offset = u64::from(slot / 6) * 4096;
                 let op = if slot / 3 % 2 == 0 { Op::Write } else { Op::Read };
                 backend.buffer(slot, 4096).fill(round * 2 + u8::from(op == Op::Read));
-                backend.prepare(slot, &Request { op, region: slot % 3, offset, len: 4096 });
+                backend.prepare(slot, &IoRequest { op, region: slot % 3, offset, len: 4096 });
             }
             assert_eq!(backend.submit(0), Ok(12));
             let mut seen = Vec::new();
@@ -150,7 +150,7 @@ mod tests {
         let mut backend = backend(1, 4);
         assert_eq!(backend.reap(1, 4, Some(Duration::from_millis(1)), &mut |_: u32, _: Result<u32, Errno>| ()), Ok(0));
         for slot in 0..4 {
-            backend.prepare(slot, &Request { op: Op::Write, region: 0, offset: 0, len: 4096 });
+            backend.prepare(slot, &IoRequest { op: Op::Write, region: 0, offset: 0, len: 4096 });
         }
         backend.submit(0).unwrap();
         drop(backend);

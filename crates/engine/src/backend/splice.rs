@@ -3,7 +3,7 @@
 use super::files::{close_all, replace, sync_file};
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use hakaru_sys::pipe::SplicePipe;
@@ -42,8 +42,8 @@ impl Backend for SpliceBackend {
         self.slots.all_mut()
     }
 
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
-        let Request { op, region, offset, len } = *request;
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
+        let IoRequest { op, region, offset, len } = *request;
         let file = &self.files[region as usize];
         let buffer = self.slots.get_mut(0, len as usize);
         let moved = match op {

@@ -5,7 +5,7 @@
 
 use super::{Backend, SyncKind};
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
 use rustix::fd::OwnedFd;
@@ -78,8 +78,8 @@ impl StdioBackend {
         StdioBackend { files: files.into_iter().map(|file| Stream::new(file, writes)).collect(), slots, at }
     }
 
-    fn go(&mut self, request: &Request) -> io::Result<usize> {
-        let Request { op, region, offset, len } = *request;
+    fn go(&mut self, request: &IoRequest) -> io::Result<usize> {
+        let IoRequest { op, region, offset, len } = *request;
         let (stream, at) = (&mut self.files[region as usize], &mut self.at[region as usize]);
         let buffer = self.slots.get_mut(0, len as usize);
         if let (Stream::Writes(writer), Op::Read) = (&mut *stream, op) {
@@ -132,7 +132,7 @@ impl Backend for StdioBackend {
     }
 
     #[inline]
-    fn transfer(&mut self, request: &Request) -> Result<u32, Errno> {
+    fn transfer(&mut self, request: &IoRequest) -> Result<u32, Errno> {
         if request.op == Op::Trim {
             let file = self.files[request.region as usize].file();
             return hakaru_sys::file::discard(file, request.offset, request.len.into()).map(|()| request.len);
@@ -172,7 +172,7 @@ mod tests {
     fn small_writes_are_gathered_and_none_is_lost() {
         let file = tempfile::tempfile().unwrap();
         let mut stream = backend(&file, true);
-        let write = |offset, len| Request { op: Op::Write, region: 0, offset, len };
+        let write = |offset, len| IoRequest { op: Op::Write, region: 0, offset, len };
         stream.buffers().fill(7);
         for piece in 0..10 {
             assert_eq!(stream.transfer(&write(piece * 100, 100)), Ok(100));
@@ -192,7 +192,7 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(&(0..=255).cycle().take(10_000).collect::<Vec<u8>>(), 0).unwrap();
         let mut stream = backend(&file, false);
-        let read = |offset, len| Request { op: Op::Read, region: 0, offset, len };
+        let read = |offset, len| IoRequest { op: Op::Read, region: 0, offset, len };
         for offset in [0u64, 100, 9000, 300, 0] {
             assert_eq!(stream.transfer(&read(offset, 100)), Ok(100));
             assert_eq!(stream.buffer(0, 1)[0], (offset % 256) as u8, "at {offset}");
@@ -206,7 +206,7 @@ mod tests {
     fn a_full_device_is_told_when_the_buffer_goes_out() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut stream = StdioBackend::new(vec![full.into()], Slots::new(1, 64).unwrap(), true);
-        assert_eq!(stream.transfer(&Request { op: Op::Write, region: 0, offset: 0, len: 64 }), Ok(64));
+        assert_eq!(stream.transfer(&IoRequest { op: Op::Write, region: 0, offset: 0, len: 64 }), Ok(64));
         assert_eq!(stream.close(), Err(Errno::NOSPC));
     }
 }

@@ -1,10 +1,10 @@
 //! The `io_uring` engine.
 
 use super::files::sync_file;
-use super::{Backend, Landing, SyncKind};
+use super::{Backend, CompletionSink, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::measured::EngineUse;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::ring::{Ring, RingOptions};
 use rustix::fd::OwnedFd;
@@ -25,7 +25,9 @@ impl RingBackend {
 
     /// Waits until so many more are done, or for a time.
     fn wait(&mut self, more: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
-        let Some(time) = timeout else { return self.ring.submit(more) };
+        let Some(time) = timeout else {
+            return self.ring.submit(more);
+        };
         self.ring.submit_for(more, time).unwrap_or_else(|| {
             // Older kernels cannot wait for a time: a short sleep does, because only paced jobs ask.
             std::thread::sleep(time.min(Duration::from_micros(50)));
@@ -57,13 +59,13 @@ impl Backend for RingBackend {
         self.ring.buffers()
     }
 
-    fn transfer(&mut self, _: &Request) -> Result<u32, Errno> {
+    fn transfer(&mut self, _: &IoRequest) -> Result<u32, Errno> {
         Err(Errno::NOSYS)
     }
 
     #[inline(always)]
-    fn prepare(&mut self, slot: u32, request: &Request) {
-        let Request { op, region, offset, len } = *request;
+    fn prepare(&mut self, slot: u32, request: &IoRequest) {
+        let IoRequest { op, region, offset, len } = *request;
         match op {
             Op::Read | Op::Write => self.ring.prepare(slot, region, op == Op::Write, offset, len),
             // Rings discard only since 6.12: it is done at once, as a queue of one.
@@ -90,7 +92,7 @@ impl Backend for RingBackend {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        done: &mut impl Landing,
+        done: &mut impl CompletionSink,
     ) -> Result<usize, Errno> {
         let mut count = self.done.len();
         if count > 0 {

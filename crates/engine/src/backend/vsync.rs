@@ -4,9 +4,9 @@
 //! return.
 
 use super::files::{close_all, sync_file};
-use super::{Backend, Landing, SyncKind};
+use super::{Backend, CompletionSink, SyncKind};
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::vector::VectoredSlots;
 use rustix::fd::OwnedFd;
@@ -20,12 +20,12 @@ pub(crate) struct VsyncBackend {
     slots: VectoredSlots,
     /// File offset of each file.
     at: Vec<u64>,
-    waiting: Vec<(u32, Request)>,
+    waiting: Vec<(u32, IoRequest)>,
     done: Vec<(u32, Result<u32, Errno>)>,
 }
 
 /// Whether one call can do both.
-fn follows(before: &Request, after: &Request) -> bool {
+fn follows(before: &IoRequest, after: &IoRequest) -> bool {
     (before.op, before.region) == (after.op, after.region) && before.offset + u64::from(before.len) == after.offset
 }
 
@@ -48,8 +48,8 @@ impl VsyncBackend {
         }
     }
 
-    fn call(&mut self, first: &Request, count: usize) -> Result<usize, Errno> {
-        let Request { op, region, offset, .. } = *first;
+    fn call(&mut self, first: &IoRequest, count: usize) -> Result<usize, Errno> {
+        let IoRequest { op, region, offset, .. } = *first;
         let file = &self.files[region as usize];
         let at = &mut self.at[region as usize];
         if *at != offset {
@@ -84,7 +84,7 @@ impl Backend for VsyncBackend {
         self.slots.buffers()
     }
 
-    fn prepare(&mut self, slot: u32, request: &Request) {
+    fn prepare(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Trim {
             let file = &self.files[request.region as usize];
             let result = hakaru_sys::file::discard(file, request.offset, u64::from(request.len)).map(|()| request.len);
@@ -103,7 +103,13 @@ impl Backend for VsyncBackend {
         Ok(taken)
     }
 
-    fn reap(&mut self, _: usize, max: usize, _: Option<Duration>, done: &mut impl Landing) -> Result<usize, Errno> {
+    fn reap(
+        &mut self,
+        _: usize,
+        max: usize,
+        _: Option<Duration>,
+        done: &mut impl CompletionSink,
+    ) -> Result<usize, Errno> {
         let count = self.done.len().min(max);
         for (slot, result) in self.done.drain(..count) {
             done.landed(slot, result);
@@ -131,10 +137,10 @@ mod tests {
         file.set_len(10_000).unwrap();
         let slots = VectoredSlots::new(Slots::new(8, 4096).unwrap());
         let mut backend = VsyncBackend::new(vec![file.into()], slots, 8);
-        let read = |offset| Request { op: Op::Read, region: 0, offset, len: 4096 };
-        let write = |offset| Request { op: Op::Write, ..read(offset) };
+        let read = |offset| IoRequest { op: Op::Read, region: 0, offset, len: 4096 };
+        let write = |offset| IoRequest { op: Op::Write, ..read(offset) };
         let all = [read(0), read(4096), read(8192), read(12_288), write(4096), write(0), read(0), read(8192)];
-        let parts = |r: &[Request]| r.windows(2).filter(|pair| !follows(&pair[0], &pair[1])).count() + 1;
+        let parts = |r: &[IoRequest]| r.windows(2).filter(|pair| !follows(&pair[0], &pair[1])).count() + 1;
         assert_eq!(parts(&all), 5);
         for (slot, request) in all.iter().enumerate() {
             backend.prepare(slot as u32, request);
@@ -143,11 +149,11 @@ mod tests {
         assert_eq!(backend.submit(0), Ok(0));
         let mut results = Vec::new();
         assert_eq!(
-            backend.reap(3, 5, None, &mut |slot: u32, result: Result<u32, Errno>| results.push((slot, result))),
+            backend.reap(3, 5, None, &mut |slot: u32, result: Result<u32, Errno>| { results.push((slot, result)) }),
             Ok(5)
         );
         assert_eq!(
-            backend.reap(1, 8, None, &mut |slot: u32, result: Result<u32, Errno>| results.push((slot, result))),
+            backend.reap(1, 8, None, &mut |slot: u32, result: Result<u32, Errno>| { results.push((slot, result)) }),
             Ok(3)
         );
         let expected = [4096, 4096, 1808, 0, 4096, 4096, 4096, 1808];

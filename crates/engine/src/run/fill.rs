@@ -28,7 +28,9 @@ fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
     let before = room(&stream.regions).max(1);
     let block = u64::from(worker.max_block.max(1));
     for region in &mut stream.regions {
-        let Some(file) = files.get(region.file as usize).filter(|file| file.lay_out == LayOut::Fill) else { continue };
+        let Some(file) = files.get(region.file as usize).filter(|file| file.lay_out == LayOut::Fill) else {
+            continue;
+        };
         let there = file.size.0.saturating_sub(region.offset);
         region.len = region.len.min(there - there % block);
     }
@@ -39,7 +41,9 @@ fn fit(worker: &mut WorkerPlan, files: &[FilePlan]) {
     }
     stream.regions.retain(|region| region.len > 0);
     // What counts in passes through all there is goes on doing so; other limits are as they were asked for.
-    let scaled = |bytes: u64| if bytes.is_multiple_of(before) { bytes / before * after } else { bytes };
+    let scaled = |bytes: u64| {
+        if bytes.is_multiple_of(before) { bytes / before * after } else { bytes }
+    };
     stream.limit_bytes = stream.limit_bytes.map(scaled);
     stream.pass_bytes = stream.pass_bytes.map(scaled);
 }

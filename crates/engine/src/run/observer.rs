@@ -17,7 +17,7 @@ pub enum Flow {
 
 /// How far a phase has come.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct PhaseProgress {
     /// Time since the phase began.
     pub elapsed: Duration,
     /// Longest time it can still take, where that is known.
@@ -37,12 +37,12 @@ pub struct Progress {
     /// Whether the lead-in is over everywhere.
     pub measuring: bool,
     /// How far each worker of the phase is, in order.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<WorkerStage>,
 }
 
 /// How far a worker is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum WorkerStage {
     /// It waits for its start, or for another job.
     Waiting,
     /// In its lead-in.
@@ -55,7 +55,7 @@ pub enum Stage {
 
 /// A file being laid out.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout<'a> {
+pub struct LayoutProgress<'a> {
     /// Which.
     pub file: &'a FilePlan,
     /// Bytes written so far.
@@ -67,11 +67,11 @@ pub trait Observer {
     /// A phase begins.
     fn phase_begins(&mut self, _index: usize, _phase: &PhasePlan) {}
     /// A file is being laid out.
-    fn laying_out(&mut self, _layout: &Layout<'_>) -> Flow {
+    fn laying_out(&mut self, _layout: &LayoutProgress<'_>) -> Flow {
         Flow::Continue
     }
     /// Several times a second while a phase runs.
-    fn progress(&mut self, _phase: &PhasePlan, _progress: &Progress) -> Flow {
+    fn progress(&mut self, _phase: &PhasePlan, _progress: &PhaseProgress) -> Flow {
         Flow::Continue
     }
     /// A worker has ended an interval.
@@ -90,6 +90,6 @@ pub trait Observer {
 
 /// An observer that says nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {}
+impl Observer for NoObserver {}

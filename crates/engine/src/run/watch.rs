@@ -1,11 +1,11 @@
 //! What the conductor does while the workers of a phase run: listens to them, tells the observer, ends them.
 
-use super::{Flow, LOOK, Observer, PhaseHead, Progress, RunOptions, Stage};
+use super::{Flow, LOOK, Observer, PhaseHead, PhaseProgress, RunOptions, WorkerStage};
 use crate::disks::DiskWatch;
 use crate::error::RunError;
 use crate::host::PauseWatch;
 use crate::iolog::LogChunk;
-use crate::shared::{Message, Published, Shared};
+use crate::shared::{Message, PhaseShared, WorkerProgress};
 use crate::steady::SteadyWatch;
 use hakaru_model::job::rules::ExitScope;
 use hakaru_model::job::{Op, PerOp};
@@ -18,10 +18,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// Listens to the workers of a phase.
-pub(super) struct Watch<'a> {
+pub(super) struct PhaseWatch<'a> {
     pub(super) phase: &'a PhasePlan,
     pub(super) head: PhaseHead,
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a PhaseShared,
     pub(super) disks: &'a DiskWatch,
     pub(super) receiver: Receiver<Message>,
     /// Where chunks of the workers' logs go once they are told.
@@ -34,10 +34,12 @@ pub(super) struct Watch<'a> {
     pub(super) pauses: PauseWatch,
 }
 
-impl Watch<'_> {
+impl PhaseWatch<'_> {
     /// Whether the end of a worker is that of the whole run.
     fn ends_all(&self, worker: usize, stop: StopReason) -> bool {
-        let Some(plan) = self.phase.workers.get(worker) else { return false };
+        let Some(plan) = self.phase.workers.get(worker) else {
+            return false;
+        };
         match stop {
             StopReason::Stopped | StopReason::Ended => false,
             StopReason::Error if plan.exit.on_error => true,
@@ -52,14 +54,14 @@ impl Watch<'_> {
     }
 
     /// How far each worker is.
-    fn stages(&self, records: &[Option<WorkerRecord>]) -> Vec<Stage> {
-        let stage = |((published, plan), record): ((&Published, &WorkerPlan), &Option<WorkerRecord>)| {
+    fn stages(&self, records: &[Option<WorkerRecord>]) -> Vec<WorkerStage> {
+        let stage = |((published, plan), record): ((&WorkerProgress, &WorkerPlan), &Option<WorkerRecord>)| {
             let measuring = published.measuring.load(Relaxed) || plan.ramp_time.0 == 0;
             match (record, published.begun.load(Relaxed), measuring) {
-                (Some(_), ..) => Stage::Done,
-                (None, false, _) => Stage::Waiting,
-                (None, true, false) => Stage::LeadIn,
-                (None, true, true) => Stage::AtWork,
+                (Some(_), ..) => WorkerStage::Done,
+                (None, false, _) => WorkerStage::Waiting,
+                (None, true, false) => WorkerStage::LeadIn,
+                (None, true, true) => WorkerStage::AtWork,
             }
         };
         self.shared.progress.iter().zip(&self.phase.workers).zip(records).map(stage).collect()
@@ -124,7 +126,7 @@ impl Watch<'_> {
         let mut records: Vec<Option<WorkerRecord>> = vec![None; total];
         let mut told: Vec<Option<WorkerRecord>> = vec![None; total];
         let mut ready = 0;
-        let mut meter = Meter::default();
+        let mut meter = SpeedMeter::default();
         // Whether a report of what was measured so far waits for answers.
         let mut awaited = false;
         if failure.is_some() {
@@ -188,24 +190,30 @@ impl Watch<'_> {
 }
 
 /// Turns published counters into speeds.
-struct Meter {
+struct SpeedMeter {
     looked: Instant,
     ios: PerOp<u64>,
     bytes: PerOp<u64>,
 }
 
-impl Default for Meter {
+impl Default for SpeedMeter {
     fn default() -> Self {
-        Meter { looked: Instant::now(), ios: PerOp::default(), bytes: PerOp::default() }
+        SpeedMeter { looked: Instant::now(), ios: PerOp::default(), bytes: PerOp::default() }
     }
 }
 
-impl Meter {
+impl SpeedMeter {
     fn since_look(&self) -> Duration {
         self.looked.elapsed()
     }
 
-    fn look(&mut self, phase: &PhasePlan, shared: &Shared, begun: Instant, stages: Vec<Stage>) -> Progress {
+    fn look(
+        &mut self,
+        phase: &PhasePlan,
+        shared: &PhaseShared,
+        begun: Instant,
+        stages: Vec<WorkerStage>,
+    ) -> PhaseProgress {
         let elapsed = begun.elapsed();
         let bound = |w: &WorkerPlan| w.runtime.map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0));
         let longest = phase.workers.iter().map(bound).try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
@@ -213,8 +221,9 @@ impl Meter {
         let by_bytes = phase.workers.iter().all(|w| w.stream.limit_bytes.is_some()).then_some(shares).flatten();
         let by_time = longest.filter(|t| t.0 > 0).map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
         let permille = by_bytes.max(by_time);
-        let running = stages.iter().filter(|stage| **stage != Stage::Done).count();
-        let mut progress = Progress { elapsed, permille, running, stages, measuring: true, ..Progress::default() };
+        let running = stages.iter().filter(|stage| **stage != WorkerStage::Done).count();
+        let mut progress =
+            PhaseProgress { elapsed, permille, running, stages, measuring: true, ..PhaseProgress::default() };
         let left_by_time = longest.map(|t| Duration::from_nanos(t.0).saturating_sub(elapsed));
         let left_by_bytes = by_bytes.filter(|&p| p > 0).map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
         progress.remaining = match (left_by_time, left_by_bytes) {

@@ -3,8 +3,8 @@
 //! It holds no data and knows no clock: whoever asks brings the moment. The engine asks in virtual time; a card served
 //! to a guest asks in real time and keeps the bytes itself.
 
+use hakaru_model::device_model::{DeviceModel, Fault, FaultKind};
 use hakaru_model::job::Op;
-use hakaru_model::price::{Fault, FaultKind, PriceList};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::Nanos;
 use std::collections::VecDeque;
@@ -32,7 +32,7 @@ pub struct Service {
 /// A card at work. One command at a time; a command that comes while it is busy waits.
 #[derive(Clone, Debug)]
 pub struct SimCard {
-    prices: PriceList,
+    prices: DeviceModel,
     rng: Rng,
     busy_until: u64,
     /// Where the last command ended.
@@ -49,7 +49,7 @@ pub struct SimCard {
 
 impl SimCard {
     /// A fresh card. The seed decides its jitter.
-    pub fn new(prices: PriceList, seed: u64) -> SimCard {
+    pub fn new(prices: DeviceModel, seed: u64) -> SimCard {
         SimCard {
             prices,
             rng: Rng::fork(seed, 0xca4d),
@@ -65,7 +65,7 @@ impl SimCard {
     }
 
     /// Its price list.
-    pub fn prices(&self) -> &PriceList {
+    pub fn prices(&self) -> &DeviceModel {
         &self.prices
     }
 
@@ -174,11 +174,15 @@ impl SimCard {
     }
 
     fn remember(&mut self, offset: u64, len: u64) {
-        let Some(limit) = self.prices.lost_flush else { return };
+        let Some(limit) = self.prices.lost_flush else {
+            return;
+        };
         self.volatile.push_back((offset, len));
         self.volatile_bytes += len;
         while self.volatile_bytes > limit.0 {
-            let Some((_, old)) = self.volatile.pop_front() else { break };
+            let Some((_, old)) = self.volatile.pop_front() else {
+                break;
+            };
             self.volatile_bytes -= old;
         }
     }
@@ -192,11 +196,11 @@ fn time_for(len: u64, rate: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::price::{SlcCache, Stalls, Throttle};
+    use hakaru_model::device_model::{SlcCache, Stalls, Throttle};
     use hakaru_model::units::Bytes;
 
-    fn card(change: impl FnOnce(&mut PriceList)) -> SimCard {
-        let mut prices = PriceList::plain("t", Bytes(1 << 30));
+    fn card(change: impl FnOnce(&mut DeviceModel)) -> SimCard {
+        let mut prices = DeviceModel::plain("t", Bytes(1 << 30));
         prices.write_overhead = Nanos(0);
         prices.write_seek = Nanos(0);
         change(&mut prices);
@@ -275,14 +279,14 @@ mod tests {
     #[test]
     fn jitter_is_seeded_and_centred() {
         let run = |seed| {
-            let mut prices = PriceList::plain("t", Bytes(1 << 30));
+            let mut prices = DeviceModel::plain("t", Bytes(1 << 30));
             prices.jitter_permille = 50;
             let mut card = SimCard::new(prices, seed);
             write_all(&mut card, 4096, 2000)
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
-        let plain = write_all(&mut SimCard::new(PriceList::plain("t", Bytes(1 << 30)), 1), 4096, 2000);
+        let plain = write_all(&mut SimCard::new(DeviceModel::plain("t", Bytes(1 << 30)), 1), 4096, 2000);
         let ratio = run(3).iter().sum::<u64>() as f64 / plain.iter().sum::<u64>() as f64;
         assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
     }

@@ -52,12 +52,12 @@ fn for_each_piece(card: &SimCard, offset: u64, len: usize, mut f: impl FnMut(u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::price::PriceList;
+    use hakaru_model::device_model::DeviceModel;
     use hakaru_model::units::Bytes;
 
     #[test]
     fn content_comes_back_and_wraps_with_the_card() {
-        let card = SimCard::new(PriceList::plain("t", Bytes(10_000)), 1);
+        let card = SimCard::new(DeviceModel::plain("t", Bytes(10_000)), 1);
         let mut media = Media::default();
         let block: Vec<u8> = (0..9000u32).map(|i| (i % 251) as u8 + 1).collect();
         media.write(&card, 5000, &block);

@@ -1,17 +1,17 @@
 //! Workers whose files are locked for each I/O (`lockfile`).
 
-use super::{Starter, offload, timed};
+use super::{WorkerParts, offload, timed};
 use crate::backend::locked::LockedBackend;
 use crate::error::RunError;
 use crate::files;
-use crate::worker::Surroundings;
+use crate::worker::WorkerContext;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::record::WorkerRecord;
 
 /// Runs such a worker.
 pub(super) fn run(
-    around: Surroundings<'_>,
-    starter: &Starter<'_>,
+    around: WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let (plan, shared) = (around.plan, around.shared);

@@ -1,18 +1,18 @@
 //! The engines of `io_submit_mode=offload`: one for each I/O in flight, with files and a buffer of its own.
 
-use super::{Starter, call_flags, none, one_slot, polls_for_some, ring_options, timed};
-use crate::backend::falloc::{Reserve, SpaceBackend};
+use super::{WorkerParts, call_flags, none, one_slot, polls_for_some, ring_options, timed};
+use crate::backend::falloc::{FallocateCall, SpaceBackend};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored};
 use crate::backend::ftruncate::Truncate;
 use crate::backend::libaio::AioBackend;
 use crate::backend::mmap::MmapBackend;
 use crate::backend::null::NullBackend;
-use crate::backend::offload::{Alone, OffloadBackend, Submitter};
+use crate::backend::offload::{BlockingIo, OffloadBackend, Submitter};
 use crate::backend::splice::SpliceBackend;
 use crate::backend::uring::RingBackend;
 use crate::error::RunError;
 use crate::files;
-use crate::worker::Surroundings;
+use crate::worker::WorkerContext;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
 use hakaru_model::plan::WorkerPlan;
@@ -25,8 +25,8 @@ use rustix::fd::OwnedFd;
 
 /// Runs a worker whose I/Os are submitted by threads beside it.
 pub(super) fn run(
-    around: Surroundings<'_>,
-    starter: &Starter<'_>,
+    around: WorkerContext<'_>,
+    starter: &WorkerParts<'_>,
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let plan = around.plan;
@@ -53,35 +53,35 @@ pub(super) fn submitter(plan: &WorkerPlan, number: u32, opened: Vec<OwnedFd>) ->
     let slots = one_slot(plan)?;
     let none = |errno| none(plan, errno);
     Ok(match plan.ioengine {
-        IoEngine::Null => Box::new(Alone::new(NullBackend::new(slots))),
-        IoEngine::Sync => Box::new(Alone::new(FileBackend::new(opened, slots, Seek))),
-        IoEngine::Pvsync => Box::new(Alone::new(FileBackend::new(opened, slots, Vectored))),
+        IoEngine::Null => Box::new(BlockingIo::new(NullBackend::new(slots))),
+        IoEngine::Sync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Seek))),
+        IoEngine::Pvsync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Vectored))),
         IoEngine::Pvsync2 => match polls_for_some(plan, number.into()) {
-            None => Box::new(Alone::new(FileBackend::new(opened, slots, call_flags(plan)))),
-            Some(some) => Box::new(Alone::new(FileBackend::new(opened, slots, some))),
+            None => Box::new(BlockingIo::new(FileBackend::new(opened, slots, call_flags(plan)))),
+            Some(some) => Box::new(BlockingIo::new(FileBackend::new(opened, slots, some))),
         },
         IoEngine::Splice => {
             let pipe = SplicePipe::new().map_err(none)?;
-            Box::new(Alone::new(SpliceBackend::new(opened, slots, pipe)))
+            Box::new(BlockingIo::new(SpliceBackend::new(opened, slots, pipe)))
         }
-        IoEngine::Falloc => Box::new(Alone::new(SpaceBackend::new(opened, slots, Reserve))),
-        IoEngine::Ftruncate => Box::new(Alone::new(SpaceBackend::new(opened, slots, Truncate))),
+        IoEngine::Falloc => Box::new(BlockingIo::new(SpaceBackend::new(opened, slots, FallocateCall))),
+        IoEngine::Ftruncate => Box::new(BlockingIo::new(SpaceBackend::new(opened, slots, Truncate))),
         IoEngine::Mmap => {
             let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
             let mapped = MmapBackend::new(opened, regions, slots, plan.writes, random, plan.direct);
-            Box::new(Alone::new(mapped.map_err(none)?))
+            Box::new(BlockingIo::new(mapped.map_err(none)?))
         }
         IoEngine::Libaio => {
             let queue = AioQueue::new(slots).map_err(none)?.nowait(plan.engine.nowait);
-            Box::new(Alone::new(AioBackend::new(queue, opened, 1, 1)))
+            Box::new(BlockingIo::new(AioBackend::new(queue, opened, 1, 1)))
         }
         IoEngine::IoUring => {
             // Any of the threads may get it next.
             let options = RingOptions { shared: true, ..ring_options(plan) };
             let ring = Ring::new(slots, opened, options).map_err(none)?;
-            Box::new(Alone::new(RingBackend::new(ring, 1)))
+            Box::new(BlockingIo::new(RingBackend::new(ring, 1)))
         }
-        IoEngine::Psync => Box::new(Alone::new(FileBackend::new(opened, slots, Positional))),
+        IoEngine::Psync => Box::new(BlockingIo::new(FileBackend::new(opened, slots, Positional))),
         IoEngine::Vsync
         | IoEngine::Posixaio
         | IoEngine::Stdio
@@ -108,7 +108,7 @@ mod tests {
     use hakaru_model::job::rules::FileLock;
     use hakaru_model::job::{Access, Job, Op, Phase, Scenario, SizeSpec, Target};
     use hakaru_model::plan::Plan;
-    use hakaru_model::stream::Request;
+    use hakaru_model::stream::IoRequest;
     use hakaru_model::units::Bytes;
     use std::path::Path;
     use std::sync::RwLock;
@@ -136,8 +136,8 @@ mod tests {
 
     /// Counts the polled I/Os among those that `perform` does, in hundredths. Whether the file system polls at all is its
     /// own affair.
-    fn polled(mut perform: impl FnMut(&Request)) -> u32 {
-        let request = Request { op: Op::Read, region: 0, offset: 0, len: 512 };
+    fn polled(mut perform: impl FnMut(&IoRequest)) -> u32 {
+        let request = IoRequest { op: Op::Read, region: 0, offset: 0, len: 512 };
         DRAWN.set((0, 0));
         (0..EACH).for_each(|_| perform(&request));
         let (all, polled) = DRAWN.get();

@@ -11,7 +11,7 @@
 
 use super::digest::{LONGEST, Sum};
 use hakaru_model::job::rules::VerifyMethod;
-use hakaru_model::mismatch::Difference;
+use hakaru_model::mismatch::BlockDifference;
 
 /// The first four bytes: "haka".
 const MAGIC: u32 = u32::from_le_bytes(*b"haka");
@@ -39,7 +39,7 @@ const METHODS: [&str; 17] = [
 
 /// What a header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct BlockHeader {
     method: u16,
     pub(super) len: u32,
     pub(super) seed: u64,
@@ -48,10 +48,10 @@ pub(super) struct Header {
     pub(super) sum: Sum,
 }
 
-impl Header {
-    pub(super) fn new(method: &VerifyMethod, len: u32, seed: u64, offset: u64, sequence: u64, sum: Sum) -> Header {
+impl BlockHeader {
+    pub(super) fn new(method: &VerifyMethod, len: u32, seed: u64, offset: u64, sequence: u64, sum: Sum) -> BlockHeader {
         let number = METHODS.iter().position(|name| *name == method.name());
-        Header { method: number.map_or(u16::MAX, |n| n as u16), len, seed, offset, sequence, sum }
+        BlockHeader { method: number.map_or(u16::MAX, |n| n as u16), len, seed, offset, sequence, sum }
     }
 
     /// Name of its method, or the number of one that is not known.
@@ -81,14 +81,14 @@ impl Header {
     ///
     /// # Errors
     /// How what stands there differs from a whole header.
-    pub(super) fn read(from: &[u8]) -> Result<Header, Difference> {
+    pub(super) fn read(from: &[u8]) -> Result<BlockHeader, BlockDifference> {
         let number = |at: usize, bytes: usize| {
             let piece = from.get(at..at + bytes).unwrap_or_default();
             piece.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte))
         };
         let magic = number(0, 4) as u32;
         if magic != MAGIC {
-            return Err(Difference::Magic { found: magic, wanted: MAGIC });
+            return Err(BlockDifference::Magic { found: magic, wanted: MAGIC });
         }
         let sum_bytes = (number(6, 2) as usize).min(LONGEST);
         let whole = from.get(..VerifyMethod::HEADER + sum_bytes).unwrap_or(from);
@@ -96,9 +96,9 @@ impl Header {
         let own = parts.iter().fold(0, |sum, part| crc32c::crc32c_append(sum, part));
         let stored = number(12, 4) as u32;
         if own != stored {
-            return Err(Difference::Header { found: own, wanted: stored });
+            return Err(BlockDifference::Header { found: own, wanted: stored });
         }
-        Ok(Header {
+        Ok(BlockHeader {
             method: number(4, 2) as u16,
             len: number(8, 4) as u32,
             seed: number(16, 8),
@@ -115,18 +115,18 @@ mod tests {
 
     #[test]
     fn a_header_survives_and_every_flipped_bit_is_found() {
-        let header = Header::new(&VerifyMethod::Md5, 4096, 7, 1 << 40, 99, Sum::of(&[0xab; 16]));
+        let header = BlockHeader::new(&VerifyMethod::Md5, 4096, 7, 1 << 40, 99, Sum::of(&[0xab; 16]));
         let mut raw = [0; 56];
         header.write(&mut raw);
-        assert_eq!(Header::read(&raw), Ok(header));
+        assert_eq!(BlockHeader::read(&raw), Ok(header));
         assert_eq!(header.method(), "md5");
         for bit in 0..raw.len() * 8 {
             let mut damaged = raw;
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(Header::read(&damaged).is_err(), "bit {bit}");
+            assert!(BlockHeader::read(&damaged).is_err(), "bit {bit}");
         }
         for len in 0..40 {
-            assert!(Header::read(&raw[..len]).is_err(), "{len} bytes");
+            assert!(BlockHeader::read(&raw[..len]).is_err(), "{len} bytes");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writes in flight: of two to the same bytes, nobody can tell which of them a device does last.
 
-use super::ledger::Written;
-use hakaru_model::stream::Request;
+use super::write_log::Written;
+use hakaru_model::stream::IoRequest;
 
 /// The writes that were issued and have not landed, by slot.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl InFlightWrites {
     }
 
     /// A write is issued.
-    pub(super) fn begin(&mut self, slot: u32, request: &Request, sequence: u64) {
+    pub(super) fn begin(&mut self, slot: u32, request: &IoRequest, sequence: u64) {
         let mut alone = true;
         for other in self.0.iter_mut().flatten().filter(|other| other.written.overlaps(request)) {
             (other.alone, alone) = (false, false);
@@ -44,8 +44,8 @@ mod tests {
     use super::*;
     use hakaru_model::job::Op;
 
-    fn write(offset: u64) -> Request {
-        Request { op: Op::Write, region: 0, offset, len: 4096 }
+    fn write(offset: u64) -> IoRequest {
+        IoRequest { op: Op::Write, region: 0, offset, len: 4096 }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Checks one block that was read, and saves both contents where that is asked for.
 
-use super::scheme::{Scheme, Wanted};
+use super::scheme::{ExpectedBlock, Scheme};
 use hakaru_model::mismatch::{Mismatch, Saved};
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use std::path::Path;
 
 /// Pieces of one block that are told of at most.
@@ -18,7 +18,7 @@ pub(super) struct Inspector {
 
 impl Inspector {
     /// How a block differs from what was written.
-    pub(super) fn inspect(&self, request: &Request, block: &[u8], wanted: Wanted) -> Vec<Mismatch> {
+    pub(super) fn inspect(&self, request: &IoRequest, block: &[u8], wanted: ExpectedBlock) -> Vec<Mismatch> {
         let mut found = self.scheme.check(block, request.offset, wanted);
         found.truncate(MOST);
         if self.scheme.rules.dump {
@@ -31,7 +31,7 @@ impl Inspector {
 
     /// Saves a piece as it is and as it should be, in the folder the program was started in unless another is given, as
     /// fio does.
-    fn save(&self, mismatch: &Mismatch, request: &Request, block: &[u8], wanted: Wanted) -> Option<Saved> {
+    fn save(&self, mismatch: &Mismatch, request: &IoRequest, block: &[u8], wanted: ExpectedBlock) -> Option<Saved> {
         let name = self.files.get(request.region as usize)?;
         let name = Path::new(name).file_name()?.to_string_lossy().into_owned();
         let start = mismatch.offset.0.checked_sub(request.offset)? as usize;

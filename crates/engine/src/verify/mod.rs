@@ -4,28 +4,28 @@
 //! remembers which were, says what has to be read back, and tells how that differs. When to read back is the worker's
 //! business.
 
-mod crew;
 mod digest;
 mod header;
 mod in_flight;
 mod inspect;
-mod ledger;
+mod pool;
 mod scheme;
 mod speed;
 mod state;
+mod write_log;
 
 pub use speed::{checksum_names, checksum_speed};
 
-use self::crew::{Bad, Crew};
 use self::in_flight::InFlightWrites;
 use self::inspect::Inspector;
-use self::ledger::{Ledger, Written};
-use self::scheme::{Scheme, Wanted};
-use self::state::{Owner, State};
+use self::pool::{Bad, VerifyPool};
+use self::scheme::{ExpectedBlock, Scheme};
+use self::state::{Owner, VerifyState};
+use self::write_log::{WriteLog, Written};
 use crate::error::RunError;
 use hakaru_model::job::{IoEngine, Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::stream::{Request, RequestStream};
+use hakaru_model::stream::{IoRequest, RequestStream};
 use rustix::fs::Advice;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -33,16 +33,16 @@ use std::sync::Arc;
 
 /// What follows from an I/O that landed.
 #[derive(Debug, Default)]
-pub(crate) struct Followed {
+pub(crate) struct FollowUp {
     /// Blocks that are not as they were written.
     pub(crate) bad: Vec<Bad>,
     /// What has to be read back now.
-    pub(crate) reads: Vec<Request>,
+    pub(crate) reads: Vec<IoRequest>,
 }
 
 /// How the work of a job goes that checks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
+pub(crate) struct VerifySchedule {
     /// How often all is written, each time read back.
     pub(crate) rounds: u32,
     /// Nothing is written: only read back.
@@ -55,8 +55,8 @@ pub(crate) struct Course {
 #[derive(Debug)]
 pub(crate) struct Checker {
     inspector: Arc<Inspector>,
-    crew: Option<Crew>,
-    course: Course,
+    crew: Option<VerifyPool>,
+    course: VerifySchedule,
     /// Whether the job writes; otherwise it checks what another wrote.
     writes: bool,
     /// Writes between two checks, and how many blocks are checked then; `None` waits for the end.
@@ -69,13 +69,13 @@ pub(crate) struct Checker {
     reading: Vec<Option<Written>>,
     /// Whether several I/Os can be in flight at once: then [`Checker::issued`] is called for each read.
     pub(crate) queued: bool,
-    ledger: Ledger,
+    ledger: WriteLog,
     /// Blocks that are about to be read back between writes, by place.
     pending: BTreeMap<(u32, u64), Written>,
     /// Blocks that are being read back after the writes, in the order of their places.
     expected: Vec<Written>,
     largest: u64,
-    loaded: Option<State>,
+    loaded: Option<VerifyState>,
     saves_state: bool,
     /// Where the writes went that landed last, oldest first, by region, where a state is saved.
     last: Vec<VecDeque<u64>>,
@@ -90,7 +90,9 @@ impl Checker {
     /// # Errors
     /// What is wrong with the saved state, or with the threads.
     pub(crate) fn new(plan: &WorkerPlan, names: &[String]) -> Result<Option<Box<Checker>>, RunError> {
-        let Some(verify) = &plan.verify else { return Ok(None) };
+        let Some(verify) = &plan.verify else {
+            return Ok(None);
+        };
         let rules = &verify.rules;
         let writes = plan.stream.access.does(Op::Write);
         if !writes && !rules.read_back {
@@ -102,7 +104,7 @@ impl Checker {
         let crew = match rules.async_threads {
             0 => None,
             threads => Some(
-                Crew::new(threads, &rules.async_cpus, &inspector)
+                VerifyPool::new(threads, &rules.async_cpus, &inspector)
                     .map_err(|e| RunError::Thread { job: plan.name.clone(), reason: e.to_string() })?,
             ),
         };
@@ -112,7 +114,7 @@ impl Checker {
         Ok(Some(Box::new(Checker {
             inspector,
             crew,
-            course: Course {
+            course: VerifySchedule {
                 rounds: if writes { verify.loops.max(1) } else { 1 },
                 rehearses: rules.only && writes,
                 reads_back: rules.read_back && writes,
@@ -123,7 +125,7 @@ impl Checker {
             writing: InFlightWrites::new(plan.queue.iodepth as usize),
             reading: vec![None; plan.queue.iodepth as usize],
             queued: false,
-            ledger: Ledger::with_room(if rules.read_back { expected_writes } else { 0 }),
+            ledger: WriteLog::with_room(if rules.read_back { expected_writes } else { 0 }),
             pending: BTreeMap::new(),
             expected: Vec::new(),
             largest: plan.max_block.into(),
@@ -135,7 +137,7 @@ impl Checker {
         })))
     }
 
-    pub(crate) fn course(&self) -> Course {
+    pub(crate) fn course(&self) -> VerifySchedule {
         self.course
     }
 
@@ -159,7 +161,7 @@ impl Checker {
     }
 
     /// Fills the block of a write that is about to go.
-    pub(crate) fn fill(&mut self, slot: u32, request: &Request, block: &mut [u8]) {
+    pub(crate) fn fill(&mut self, slot: u32, request: &IoRequest, block: &mut [u8]) {
         self.sequence += 1;
         self.writing.begin(slot, request, self.sequence);
         self.forget(request);
@@ -167,14 +169,14 @@ impl Checker {
     }
 
     /// Counts a write as if it had been done.
-    pub(crate) fn rehearse(&mut self, request: &Request) {
+    pub(crate) fn rehearse(&mut self, request: &IoRequest) {
         self.sequence += 1;
         self.ledger.add(Written::new(request, self.sequence, request.op == Op::Write));
     }
 
     /// A block that is written again while it is read back cannot be checked by what it held before.
-    fn forget(&mut self, request: &Request) {
-        let Request { region, offset, len, .. } = *request;
+    fn forget(&mut self, request: &IoRequest) {
+        let IoRequest { region, offset, len, .. } = *request;
         let near = (region, offset.saturating_sub(self.largest))..(region, offset + u64::from(len));
         while let Some(place) = self.pending.range(near.clone()).find(|(_, w)| w.end() > offset).map(|(&at, _)| at) {
             self.pending.remove(&place);
@@ -186,12 +188,12 @@ impl Checker {
 
     /// Takes notice of a read that is issued. `reads_back` tells one that was asked for by [`Checker::landed`] or
     /// [`Checker::begin_reading`] from one of the job's own work.
-    pub(crate) fn issued(&mut self, slot: u32, request: &Request, reads_back: bool) {
+    pub(crate) fn issued(&mut self, slot: u32, request: &IoRequest, reads_back: bool) {
         self.reading[slot as usize] = if reads_back { self.expect(request) } else { None };
     }
 
     /// What a block that is read back has to hold.
-    fn expect(&mut self, request: &Request) -> Option<Written> {
+    fn expect(&mut self, request: &IoRequest) -> Option<Written> {
         let place = (request.region, request.offset);
         let written = match self.expected.binary_search_by_key(&place, |w| (w.region, w.offset)) {
             Ok(at) => Some(self.expected[at]),
@@ -201,14 +203,14 @@ impl Checker {
     }
 
     /// Takes notice of an I/O that landed, `whole` or not; `block` is what a whole read brought.
-    pub(crate) fn landed(&mut self, slot: u32, request: &Request, block: &[u8], whole: bool) -> Followed {
+    pub(crate) fn landed(&mut self, slot: u32, request: &IoRequest, block: &[u8], whole: bool) -> FollowUp {
         match request.op {
-            Op::Read if whole => Followed { bad: self.check(slot, request, block), reads: Vec::new() },
-            Op::Read => Followed::default(),
+            Op::Read if whole => FollowUp { bad: self.check(slot, request, block), reads: Vec::new() },
+            Op::Read => FollowUp::default(),
             Op::Trim => {
                 self.sequence += 1;
                 self.ledger.add(Written::new(request, self.sequence, false));
-                Followed::default()
+                FollowUp::default()
             }
             Op::Write => {
                 let (sequence, alone) = self.writing.end(slot);
@@ -216,13 +218,15 @@ impl Checker {
                 if self.course.reads_back || !whole {
                     self.ledger.add(Written::new(request, sequence, whole && alone));
                 }
-                Followed { bad: Vec::new(), reads: self.due() }
+                FollowUp { bad: Vec::new(), reads: self.due() }
             }
         }
     }
 
-    fn remember(&mut self, request: &Request) {
-        let Some(last) = self.last.get_mut(request.region as usize).filter(|_| self.saves_state) else { return };
+    fn remember(&mut self, request: &IoRequest) {
+        let Some(last) = self.last.get_mut(request.region as usize).filter(|_| self.saves_state) else {
+            return;
+        };
         if last.len() == last.capacity() {
             last.pop_front();
         }
@@ -230,8 +234,10 @@ impl Checker {
     }
 
     /// What has to be read back after so many writes.
-    fn due(&mut self) -> Vec<Request> {
-        let Some((backlog, batch)) = self.backlog else { return Vec::new() };
+    fn due(&mut self) -> Vec<IoRequest> {
+        let Some((backlog, batch)) = self.backlog else {
+            return Vec::new();
+        };
         if self.ledger.len() < backlog {
             return Vec::new();
         }
@@ -242,8 +248,10 @@ impl Checker {
         batch.iter().map(Written::read).collect()
     }
 
-    fn check(&mut self, slot: u32, request: &Request, block: &[u8]) -> Vec<Bad> {
-        let Some(wanted) = self.wanted(slot, request) else { return Vec::new() };
+    fn check(&mut self, slot: u32, request: &IoRequest, block: &[u8]) -> Vec<Bad> {
+        let Some(wanted) = self.wanted(slot, request) else {
+            return Vec::new();
+        };
         match &mut self.crew {
             Some(crew) => crew.give(*request, block, wanted),
             None => match self.inspector.inspect(request, block, wanted) {
@@ -254,22 +262,22 @@ impl Checker {
     }
 
     /// By what a read is to be checked; `None` for a read that belongs to the job's own work.
-    fn wanted(&mut self, slot: u32, request: &Request) -> Option<Wanted> {
-        let Request { region, offset, len, .. } = *request;
+    fn wanted(&mut self, slot: u32, request: &IoRequest) -> Option<ExpectedBlock> {
+        let IoRequest { region, offset, len, .. } = *request;
         if !self.writes {
             let state = self.loaded.as_ref();
             let meets =
                 |&(r, o, l): &(u32, u64, u32)| r == region && o < offset + u64::from(len) && offset < o + u64::from(l);
-            return (!state.is_some_and(|s| s.unknown.iter().any(meets))).then(Wanted::default);
+            return (!state.is_some_and(|s| s.unknown.iter().any(meets))).then(ExpectedBlock::default);
         }
         let written = if self.queued { self.reading[slot as usize].take() } else { self.expect(request) }?;
         // Who wrote it before may have written in another order.
         let sequence = (!self.course.rehearses).then_some(written.sequence);
-        Some(Wanted { sequence, own_seed: true })
+        Some(ExpectedBlock { sequence, own_seed: true })
     }
 
     /// What has to be read back now that all is written.
-    pub(crate) fn begin_reading(&mut self) -> Vec<Request> {
+    pub(crate) fn begin_reading(&mut self) -> Vec<IoRequest> {
         if self.drops_cache {
             self.inspector.files.iter().filter(|name| !name.is_empty()).for_each(|name| drop_cache(name));
         }
@@ -289,10 +297,12 @@ impl Checker {
     /// # Errors
     /// The file that could not be written, and what the file system answered.
     pub(crate) fn save_state(&self, plan: &WorkerPlan) -> Result<(), (PathBuf, std::io::Error)> {
-        let Some(verify) = plan.verify.as_ref().filter(|_| self.saves_state) else { return Ok(()) };
+        let Some(verify) = plan.verify.as_ref().filter(|_| self.saves_state) else {
+            return Ok(());
+        };
         let unknown = self.ledger.unknown().map(|w| (w.region, w.offset, w.len)).collect();
         let path = state::path(&verify.rules, &plan.name, plan.number);
-        let state = State { writes: self.sequence, foreign: false, unknown };
+        let state = VerifyState { writes: self.sequence, foreign: false, unknown };
         std::fs::write(&path, state.bytes(owner(plan), &self.last)).map_err(|e| (path, e))
     }
 }
@@ -303,8 +313,8 @@ fn owner(plan: &WorkerPlan) -> Owner<'_> {
 }
 
 /// The state an earlier run saved, where this job can follow it.
-fn load(plan: &WorkerPlan, path: &Path) -> Result<State, RunError> {
-    let state = State::load(path)?;
+fn load(plan: &WorkerPlan, path: &Path) -> Result<VerifyState, RunError> {
+    let state = VerifyState::load(path)?;
     let all = plan.stream.limit_bytes.is_some_and(|bytes| state.writes >= bytes / u64::from(plan.max_block.max(1)));
     if state.foreign && plan.stream.access.random && !all {
         let reason = "fio itself saved it before all was written, and its random offsets are others than ours; \
@@ -318,7 +328,9 @@ fn load(plan: &WorkerPlan, path: &Path) -> Result<State, RunError> {
 /// What is read back has to come from the device rather than from memory. Where the cache cannot be dropped, what it
 /// holds is checked.
 fn drop_cache(name: &str) {
-    let Ok(file) = std::fs::File::open(name) else { return };
+    let Ok(file) = std::fs::File::open(name) else {
+        return;
+    };
     let device = std::os::unix::fs::FileTypeExt::is_block_device;
     let _ = match file.metadata() {
         Ok(meta) if device(&meta.file_type()) => hakaru_sys::file::drop_device_cache(&file),

@@ -4,10 +4,10 @@
 //! is random, or a pattern that begins with the block.
 
 use super::digest::sum;
-use super::header::Header;
+use super::header::BlockHeader;
 use crate::content;
 use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod};
-use hakaru_model::mismatch::{Difference, Mismatch};
+use hakaru_model::mismatch::{BlockDifference, Mismatch};
 use hakaru_model::plan::VerifyPlan;
 use hakaru_model::rng::Rng;
 use hakaru_model::units::Bytes;
@@ -29,19 +29,19 @@ pub(crate) struct Scheme {
 
 /// What is known of the write that made a block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct ExpectedBlock {
     pub(crate) sequence: Option<u64>,
     /// Whether the seed has to be that of this job.
     pub(crate) own_seed: bool,
 }
 
 /// A pattern with the offset of its block filled in.
-struct Motif {
+struct OffsetPattern {
     bytes: [u8; LONGEST_PATTERN],
     len: usize,
 }
 
-impl Motif {
+impl OffsetPattern {
     /// The byte of a block at this place.
     fn at(&self, place: usize) -> u8 {
         self.bytes[place % self.len]
@@ -56,14 +56,14 @@ impl Scheme {
             _ => rules.fill.clone(),
         };
         let mut buffers = buffers.clone();
-        if !matches!(buffers.fill, hakaru_model::job::Fill::Compressible(_)) {
-            buffers.fill = hakaru_model::job::Fill::Random;
+        if !matches!(buffers.fill, hakaru_model::job::BufferContent::Compressible(_)) {
+            buffers.fill = hakaru_model::job::BufferContent::Random;
         }
         Scheme { header: rules.method.header_bytes(), seed: plan.seed, rules, pattern, buffers }
     }
 
-    fn motif(&self, block: u64) -> Option<Motif> {
-        let mut motif = Motif { bytes: [0; LONGEST_PATTERN], len: 0 };
+    fn motif(&self, block: u64) -> Option<OffsetPattern> {
+        let mut motif = OffsetPattern { bytes: [0; LONGEST_PATTERN], len: 0 };
         for part in &self.pattern {
             let offset = block.to_le_bytes();
             let bytes = match part {
@@ -123,13 +123,13 @@ impl Scheme {
         }
         let place = self.header_in(piece.len());
         let sum = sum(&self.rules.method, [&piece[..place.start], &piece[place.end..]]);
-        let header = Header::new(&self.rules.method, piece.len() as u32, seed, offset, sequence, sum);
+        let header = BlockHeader::new(&self.rules.method, piece.len() as u32, seed, offset, sequence, sum);
         header.write(&mut piece[place]);
     }
 
     /// How a block read from `at` differs from what was written there, piece by piece; only the first difference where
     /// the job ends with it.
-    pub(crate) fn check(&self, block: &[u8], at: u64, wanted: Wanted) -> Vec<Mismatch> {
+    pub(crate) fn check(&self, block: &[u8], at: u64, wanted: ExpectedBlock) -> Vec<Mismatch> {
         let mut found = Vec::new();
         if self.rules.method == VerifyMethod::Null {
             return found;
@@ -146,35 +146,41 @@ impl Scheme {
         found
     }
 
-    fn check_piece(&self, piece: &[u8], block: u64, start: usize, wanted: Wanted) -> Result<(), Difference> {
+    fn check_piece(
+        &self,
+        piece: &[u8],
+        block: u64,
+        start: usize,
+        wanted: ExpectedBlock,
+    ) -> Result<(), BlockDifference> {
         if self.header == 0 {
             return self.check_pattern(piece, block, start, 0..0);
         }
         let place = self.header_in(piece.len());
-        let header = Header::read(&piece[place.start..])?;
+        let header = BlockHeader::read(&piece[place.start..])?;
         let method = &self.rules.method;
         if header.method() != method.name() {
-            return Err(Difference::Method { found: header.method(), wanted: method.name().to_owned() });
+            return Err(BlockDifference::Method { found: header.method(), wanted: method.name().to_owned() });
         }
         let (offset, len) = (block + start as u64, piece.len() as u64);
         if u64::from(header.len) != len {
-            return Err(Difference::Length { found: header.len.into(), wanted: len });
+            return Err(BlockDifference::Length { found: header.len.into(), wanted: len });
         }
         if header.offset != offset {
-            return Err(Difference::Offset { found: header.offset, wanted: offset });
+            return Err(BlockDifference::Offset { found: header.offset, wanted: offset });
         }
         if wanted.own_seed && self.rules.header_seed && header.seed != self.seed {
-            return Err(Difference::Seed { found: header.seed, wanted: self.seed });
+            return Err(BlockDifference::Seed { found: header.seed, wanted: self.seed });
         }
         // Writes are numbered by each job for itself: of one with another seed the number says nothing.
         let counts = self.rules.write_sequence && (self.rules.header_seed || header.seed == self.seed);
         if let Some(sequence) = wanted.sequence.filter(|&n| counts && n != header.sequence) {
-            return Err(Difference::Sequence { found: header.sequence, wanted: sequence });
+            return Err(BlockDifference::Sequence { found: header.sequence, wanted: sequence });
         }
         let computed = sum(method, [&piece[..place.start], &piece[place.end..]]);
         if computed != header.sum {
             let (written, computed) = (header.sum.text(), computed.text());
-            return Err(Difference::Checksum { method: method.name().to_owned(), written, computed });
+            return Err(BlockDifference::Checksum { method: method.name().to_owned(), written, computed });
         }
         match method {
             VerifyMethod::PatternHeader(_) => self.check_pattern(piece, block, start, place),
@@ -183,25 +189,39 @@ impl Scheme {
     }
 
     /// Compares a piece with the pattern, but for its header.
-    fn check_pattern(&self, piece: &[u8], block: u64, start: usize, header: Range<usize>) -> Result<(), Difference> {
-        let Some(motif) = self.motif(block) else { return Ok(()) };
+    fn check_pattern(
+        &self,
+        piece: &[u8],
+        block: u64,
+        start: usize,
+        header: Range<usize>,
+    ) -> Result<(), BlockDifference> {
+        let Some(motif) = self.motif(block) else {
+            return Ok(());
+        };
         let differs = |&(i, byte): &(usize, &u8)| !header.contains(&i) && *byte != motif.at(start + i);
         match piece.iter().enumerate().find(differs) {
             None => Ok(()),
             Some((i, &found)) => {
                 let method = self.rules.method.name().to_owned();
-                Err(Difference::Pattern { method, at: i as u64, found, wanted: motif.at(start + i) })
+                Err(BlockDifference::Pattern { method, at: i as u64, found, wanted: motif.at(start + i) })
             }
         }
     }
 
     /// What a piece should hold, as far as that is known: a piece whose header says nothing, read by a job that did not
     /// write it, could hold anything.
-    pub(super) fn expected(&self, mismatch: &Mismatch, block: &[u8], at: u64, wanted: Wanted) -> Option<Vec<u8>> {
+    pub(super) fn expected(
+        &self,
+        mismatch: &Mismatch,
+        block: &[u8],
+        at: u64,
+        wanted: ExpectedBlock,
+    ) -> Option<Vec<u8>> {
         let start = usize::try_from(mismatch.offset.0.checked_sub(at)?).ok()?;
         let piece = block.get(start..start.checked_add(mismatch.len.0 as usize)?)?;
         let place = self.header_in(piece.len());
-        let header = Header::read(&piece[place.start..]).ok().filter(|_| self.header > 0);
+        let header = BlockHeader::read(&piece[place.start..]).ok().filter(|_| self.header > 0);
         let told = header.filter(|header| header.offset == mismatch.offset.0);
         let random = self.pattern.is_empty();
         let (seed, sequence) = match (told, wanted.sequence) {

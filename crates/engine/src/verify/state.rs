@@ -34,7 +34,7 @@ const PLACES: usize = COUNTS + GENERATOR + NAME;
 
 /// How far a worker has written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct VerifyState {
     /// Writes that were issued; all of them have landed.
     pub(super) writes: u64,
     /// Whether fio itself saved it, whose random offsets are others than ours.
@@ -67,7 +67,7 @@ pub(super) fn path(rules: &Verify, job: &str, number: u32) -> PathBuf {
     rules.folder.clone().unwrap_or_default().join(format!("local-{name}-{number}-verify.state"))
 }
 
-impl State {
+impl VerifyState {
     /// The bytes of its file; `last` are the writes to each file that landed last, oldest first.
     pub(super) fn bytes(&self, owner: Owner<'_>, last: &[VecDeque<u64>]) -> Vec<u8> {
         let files = last.len().max(1);
@@ -99,13 +99,13 @@ impl State {
     ///
     /// # Errors
     /// [`RunError::State`] where there is none, or what is there is none.
-    pub(super) fn load(path: &Path) -> Result<State, RunError> {
+    pub(super) fn load(path: &Path) -> Result<VerifyState, RunError> {
         let failed = |reason: String| RunError::State { path: path.to_owned(), reason };
         let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
-        State::read(&bytes).ok_or_else(|| failed("it is no saved state, or a damaged one".to_owned()))
+        VerifyState::read(&bytes).ok_or_else(|| failed("it is no saved state, or a damaged one".to_owned()))
     }
 
-    fn read(bytes: &[u8]) -> Option<State> {
+    fn read(bytes: &[u8]) -> Option<VerifyState> {
         let number = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         let (version, len) = (number(bytes, 0)?, usize::try_from(number(bytes, 8)?).ok()?);
         let (body, rest) = bytes.get(HEAD..)?.split_at_checked(len)?;
@@ -118,7 +118,7 @@ impl State {
         let whole = len >= PLACES - shift && u64::from(!crc32c::crc32c(body)) == number(bytes, 16)?;
         let writes = number(body, 24 - shift).filter(|_| whole)?;
         let foreign = body[COUNTS - shift..][..GENERATOR].iter().any(|byte| *byte != 0);
-        let mut state = State { writes, foreign, unknown: Vec::new() };
+        let mut state = VerifyState { writes, foreign, unknown: Vec::new() };
         for place in rest.chunks(24) {
             let (file, offset, len) = (number(place, 0)?, number(place, 8)?, number(place, 16)?);
             state.unknown.push((u32::try_from(file).ok()?, offset, u32::try_from(len).ok()?));
@@ -139,18 +139,18 @@ mod tests {
     #[test]
     fn a_state_survives_and_nothing_else_is_taken_for_one() {
         let owner = Owner { job: "a", number: 0, depth: 2, queued: true };
-        let state = State { writes: 7, foreign: false, unknown: vec![(0, 4096, 512), (1, 0, 512)] };
+        let state = VerifyState { writes: 7, foreign: false, unknown: vec![(0, 4096, 512), (1, 0, 512)] };
         let bytes = state.bytes(owner, &[offsets(&[4096])]);
-        assert_eq!(State::read(&bytes), Some(state));
+        assert_eq!(VerifyState::read(&bytes), Some(state));
         for cut in [0, 8, 24, 100, bytes.len() - 1] {
-            assert_eq!(State::read(&bytes[..cut]), None, "{cut}");
+            assert_eq!(VerifyState::read(&bytes[..cut]), None, "{cut}");
         }
         let mut damaged = bytes.clone();
         damaged[40] ^= 1;
-        assert_eq!(State::read(&damaged), None);
+        assert_eq!(VerifyState::read(&damaged), None);
         let mut later = bytes;
         later[0] = 5;
-        assert_eq!(State::read(&later), None);
+        assert_eq!(VerifyState::read(&later), None);
         let mut rules = Verify::by(VerifyMethod::Header);
         assert_eq!(path(&rules, "a/b", 3), PathBuf::from("local-a.b-3-verify.state"));
         rules.folder = Some("aux".into());
@@ -161,7 +161,7 @@ mod tests {
     fn the_bytes_are_those_of_fio() {
         // Sixteen sequential writes of 4 KiB by a job called st, of which fio 3.39 makes a file of 200 bytes.
         let owner = Owner { job: "st", number: 0, depth: 1, queued: false };
-        let bytes = State { writes: 16, ..State::default() }.bytes(owner, &[offsets(&[61_440])]);
+        let bytes = VerifyState { writes: 16, ..VerifyState::default() }.bytes(owner, &[offsets(&[61_440])]);
         assert_eq!(bytes.len(), 200);
         let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         assert_eq!((words[0], words[1]), (4, 0xb0));
@@ -170,7 +170,7 @@ mod tests {
         // Four writes to two files by a queue of three.
         let owner = Owner { depth: 3, queued: true, ..owner };
         let last = [offsets(&[0, 4096]), offsets(&[0, 4096])];
-        let bytes = State { writes: 4, ..State::default() }.bytes(owner, &last);
+        let bytes = VerifyState { writes: 4, ..VerifyState::default() }.bytes(owner, &last);
         let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         assert_eq!(words[3..8], [8, 3 | 6 << 32, 2, 4, 0]);
         assert_eq!(words[23..39], [0, 4096, 0, 0, 0, 0, 0, 0, 1, 4096, 1, 0, 1, 0, 1, 0]);
@@ -181,11 +181,11 @@ mod tests {
     fn files_of_fio_itself_are_read() {
         // What fio 3.33 and 3.39 save of sixteen sequential writes of 4 KiB by a job called st.
         let older = state_of(&[3, 0xa8, 0x4580_21f2, 1, 1 | 1 << 32, 16], &[(14, 0x7473), (23, 61_440)], 24);
-        assert_eq!(State::read(&older), Some(State { writes: 16, ..State::default() }));
+        assert_eq!(VerifyState::read(&older), Some(VerifyState { writes: 16, ..VerifyState::default() }));
         let generator = [(9, 0xeb2c_aa9a_a4a8_cb5b), (10, 0x485e_e230)];
         let places = [generator.as_slice(), &[(15, 0x7473), (24, 61_440)]].concat();
         let newer = state_of(&[4, 0xb0, 0x9093_7ffe, 1, 1 | 1 << 32, 1, 16], &places, 25);
-        assert_eq!(State::read(&newer), Some(State { writes: 16, foreign: true, unknown: Vec::new() }));
+        assert_eq!(VerifyState::read(&newer), Some(VerifyState { writes: 16, foreign: true, unknown: Vec::new() }));
     }
 
     /// A file of so many words: those it begins with, and others by their place.

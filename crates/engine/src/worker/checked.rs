@@ -2,14 +2,14 @@
 //!
 //! The loops of the worker are the same; only what they are asked to issue changes.
 
-use super::{Flight, Worker};
+use super::{InflightIo, Worker};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
-use crate::verify::Course;
+use crate::verify::VerifySchedule;
 use hakaru_model::job::Op;
 use hakaru_model::mismatch::Mismatch;
 use hakaru_model::record::{FailureKind, IoError, StopReason};
-use hakaru_model::stream::{Request, RequestStream};
+use hakaru_model::stream::{IoRequest, RequestStream};
 use hakaru_sys::Errno;
 
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
@@ -26,7 +26,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if let Some(trace) = &plan.replay {
             return self.replay(trace);
         }
-        let Some(check) = &self.check else { return self.drive() };
+        let Some(check) = &self.check else {
+            return self.drive();
+        };
         let stop = self.write_and_check(check.course());
         // Those that check beside the worker may have found something since, also where it ended early.
         match (stop, self.end_of_checks()) {
@@ -35,7 +37,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
     }
 
-    fn write_and_check(&mut self, course: Course) -> StopReason {
+    fn write_and_check(&mut self, course: VerifySchedule) -> StopReason {
         for round in 0..course.rounds {
             if let Some(check) = &self.check {
                 self.stream = check.requests(self.plan, round);
@@ -91,7 +93,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Counts the requests as if they had been done, because an earlier run did them.
     fn rehearse(&mut self) -> StopReason {
-        let Some(check) = &mut self.check else { return StopReason::Done };
+        let Some(check) = &mut self.check else {
+            return StopReason::Done;
+        };
         for request in self.stream.by_ref().filter(|request| request.op != Op::Read) {
             check.rehearse(&request);
             self.tally.count_rehearsed(request.op, request.len);
@@ -111,7 +115,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                 return StopReason::Error;
             }
         }
-        let Some(check) = &mut self.check else { return StopReason::Done };
+        let Some(check) = &mut self.check else {
+            return StopReason::Done;
+        };
         self.stream = RequestStream::listed(check.begin_reading());
         self.wrote = false;
         // Rates are those of the work. What was held back belonged to it.
@@ -135,7 +141,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Waits for those that check beside the worker.
     fn end_of_checks(&mut self) -> StopReason {
-        let Some(check) = &mut self.check else { return StopReason::Done };
+        let Some(check) = &mut self.check else {
+            return StopReason::Done;
+        };
         let bad = check.end_reading();
         let now = self.clock.now();
         if self.note_mismatches(bad, now) { StopReason::Error } else { StopReason::Done }
@@ -145,7 +153,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn follow_up(
         &mut self,
         slot: u32,
-        flight: &Flight,
+        flight: &InflightIo,
         result: Result<u32, Errno>,
         done: u64,
         last: bool,
@@ -162,7 +170,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Writes a request to the log, where one is kept.
     #[cold]
-    pub(super) fn note_issue(&mut self, request: &Request, issued: u64) {
+    pub(super) fn note_issue(&mut self, request: &IoRequest, issued: u64) {
         let at_us = self.clock.nanos(issued.saturating_sub(self.begun)) / 1000;
         if let Some(record) = &mut self.record {
             record.io(at_us, request);
@@ -184,7 +192,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Ends the log.
     pub(super) fn end_record(&mut self, now: u64) {
         let at_us = self.clock.nanos(now.saturating_sub(self.begun)) / 1000;
-        let Some(Err((path, errno))) = self.record.take().map(|record| record.end(at_us)) else { return };
+        let Some(Err((path, errno))) = self.record.take().map(|record| record.end(at_us)) else {
+            return;
+        };
         let error = self.error("write", FailureKind::Log, 0, 0, 0, errno, now);
         self.errors.push(IoError { file: path.display().to_string(), ..error });
     }
@@ -194,11 +204,13 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     pub(super) fn examine(
         &mut self,
         slot: u32,
-        request: &Request,
+        request: &IoRequest,
         result: Result<u32, Errno>,
         now: u64,
     ) -> Result<u64, StopReason> {
-        let Worker { check: Some(check), backend, .. } = self else { return Ok(now) };
+        let Worker { check: Some(check), backend, .. } = self else {
+            return Ok(now);
+        };
         let whole = result == Ok(request.len);
         let len = if request.op == Op::Read && whole { request.len as usize } else { 0 };
         let followed = check.landed(slot, request, backend.buffer(slot, len), whole);
@@ -212,7 +224,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     /// Keeps what was found. Returns whether the job has to end.
-    fn note_mismatches(&mut self, bad: Vec<(Request, Vec<Mismatch>)>, now: u64) -> bool {
+    fn note_mismatches(&mut self, bad: Vec<(IoRequest, Vec<Mismatch>)>, now: u64) -> bool {
         let found = !bad.is_empty();
         let goes_on = || self.plan.ignore_errors.verify.contains(&Errno::ILSEQ.raw_os_error());
         let ends = found && !self.plan.errors.continue_on_mismatch && !goes_on();
@@ -222,7 +234,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             self.gave_up = true;
         }
         for (request, mismatches) in bad {
-            let Request { region, offset, len, .. } = request;
+            let IoRequest { region, offset, len, .. } = request;
             let error = self.error("verify", FailureKind::Verify, region, offset, len, Errno::ILSEQ, now);
             let error = IoError { op: Some(Op::Read), mismatches, ..error };
             if ends { self.errors.push_last(error) } else { self.errors.push(error) }
@@ -239,7 +251,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Saves how far a job that checks has written.
     pub(super) fn save_state(&mut self, now: u64) {
-        let Some(Err((path, error))) = self.check.as_ref().map(|check| check.save_state(self.plan)) else { return };
+        let Some(Err((path, error))) = self.check.as_ref().map(|check| check.save_state(self.plan)) else {
+            return;
+        };
         let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
         let file = path.display().to_string();
         let error = self.error("save", FailureKind::Log, 0, 0, 0, errno, now);

@@ -3,7 +3,7 @@
 use super::Worker;
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
-use crate::tally::Tally;
+use crate::worker_stats::WorkerStats;
 use hakaru_model::job::Op;
 use hakaru_model::measured::EngineUse;
 use hakaru_model::record::{CpuUsage, FailureKind, StopReason, WorkerRecord};
@@ -58,7 +58,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Does what is left of the stream, unmeasured and one I/O at a time.
     fn write_the_rest(&mut self) -> Result<(), Errno> {
         while !self.around.shared.stop.load(Relaxed) {
-            let Some(request) = self.stream.next() else { break };
+            let Some(request) = self.stream.next() else {
+                break;
+            };
             self.fill_write(0, &request);
             if B::QUEUED {
                 self.backend.prepare(0, &request);
@@ -91,7 +93,14 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         regions.fold(last, |_, region| self.flush(region, SyncKind::Full))
     }
 
-    fn record(&self, tally: Tally, runtime: Nanos, job_runtime: Nanos, stop: StopReason, used: Usage) -> WorkerRecord {
+    fn record(
+        &self,
+        tally: WorkerStats,
+        runtime: Nanos,
+        job_runtime: Nanos,
+        stop: StopReason,
+        used: Usage,
+    ) -> WorkerRecord {
         let Worker { plan, depth, errors, refused, usage_at_start, around, limits, check, .. } = self;
         let (mut depth, errors) = (depth.clone(), errors.clone());
         let (mut ops, sync, intervals) = tally.into_records(*refused);

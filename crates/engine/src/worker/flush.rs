@@ -5,7 +5,7 @@ use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::record::{FailureKind, IoError};
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 
@@ -54,7 +54,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Reads between a flush and the next write are each followed by a flush too: fio asks before each I/O whether the
     /// number of writes is a multiple of N, and whether the I/O before was a flush.
     #[inline]
-    pub(super) fn sync_if_due(&mut self, request: &Request, now: u64, last: bool) -> u64 {
+    pub(super) fn sync_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {
         let d = &self.plan.durability;
         if d.fsync_every == 0 && d.fdatasync_every == 0 {
             return now;

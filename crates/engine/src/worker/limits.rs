@@ -1,11 +1,11 @@
 //! Limits a job has to keep: a least rate, a longest latency; and the search for the deepest
 //! queue that keeps to a latency.
 
-use super::{Flight, InFlight, Worker};
+use super::{InFlight, InflightIo, Worker};
 use crate::backend::Backend;
-use crate::beside;
 use crate::clock::Clock;
 use crate::shared::Message;
+use crate::worker_setup;
 use hakaru_model::job::rules::{ExitScope, LatencyTarget, MinimumRate};
 use hakaru_model::job::{Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// What a worker has to keep to.
 #[derive(Debug)]
-pub(super) struct Limits {
-    least: Option<Least>,
+pub(super) struct WorkerLimits {
+    least: Option<MinRateCheck>,
     search: Option<Search>,
     max_latency: PerOp<Option<Nanos>>,
     /// When something is to be judged next, in ticks.
@@ -47,7 +47,7 @@ const SETTLES: u64 = 2_000_000_000;
 ///
 /// It is judged when an I/O has just landed: a job that does one in three seconds is not slow in the two before.
 #[derive(Debug)]
-struct Least {
+struct MinRateCheck {
     rate: MinimumRate,
     /// When judging begins.
     settled: u64,
@@ -76,19 +76,19 @@ struct Search {
 
 /// What came of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum SearchStep {
     /// Go on with this depth.
     Try(u32),
     /// This is the depth.
     Depth(u32),
 }
 
-impl Limits {
+impl WorkerLimits {
     /// `None` for a job that has none.
-    pub(super) fn new(plan: &WorkerPlan) -> Option<Box<Limits>> {
+    pub(super) fn new(plan: &WorkerPlan) -> Option<Box<WorkerLimits>> {
         let MinimumRate { bytes_per_s, iops, .. } = &plan.rules.minimum_rate;
         let least = Op::ALL.iter().any(|&op| bytes_per_s[op].is_some() || iops[op].is_some());
-        let least = least.then(|| Least::new(plan.rules.minimum_rate.clone()));
+        let least = least.then(|| MinRateCheck::new(plan.rules.minimum_rate.clone()));
         let search = plan.rules.latency_target.map(|target| Search {
             target,
             depth: plan.queue.iodepth,
@@ -101,14 +101,14 @@ impl Limits {
         });
         let max_latency = plan.rules.max_latency;
         let any = least.is_some() || search.is_some() || Op::ALL.iter().any(|&op| max_latency[op].is_some());
-        any.then(|| Box::new(Limits { least, search, max_latency, due: u64::MAX }))
+        any.then(|| Box::new(WorkerLimits { least, search, max_latency, due: u64::MAX }))
     }
 
     /// Measurement begins now.
     pub(super) fn begin(&mut self, now: u64, ticks: impl Fn(u64) -> u64) {
         self.due = u64::MAX;
         if let Some(least) = &mut self.least {
-            *least = Least::new(least.rate.clone());
+            *least = MinRateCheck::new(least.rate.clone());
             least.settled = now + ticks(SETTLES);
             self.due = least.settled;
         }
@@ -143,7 +143,7 @@ impl Search {
     }
 
     /// What the I/Os of a window say; `None` when there were none.
-    fn judge(&mut self) -> Option<Found> {
+    fn judge(&mut self) -> Option<SearchStep> {
         let all = self.within + self.beyond;
         if all == 0 {
             return None;
@@ -152,13 +152,13 @@ impl Search {
         if keeps {
             self.low = self.depth;
             if self.depth >= self.high {
-                return Some(Found::Depth(self.depth));
+                return Some(SearchStep::Depth(self.depth));
             }
         } else {
             self.high = self.depth.saturating_sub(1).max(1);
         }
         let next = (self.low + self.high).div_ceil(2).max(1);
-        Some(if next == self.low { Found::Depth(next) } else { Found::Try(next) })
+        Some(if next == self.low { SearchStep::Depth(next) } else { SearchStep::Try(next) })
     }
 }
 
@@ -202,7 +202,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Runs a command of the job. Whether it ended well: what it was to make ready may be missing else.
     pub(super) fn run_command(&mut self, when: &str, command: Option<&str>) -> bool {
         let Some(command) = command else { return true };
-        match beside::run_command(&self.plan.name, when, command) {
+        match worker_setup::run_command(&self.plan.name, when, command) {
             Ok(status) if status.success() => true,
             Ok(status) => {
                 let name = &self.plan.name;
@@ -233,7 +233,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 
     /// Judges the latency of one I/O.
-    pub(super) fn judge_latency(&mut self, flight: &Flight, lat: Nanos, done: u64) -> Option<StopReason> {
+    pub(super) fn judge_latency(&mut self, flight: &InflightIo, lat: Nanos, done: u64) -> Option<StopReason> {
         let limits = self.limits.as_mut()?;
         let request = flight.request;
         if let Some(search) = &mut limits.search
@@ -272,12 +272,14 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if let Some(search) = &mut limits.search {
             // The window of a queue is judged where the queue is at hand.
             if !B::QUEUED && now >= search.window_ends {
-                found = search.judge().filter(|found| *found == Found::Depth(1) && !search.target.keep_running);
+                found = search.judge().filter(|found| *found == SearchStep::Depth(1) && !search.target.keep_running);
                 search.restart(now);
             }
             limits.due = limits.due.min(search.window_ends.max(now + 1));
         }
-        let Some((op, kind)) = missed else { return found.map(|_| StopReason::Done) };
+        let Some((op, kind)) = missed else {
+            return found.map(|_| StopReason::Done);
+        };
         let error = self.error(op.name(), kind, 0, 0, 0, Errno::IO, now);
         self.errors.push_last(IoError { op: Some(op), ..error });
         Some(StopReason::Error)
@@ -293,16 +295,16 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         search.restart(now);
         let keep_running = search.target.keep_running;
         let depth = match found? {
-            Found::Depth(depth) if keep_running => {
+            SearchStep::Depth(depth) if keep_running => {
                 // Goes on looking, from where it is.
                 (search.low, search.high) = (0, self.plan.queue.iodepth);
                 depth
             }
-            Found::Depth(depth) => {
+            SearchStep::Depth(depth) => {
                 search.depth = depth;
                 return Some(StopReason::Done);
             }
-            Found::Try(depth) => depth,
+            SearchStep::Try(depth) => depth,
         };
         search.depth = depth;
         q.set_depth(depth as usize);
@@ -310,10 +312,10 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     }
 }
 
-impl Least {
-    fn new(rate: MinimumRate) -> Least {
+impl MinRateCheck {
+    fn new(rate: MinimumRate) -> MinRateCheck {
         let none = PerOp::default();
-        Least { rate, settled: 0, since: PerOp::default(), done: none, seen: PerOp::default() }
+        MinRateCheck { rate, settled: 0, since: PerOp::default(), done: none, seen: PerOp::default() }
     }
 
     /// What was promised and not done since an operation was last judged. An operation is judged when an I/O of it has
@@ -391,8 +393,8 @@ mod tests {
         for windows in 1..100 {
             (search.within, search.beyond) = if search.depth <= good_up_to { (95, 5) } else { (50, 50) };
             match search.judge() {
-                Some(Found::Depth(depth)) => return (depth, windows),
-                Some(Found::Try(depth)) => search.depth = depth,
+                Some(SearchStep::Depth(depth)) => return (depth, windows),
+                Some(SearchStep::Try(depth)) => search.depth = depth,
                 None => break,
             }
         }
@@ -414,7 +416,7 @@ mod tests {
         const SECOND: u64 = 1_000_000_000;
         let mut rate = MinimumRate::default();
         rate.bytes_per_s.read = Some(1000);
-        let mut least = Least::new(rate);
+        let mut least = MinRateCheck::new(rate);
         least.settled = 2 * SECOND;
         let mut look = |at: u64, bytes, reads: bool| {
             let done = PerOp { read: (1, bytes), ..PerOp::default() };

@@ -1,14 +1,14 @@
 //! The loop of backends with a queue.
 
+use super::next_io::NextIo;
 use super::steps::{count_batch, count_depth};
-use super::turn::Turn;
-use super::{Flight, Worker};
-use crate::backend::{Backend, Landing};
+use super::{InflightIo, Worker};
+use crate::backend::{Backend, CompletionSink};
 use crate::clock::Clock;
-use crate::tally::{Finished, Tally};
+use crate::worker_stats::{CompletedIo, WorkerStats};
 use hakaru_model::job::Op;
 use hakaru_model::record::{FailureKind, StopReason};
-use hakaru_model::stream::{Request, StreamPlan};
+use hakaru_model::stream::{IoRequest, StreamPlan};
 use hakaru_sys::Errno;
 use std::ops::ControlFlow::Break;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_micros(200);
 /// The I/Os of a queue, by slot.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    pub(super) flights: Box<[Flight]>,
+    pub(super) flights: Box<[InflightIo]>,
     /// How many of them may be in flight: all, unless the depth was lowered.
     pub(super) usable: usize,
     pub(super) free: Vec<u32>,
@@ -44,7 +44,8 @@ pub(super) struct InFlight {
 
 impl InFlight {
     fn new(depth: usize) -> InFlight {
-        let nothing = Flight { request: Request { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 };
+        let nothing =
+            InflightIo { request: IoRequest { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 };
         let room = || Vec::with_capacity(depth);
         InFlight {
             flights: vec![nothing; depth].into_boxed_slice(),
@@ -64,14 +65,16 @@ impl InFlight {
 
     /// Prepares a request in a free slot. There may be neither.
     #[inline(always)]
-    fn prepare(&mut self, backend: &mut impl Backend, request: Option<Request>, created: u64) -> bool {
+    fn prepare(&mut self, backend: &mut impl Backend, request: Option<IoRequest>, created: u64) -> bool {
         let Some(request) = request else {
             self.more = false;
             return false;
         };
-        let Some(slot) = self.free.pop() else { return false };
+        let Some(slot) = self.free.pop() else {
+            return false;
+        };
         backend.prepare(slot, &request);
-        self.flights[slot as usize] = Flight { request, created, issued: created };
+        self.flights[slot as usize] = InflightIo { request, created, issued: created };
         self.fresh.push(slot);
         true
     }
@@ -85,22 +88,22 @@ impl InFlight {
 /// I/Os of one batch that were created and issued together and moved as much: they have the same latencies, and are
 /// counted in one step.
 #[derive(Clone, Copy, Debug)]
-struct Alike {
-    flight: Flight,
+struct EqualCompletions {
+    flight: InflightIo,
     moved: u32,
     count: u64,
 }
 
-impl Alike {
-    const NONE: Alike = Alike {
-        flight: Flight { request: Request { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 },
+impl EqualCompletions {
+    const NONE: EqualCompletions = EqualCompletions {
+        flight: InflightIo { request: IoRequest { op: Op::Read, region: 0, offset: 0, len: 0 }, created: 0, issued: 0 },
         moved: 0,
         count: 0,
     };
 
     #[inline(always)]
-    fn has(&self, flight: &Flight, moved: u32) -> bool {
-        let Flight { request: Request { op, len, .. }, created, issued } = self.flight;
+    fn has(&self, flight: &InflightIo, moved: u32) -> bool {
+        let InflightIo { request: IoRequest { op, len, .. }, created, issued } = self.flight;
         let same_io = (op, len, self.moved) == (flight.request.op, flight.request.len, moved);
         same_io && (created, issued) == (flight.created, flight.issued)
     }
@@ -108,21 +111,21 @@ impl Alike {
     /// Counts them.
     // Out of the loop: most batches are alike throughout, and call once.
     #[inline(never)]
-    fn tell(&self, tally: &mut Tally, clock: &impl Clock, now: u64) {
+    fn tell(&self, tally: &mut WorkerStats, clock: &impl Clock, now: u64) {
         if self.count > 0 {
-            let Flight { request: Request { op, len: wanted, .. }, created, issued } = self.flight;
+            let InflightIo { request: IoRequest { op, len: wanted, .. }, created, issued } = self.flight;
             let nanos = |from: u64, to: u64| clock.nanos(to.saturating_sub(from));
             let (slat, clat, lat) = (Some(nanos(created, issued)), nanos(issued, now), nanos(created, now));
-            tally.count_alike(Finished { op, wanted, moved: self.moved, slat, clat, lat }, self.count);
+            tally.count_alike(CompletedIo { op, wanted, moved: self.moved, slat, clat, lat }, self.count);
         }
     }
 }
 
 /// Takes what a backend fetched, and counts it.
-struct Landed<'a, C> {
-    tally: &'a mut Tally,
+struct BatchSink<'a, C> {
+    tally: &'a mut WorkerStats,
     clock: &'a C,
-    flights: &'a [Flight],
+    flights: &'a [InflightIo],
     free: &'a mut Vec<u32>,
     refused: &'a mut Vec<(u32, Errno)>,
     followed: &'a mut Vec<(u32, u32)>,
@@ -133,10 +136,10 @@ struct Landed<'a, C> {
     /// The moment the first of them was fetched.
     now: u64,
     count: usize,
-    alike: Alike,
+    alike: EqualCompletions,
 }
 
-impl<C: Clock> Landing for Landed<'_, C> {
+impl<C: Clock> CompletionSink for BatchSink<'_, C> {
     #[inline(always)]
     fn landed(&mut self, slot: u32, result: Result<u32, Errno>) {
         if self.count == 0 {
@@ -151,7 +154,7 @@ impl<C: Clock> Landing for Landed<'_, C> {
                     self.alike.count += 1;
                 } else {
                     self.alike.tell(self.tally, self.clock, self.now);
-                    self.alike = Alike { flight: *flight, moved, count: 1 };
+                    self.alike = EqualCompletions { flight: *flight, moved, count: 1 };
                 }
                 if self.follows && (self.checks || flight.request.op == Op::Write) {
                     self.followed.push((slot, moved));
@@ -226,9 +229,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             }
             let (request, created) = if self.careful {
                 match self.careful_turn(q) {
-                    Turn::Go(request, at) => (Some(request), at),
-                    Turn::Later => return false,
-                    Turn::End(reason) => {
+                    NextIo::Go(request, at) => (Some(request), at),
+                    NextIo::Later => return false,
+                    NextIo::End(reason) => {
                         q.more = false;
                         q.stop = q.stop.or(reason);
                         return false;
@@ -249,7 +252,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Fills the buffer of a write, and notes what a read is to be checked by.
     #[inline(always)]
-    pub(super) fn ready_slot(&mut self, slot: u32, request: &Request) {
+    pub(super) fn ready_slot(&mut self, slot: u32, request: &IoRequest) {
         if request.op == Op::Write {
             self.fill_write(slot, request);
         } else if let Some(check) = &mut self.check
@@ -286,9 +289,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         let (follows, checks) = (self.follows(), self.check.is_some() || syncs);
         let Worker { backend, tally, clock, .. } = self;
         let InFlight { flights, free, refused, followed, .. } = q;
-        let (now, count, alike) = (0, 0, Alike::NONE);
+        let (now, count, alike) = (0, 0, EqualCompletions::NONE);
         let mut landed =
-            Landed { tally, clock: &*clock, flights, free, refused, followed, follows, checks, now, count, alike };
+            BatchSink { tally, clock: &*clock, flights, free, refused, followed, follows, checks, now, count, alike };
         let answer = backend.reap(min, max, patience, &mut landed);
         let (now, count) = (landed.now, landed.count);
         landed.alike.tell(landed.tally, landed.clock, now);
@@ -312,7 +315,9 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// How long a paced queue may wait: a request that is due before goes out in time, as its latency counts from then.
     fn patience(&self) -> Duration {
-        let Some((_, due)) = self.held.as_ref().filter(|_| !C::VIRTUAL) else { return PATIENCE };
+        let Some((_, due)) = self.held.as_ref().filter(|_| !C::VIRTUAL) else {
+            return PATIENCE;
+        };
         let left = self.clock.nanos(due.at.saturating_sub(self.clock.now()));
         // One that is due and cannot go waits for what is in flight.
         if left == 0 { PATIENCE } else { PATIENCE.min(Duration::from_nanos(left)) }

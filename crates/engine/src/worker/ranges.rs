@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::job::rules::RangeSync;
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use hakaru_sys::file::RangeCall;
 
 /// What was written and not handed over, for each file: from and to.
@@ -27,7 +27,7 @@ impl Ranges {
     }
 
     /// Counts a write. Returns the range to hand over, when it is time.
-    fn note(&mut self, request: &Request) -> Option<SyncKind> {
+    fn note(&mut self, request: &IoRequest) -> Option<SyncKind> {
         let (from, to) = self.dirty.get_mut(request.region as usize)?;
         *from = request.offset.min(*from);
         *to = (request.offset + u64::from(request.len)).max(*to);
@@ -46,8 +46,10 @@ impl Ranges {
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Hands over what was written when it is time; a `last` write that has no next is not followed by it, as in fio.
     /// Returns the moment it is then.
-    pub(super) fn sync_range_if_due(&mut self, request: &Request, now: u64, last: bool) -> u64 {
-        let Some(ranges) = self.ranges.as_mut().filter(|_| request.op == Op::Write) else { return now };
+    pub(super) fn sync_range_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {
+        let Some(ranges) = self.ranges.as_mut().filter(|_| request.op == Op::Write) else {
+            return now;
+        };
         match ranges.note(request) {
             Some(kind) if !(last && self.stream.is_over()) => self.sync(request.region, kind),
             _ => now,
@@ -63,7 +65,7 @@ mod tests {
     fn a_range_covers_what_was_written_since_the_last() {
         let rule = RangeSync { every: 3, wait_before: true, write: true, wait_after: false };
         let mut ranges = Ranges { rule, written: 0, dirty: vec![CLEAN; 2].into() };
-        let write = |region, offset| Request { op: Op::Write, region, offset, len: 4096 };
+        let write = |region, offset| IoRequest { op: Op::Write, region, offset, len: 4096 };
         assert_eq!(ranges.note(&write(0, 8192)), None);
         assert_eq!(ranges.note(&write(1, 0)), None);
         let call = RangeCall { wait_before: true, write: true, wait_after: false };

@@ -1,12 +1,12 @@
 //! Replays a recorded stream of requests: each is due at its moment, whatever became of those before it.
 
-use super::{Flight, InFlight, Worker};
+use super::{InFlight, InflightIo, Worker};
 use crate::backend::{Backend, SyncKind};
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
-use hakaru_model::stream::Request;
-use hakaru_model::trace::{Trace, TraceAction, TraceStep};
+use hakaru_model::replay::{Trace, TraceAction, TraceStep};
+use hakaru_model::stream::IoRequest;
 use std::ops::ControlFlow;
 
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
@@ -61,7 +61,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         if request.op == Op::Write {
             self.fill_write(0, &request);
         }
-        let flight = Flight { request, created, issued: self.clock.now() };
+        let flight = InflightIo { request, created, issued: self.clock.now() };
         let result = self.backend.transfer(&request);
         let done = self.clock.now();
         if let ControlFlow::Break(stop) = self.finish(&flight, result, done) {
@@ -115,12 +115,12 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         }
     }
 
-    fn send(&mut self, q: &mut InFlight, request: &Request) {
+    fn send(&mut self, q: &mut InFlight, request: &IoRequest) {
         let Some(slot) = q.free.pop() else { return };
         let now = self.clock.now();
         self.ready_slot(slot, request);
         self.backend.prepare(slot, request);
-        q.flights[slot as usize] = Flight { request: *request, created: now, issued: now };
+        q.flights[slot as usize] = InflightIo { request: *request, created: now, issued: now };
         q.fresh.push(slot);
         self.hand_over(q, 0);
     }

@@ -2,7 +2,7 @@
 //!
 //! Jobs that are told nothing never come here: they run in the plain loops of the parent module.
 
-use super::{Flight, InFlight, Worker};
+use super::{InFlight, InflightIo, Worker};
 use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::iolog::{LogSample, Periods};
@@ -32,7 +32,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
             let issued = self.clock.now();
             let result = self.backend.transfer(&request);
             let done = self.clock.now();
-            let flight = Flight { request, created, issued };
+            let flight = InflightIo { request, created, issued };
             if let Break(stop) = self.finish(&flight, result, done) {
                 return stop;
             }
@@ -74,13 +74,15 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
         stop
     }
 
-    pub(super) fn look_at(&mut self, flight: &Flight, done: u64) -> Option<StopReason> {
-        let Flight { request, created, issued } = *flight;
+    pub(super) fn look_at(&mut self, flight: &InflightIo, done: u64) -> Option<StopReason> {
+        let InflightIo { request, created, issued } = *flight;
         let since = |moment: u64| self.clock.nanos(done.saturating_sub(moment));
         let (clat, lat) = (since(issued), since(created));
         let at = Nanos(since(self.measuring_since));
         let stop = self.judge_latency(flight, Nanos(lat), done);
-        let Some(log) = self.log.as_mut().filter(|_| !self.in_ramp) else { return stop };
+        let Some(log) = self.log.as_mut().filter(|_| !self.in_ramp) else {
+            return stop;
+        };
         let measure = &self.plan.measure;
         let latency =
             [measure.slat.then(|| lat.saturating_sub(clat)), measure.clat.then_some(clat), measure.lat.then_some(lat)];

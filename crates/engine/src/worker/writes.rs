@@ -4,7 +4,7 @@ use super::{WORTH_A_STAMP, Worker};
 use crate::backend::Backend;
 use crate::clock::Clock;
 use hakaru_model::job::Op;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 
 /// Bytes of a write that are marked without a call.
 pub(super) const MARKED: u32 = 4096;
@@ -16,7 +16,7 @@ const NEXT_MARK: u64 = 0xd1b5_4a32_d192_ed03;
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Fills the buffer of a write. Returns the moments of creation and submission.
     #[inline(always)]
-    pub(super) fn make_ready(&mut self, request: &Request, last: u64) -> (u64, u64) {
+    pub(super) fn make_ready(&mut self, request: &IoRequest, last: u64) -> (u64, u64) {
         if self.marks_all || request.op == Op::Write {
             self.fill_write(0, request);
         }
@@ -27,7 +27,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// Makes the content of a write unlike the one before, so that no device can take it for the same.
     // Most writes are of one page: a call would cost more than the marks.
     #[inline(always)]
-    pub(super) fn fill_write(&mut self, slot: u32, request: &Request) {
+    pub(super) fn fill_write(&mut self, slot: u32, request: &IoRequest) {
         if self.refill {
             self.fill_anew(slot, request);
         } else if self.scramble {
@@ -40,7 +40,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// Fills the whole buffer.
     #[inline(never)]
-    fn fill_anew(&mut self, slot: u32, request: &Request) {
+    fn fill_anew(&mut self, slot: u32, request: &IoRequest) {
         let buffer = self.backend.buffer(slot, request.len as usize);
         match &mut self.check {
             Some(check) if check.fills() => check.fill(slot, request, buffer),

@@ -1,18 +1,18 @@
 //! A worker that keeps to zones (`zonemode=zbd`): each request is given its place when its turn has come.
 
-use super::{Flight, Worker};
+use super::{InflightIo, Worker};
 use crate::backend::Backend;
 use crate::clock::Clock;
-use crate::zones::Placed;
+use crate::zones::Placement;
 use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
-use hakaru_model::stream::Request;
+use hakaru_model::stream::IoRequest;
 use std::ops::ControlFlow::{Break, Continue};
 
 /// What becomes of a request whose turn has come.
-pub(super) enum Spot {
+pub(super) enum ZonedIo {
     /// It goes there.
-    Go(Request),
+    Go(IoRequest),
     /// It is done: a zone was emptied, or the error is counted.
     Done,
     /// Writes of others are in its way.
@@ -24,24 +24,26 @@ pub(super) enum Spot {
 impl<B: Backend, C: Clock> Worker<'_, B, C> {
     /// The place of a request, which is where it says unless zones are kept to. With `waits` it is waited for.
     #[inline]
-    pub(super) fn find_place(&mut self, request: &Request, at: u64, waits: bool) -> Result<Spot, StopReason> {
-        if self.zones.is_none() { Ok(Spot::Go(*request)) } else { self.find_zone(request, at, waits) }
+    pub(super) fn find_place(&mut self, request: &IoRequest, at: u64, waits: bool) -> Result<ZonedIo, StopReason> {
+        if self.zones.is_none() { Ok(ZonedIo::Go(*request)) } else { self.find_zone(request, at, waits) }
     }
 
     #[cold]
-    fn find_zone(&mut self, request: &Request, at: u64, waits: bool) -> Result<Spot, StopReason> {
+    fn find_zone(&mut self, request: &IoRequest, at: u64, waits: bool) -> Result<ZonedIo, StopReason> {
         let mut request = *request;
         loop {
-            let Some(zones) = &mut self.zones else { return Ok(Spot::Go(request)) };
+            let Some(zones) = &mut self.zones else {
+                return Ok(ZonedIo::Go(request));
+            };
             let issued = self.clock.now();
             match zones.place(&request) {
-                Placed::Go(request) => return Ok(Spot::Go(request)),
+                Placement::Go(request) => return Ok(ZonedIo::Go(request)),
                 // What cannot be read yet is written first, where the job does both.
-                Placed::Nothing if request.op == Op::Read && self.plan.stream.access.does(Op::Write) => {
+                Placement::Nothing if request.op == Op::Read && self.plan.stream.access.does(Op::Write) => {
                     request.op = Op::Write;
                 }
-                Placed::Nothing => return Ok(Spot::Nowhere),
-                Placed::Wait if waits => {
+                Placement::Nothing => return Ok(ZonedIo::Nowhere),
+                Placement::Wait if waits => {
                     zones.wait(&request);
                     let now = self.clock.now();
                     if now >= self.next_look
@@ -50,18 +52,18 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
                         return Err(stop);
                     }
                 }
-                Placed::Wait => return Ok(Spot::Later),
-                Placed::Emptied(request) => {
+                Placement::Wait => return Ok(ZonedIo::Later),
+                Placement::Emptied(request) => {
                     let done = self.clock.now();
-                    let flight = Flight { request, created: at, issued };
+                    let flight = InflightIo { request, created: at, issued };
                     return match self.finish(&flight, Ok(request.len), done) {
-                        Continue(()) => Ok(Spot::Done),
+                        Continue(()) => Ok(ZonedIo::Done),
                         Break(stop) => Err(stop),
                     };
                 }
-                Placed::Failed(request, errno) => {
+                Placement::Failed(request, errno) => {
                     return match self.refuse(&request, errno, issued) {
-                        Continue(()) => Ok(Spot::Done),
+                        Continue(()) => Ok(ZonedIo::Done),
                         Break(stop) => Err(stop),
                     };
                 }
@@ -71,7 +73,7 @@ impl<B: Backend, C: Clock> Worker<'_, B, C> {
 
     /// A request has landed.
     #[inline]
-    pub(super) fn zone_landed(&self, request: &Request, done: bool) {
+    pub(super) fn zone_landed(&self, request: &IoRequest, done: bool) {
         if let Some(zones) = &self.zones {
             zones.landed(request, done);
         }

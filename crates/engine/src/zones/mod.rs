@@ -4,13 +4,13 @@
 //! at its boards, and turns what a stream of requests asks for into what zones allow. Files and devices without zones are
 //! divided into zones that begin empty. Source of the rules: fio's manual, "zonemode", and what fio was seen to do.
 
-mod board;
-mod seat;
+mod cursor;
+mod table;
 
+pub(crate) use cursor::{Placement, ZoneCursor};
 #[cfg(test)]
-use board::Board;
-pub(crate) use board::Boards;
-pub(crate) use seat::{Placed, Seat};
+use table::ZoneTable;
+pub(crate) use table::ZoneTables;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::job::rules::{ZoneResets, Zones};
 use hakaru_model::job::{Access, Job, Op, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Plan, WorkerPlan};
-use hakaru_model::stream::{Request, StreamPlan};
+use hakaru_model::stream::{IoRequest, StreamPlan};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,25 +43,25 @@ fn worker(access: Access, change: impl FnOnce(&mut Job)) -> WorkerPlan {
     plan.phases[0].workers[0].clone()
 }
 
-fn board(most_open: usize) -> Arc<Board> {
-    Arc::new(Board::emulated(ZONE, CAPACITY, 8 * ZONE, most_open))
+fn board(most_open: usize) -> Arc<ZoneTable> {
+    Arc::new(ZoneTable::emulated(ZONE, CAPACITY, 8 * ZONE, most_open))
 }
 
-fn seat(number: usize, plan: &WorkerPlan, board: &Arc<Board>) -> (Seat, StreamPlan) {
-    Seat::new(number, plan, vec![Arc::clone(board)]).unwrap()
+fn seat(number: usize, plan: &WorkerPlan, board: &Arc<ZoneTable>) -> (ZoneCursor, StreamPlan) {
+    ZoneCursor::new(number, plan, vec![Arc::clone(board)]).unwrap()
 }
 
 /// Does a whole stream, one I/O after another. Returns zone and offset within it, in KiB, of each.
-fn all(seat: &mut Seat, stream: &StreamPlan) -> Vec<(Op, u64, u64)> {
+fn all(seat: &mut ZoneCursor, stream: &StreamPlan) -> Vec<(Op, u64, u64)> {
     let mut done = Vec::new();
     for request in stream.requests() {
         match seat.place(&request) {
-            Placed::Go(request) => {
+            Placement::Go(request) => {
                 done.push((request.op, request.offset / ZONE, request.offset % ZONE / KIB));
                 seat.landed(&request, true);
             }
-            Placed::Emptied(request) => done.push((request.op, request.offset / ZONE, request.offset % ZONE / KIB)),
-            Placed::Nothing => break,
+            Placement::Emptied(request) => done.push((request.op, request.offset / ZONE, request.offset % ZONE / KIB)),
+            Placement::Nothing => break,
             other => panic!("{other:?}"),
         }
     }
@@ -180,19 +180,19 @@ fn a_zone_belongs_to_one_worker_while_writes_are_on_their_way() {
     let board = board(1);
     let plan = worker(only(Op::Write, true), |_| {});
     let ((mut one, _), (mut two, _)) = (seat(0, &plan, &board), seat(1, &plan, &board));
-    let write = Request { op: Op::Write, region: 0, offset: 0, len: 4096 };
-    let Placed::Go(first) = one.place(&write) else { panic!("the first goes") };
-    let Placed::Go(second) = one.place(&write) else { panic!("its own next may follow") };
+    let write = IoRequest { op: Op::Write, region: 0, offset: 0, len: 4096 };
+    let Placement::Go(first) = one.place(&write) else { panic!("the first goes") };
+    let Placement::Go(second) = one.place(&write) else { panic!("its own next may follow") };
     assert_eq!((first.offset, second.offset), (0, 4096));
-    assert_eq!(two.place(&write), Placed::Wait);
-    assert_eq!(two.place(&Request { offset: 5 * ZONE, ..write }), Placed::Wait, "no other zone may be opened");
+    assert_eq!(two.place(&write), Placement::Wait);
+    assert_eq!(two.place(&IoRequest { offset: 5 * ZONE, ..write }), Placement::Wait, "no other zone may be opened");
     one.landed(&first, true);
-    assert_eq!(two.place(&write), Placed::Wait);
+    assert_eq!(two.place(&write), Placement::Wait);
     one.landed(&second, true);
-    let Placed::Go(third) = two.place(&Request { offset: 5 * ZONE, ..write }) else { panic!("now it goes") };
+    let Placement::Go(third) = two.place(&IoRequest { offset: 5 * ZONE, ..write }) else { panic!("now it goes") };
     assert_eq!(third.offset, 8192, "to the zone that is open");
     drop(two);
-    assert!(matches!(one.place(&write), Placed::Wait | Placed::Go(_)));
+    assert!(matches!(one.place(&write), Placement::Wait | Placement::Go(_)));
 }
 
 #[test]
@@ -208,5 +208,5 @@ fn offset_and_size_are_rounded_inwards_to_whole_zones() {
         job.extent.offset = SizeSpec::Bytes(Bytes(4096));
         job.extent.size = Some(SizeSpec::Bytes(Bytes(ZONE)));
     });
-    assert_eq!(Seat::new(0, &plan, vec![board(usize::MAX)]).err(), Some(0), "no whole zone is left");
+    assert_eq!(ZoneCursor::new(0, &plan, vec![board(usize::MAX)]).err(), Some(0), "no whole zone is left");
 }

@@ -2,11 +2,11 @@
 
 #![allow(dead_code)] // Each test binary uses a part.
 
-use hakaru_engine::{ClockChoice, EngineReport, RunOptions, Silent, run};
+use hakaru_engine::{ClockChoice, EngineReport, NoObserver, RunOptions, run};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Facts, Plan};
-use hakaru_model::price::PriceList;
 use hakaru_model::units::Bytes;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 pub(crate) const MIB: u64 = 1 << 20;
 
 /// A job on a simulated card.
-pub(crate) fn on_card(prices: PriceList, access: Access, block: u64, bytes: u64) -> Job {
+pub(crate) fn on_card(prices: DeviceModel, access: Access, block: u64, bytes: u64) -> Job {
     let mut job = Job::new("job", Target::Sim(Box::new(prices)), access).with_block(Bytes(block));
     job.ioengine = IoEngine::Sim;
     job.files.direct = true;
@@ -71,7 +71,7 @@ pub(crate) fn go_on(plan: &Plan) -> EngineReport {
         replace_engines: true,
         wall_clock: || 0,
     };
-    run(plan, &options, &mut Silent)
+    run(plan, &options, &mut NoObserver)
 }
 
 /// Only one worker, and what it did.

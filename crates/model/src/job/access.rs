@@ -43,14 +43,14 @@ pub enum Distribution {
     /// Normal, wider by so many hundredths of the file than the narrowest.
     Normal(f64),
     /// Shares of accesses to shares of the file, both in hundredths.
-    Zoned(Vec<Zone>),
+    Zoned(Vec<RelativeZone>),
     /// Shares of accesses to stretches of the file; what lies behind them is left alone.
-    ZonedAbs(Vec<Stretch>),
+    ZonedAbs(Vec<AbsoluteZone>),
 }
 
 /// One zone of [`Distribution::Zoned`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Zone {
+pub struct RelativeZone {
     /// Hundredths of the accesses.
     pub access_percent: f64,
     /// Hundredths of the file.
@@ -59,7 +59,7 @@ pub struct Zone {
 
 /// One zone of [`Distribution::ZonedAbs`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct AbsoluteZone {
     /// Hundredths of the accesses.
     pub access_percent: f64,
     /// Length.

@@ -7,7 +7,7 @@ mod verify;
 pub use verify::{PatternPart, Verify, VerifyMethod};
 
 use super::{BlockSize, PerOp};
-use crate::trace::Trace;
+use crate::replay::Trace;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 /// The rules of one job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Rules {
+pub struct JobRules {
     /// Checks what was written.
     pub verify: Option<Verify>,
     /// What the end of this job means for the others.
     pub exit: ExitRules,
     /// Ends the job once its speed no longer changes.
-    pub steady: Option<SteadyState>,
+    pub steady: Option<SteadyStateRule>,
     /// Looks for the deepest queue that keeps to a latency.
     pub latency_target: Option<LatencyTarget>,
     /// Ends the job with an error at the first I/O that takes longer.
@@ -36,11 +36,11 @@ pub struct Rules {
     /// Zones of the files.
     pub zones: Zones,
     /// How a sequential job goes through its part of a file.
-    pub course: Course,
+    pub course: TraversalOrder,
     /// Errors that count for nothing.
     pub ignore_errors: IgnoredErrors,
     /// How sizes are drawn, beyond what [`Job::block`](super::Job::block) says.
-    pub sizes: SizeRules,
+    pub sizes: BlockSizeRules,
     /// How random a random job is, in hundredths: the rest of its I/Os follow one another (`percentage_random`).
     /// `None` means all of it.
     pub percentage_random: Option<PerOp<u32>>,
@@ -62,7 +62,7 @@ pub struct Rules {
     /// Share of the I/Os among the jobs of its flow (`flow`, `flow_id`).
     pub flow: Option<FlowShare>,
     /// Commands that a shell runs before and after the job.
-    pub commands: Commands,
+    pub commands: ShellCommands,
     /// Replays or records the requests of a run.
     pub replay: Replay,
     /// What is told of single I/Os while the job runs.
@@ -97,7 +97,7 @@ impl Logs {
 /// How sizes of I/Os are drawn, beyond their blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SizeRules {
+pub struct BlockSizeRules {
     /// Draws sizes of a range to the byte rather than in multiples of the smallest (`bs_unaligned`).
     pub unaligned: bool,
     /// Size of the I/Os of a random job that follow one another, where it differs (`bs_is_seq_rand`).
@@ -156,7 +156,7 @@ pub struct FlowShare {
 /// Commands that a shell runs beside a job; what they print goes to a file named after the job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Commands {
+pub struct ShellCommands {
     /// Before it begins (`exec_prerun`).
     pub before: Option<String>,
     /// After it has ended (`exec_postrun`).
@@ -191,7 +191,7 @@ pub enum ExitScope {
 
 /// When speed counts as steady (`steadystate`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SteadyState {
+pub struct SteadyStateRule {
     /// IOPS rather than bandwidth.
     pub iops: bool,
     /// The slope of a line through the samples rather than their largest distance from the mean.
@@ -361,7 +361,7 @@ pub enum AccessAdvice {
 /// How a sequential job goes through its part of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Course {
+pub enum TraversalOrder {
     /// Each block behind the one before, but for what [`Access::stride`](super::Access::stride) leaves out.
     #[default]
     Forward,

@@ -12,7 +12,9 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     let sizes = job.rules.sizes.in_line.iter().map(|block| (block, LARGEST));
     let by_op = Op::ALL.into_iter().filter(|&op| job.access.does(op));
     // A trim moves no data.
-    let most = |op| if op == Op::Trim { u64::from(u32::MAX) } else { LARGEST };
+    let most = |op| {
+        if op == Op::Trim { u64::from(u32::MAX) } else { LARGEST }
+    };
     for (block, most) in by_op.map(|op| (&job.block[op], most(op))).chain(sizes) {
         let (min, max) = (block.min(), block.max());
         if min.0 == 0 || max.0 > most || min > max {

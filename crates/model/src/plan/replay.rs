@@ -4,8 +4,8 @@ use super::resolve::{Resolver, add_file, measurable};
 use super::{FilePlan, PlanError};
 use crate::facts::TargetKind;
 use crate::job::Job;
+use crate::replay::Trace;
 use crate::stream::Region;
-use crate::trace::Trace;
 use crate::units::Bytes;
 
 impl Resolver {

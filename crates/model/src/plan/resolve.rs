@@ -6,11 +6,11 @@ use regions::percent_of;
 
 use super::checks::check;
 use super::writers::Writer;
-use super::{Facts, FilePlan, LayOut, LeftOut, PhasePlan, PlanError, VerifyPlan, WorkerPlan, clone_paths};
+use super::{Facts, FilePlan, LayOut, PhasePlan, PlanError, SkippedJob, VerifyPlan, WorkerPlan, clone_paths};
 use crate::caveat::Caveat;
 use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{Course, Zones};
-use crate::job::{Fill, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
+use crate::job::rules::{TraversalOrder, Zones};
+use crate::job::{BufferContent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
 use crate::rng::Rng;
 use crate::stream::{PassEnd, Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
@@ -28,7 +28,7 @@ pub(super) struct Resolver {
     pub(super) writers: Vec<Writer>,
     /// Whether jobs that cannot run are left out rather than ending it all.
     pub(super) leaves_out: bool,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<SkippedJob>,
 }
 
 impl Resolver {
@@ -48,7 +48,7 @@ impl Resolver {
                 Err(error) if self.leaves_out && error.is_of_one_job() => {
                     files = before;
                     self.workers = first + job.numjobs;
-                    self.left_out.push(LeftOut { phase: phase_index, job: index as u32, error });
+                    self.left_out.push(SkippedJob { phase: phase_index, job: index as u32, error });
                 }
                 Err(error) => return Err(error),
             }
@@ -145,7 +145,9 @@ impl Resolver {
             time_close: job.rules.files.time_close,
             measure: measure(job),
             cpus_allowed: match job.cpus_allowed.len() {
-                n if n > 0 && job.rules.split_cpus => vec![job.cpus_allowed[self.workers as usize % n]],
+                n if n > 0 && job.rules.split_cpus => {
+                    vec![job.cpus_allowed[self.workers as usize % n]]
+                }
                 _ => job.cpus_allowed.clone(),
             },
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
@@ -178,7 +180,9 @@ impl Resolver {
     fn settle_files(&mut self, files: &[FilePlan]) -> Result<(), PlanError> {
         let mut needed_so_far: BTreeMap<PathBuf, u64> = BTreeMap::new();
         for file in files {
-            let Some(facts) = self.facts.get_mut(&file.path) else { continue };
+            let Some(facts) = self.facts.get_mut(&file.path) else {
+                continue;
+            };
             let grows = file.size.0.saturating_sub(facts.size.0);
             // How large one will be that fills its file system is not known yet.
             let sized = !matches!(file.lay_out, LayOut::Ready | LayOut::Fill);
@@ -214,7 +218,7 @@ fn total(job: &Job, room: u64, blocks: u64) -> u64 {
         (Some(SizeSpec::Percent(p)), _) => percent_of(blocks, p),
         (None, _) if lies_apart(job) => blocks / alignment_of_offsets(job) * smallest_block(job),
         // These come to each whole block, and to nothing else.
-        (None, _) if job.rules.course != Course::Forward => blocks,
+        (None, _) if job.rules.course != TraversalOrder::Forward => blocks,
         // Where files have a size of their own, `size` says how much of them is transferred at most.
         (None, Some(SizeSpec::Bytes(size))) => size.0.min(room),
         (None, _) => room,
@@ -232,7 +236,9 @@ fn lies_apart(job: &Job) -> bool {
 fn largest_buffer(job: &Job) -> u32 {
     let used = Op::ALL.into_iter().filter(|&op| job.access.does(op));
     let trims_only = |op: Op| op == Op::Trim && !job.access.writes_what_it_trims();
-    let of = |op: Op| if trims_only(op) { job.block[op].max().0.min(1 << 20) } else { job.block[op].max().0 };
+    let of = |op: Op| {
+        if trims_only(op) { job.block[op].max().0.min(1 << 20) } else { job.block[op].max().0 }
+    };
     let in_line = job.rules.sizes.in_line.iter().map(|block| block.max().0);
     used.map(of).chain(in_line).max().unwrap_or(0) as u32
 }
@@ -295,7 +301,7 @@ pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut Ve
         kind: facts.kind,
         size: Bytes(size),
         lay_out,
-        zeros: job.buffers.fill == Fill::Zero,
+        zeros: job.buffers.fill == BufferContent::Zero,
         flush_reserved: !job.files.reserve_unflushed,
         unlink: job.files.unlink,
         job: job.name.clone(),

@@ -32,9 +32,13 @@ impl FileSizes {
 
     /// The size of the next file: `Some(None)` when it is not drawn, `None` when the clone has enough files.
     pub(super) fn draw(&mut self) -> Option<Option<Bytes>> {
-        let Some((min, max)) = self.range else { return Some(None) };
+        let Some((min, max)) = self.range else {
+            return Some(None);
+        };
         let drawn = (min + self.rng.below(max - min + 1)) * self.block;
-        let Some(left) = &mut self.left else { return Some(Some(Bytes(drawn))) };
+        let Some(left) = &mut self.left else {
+            return Some(Some(Bytes(drawn)));
+        };
         if *left < self.block {
             return None;
         }

@@ -8,7 +8,9 @@ use std::path::Path;
 
 /// Checks that all zones lie where the job goes.
 pub(super) fn within(job: &Job, path: &Path, region: &Region) -> Result<(), PlanError> {
-    let Distribution::ZonedAbs(zones) = &job.access.distribution else { return Ok(()) };
+    let Distribution::ZonedAbs(zones) = &job.access.distribution else {
+        return Ok(());
+    };
     let (zones, room) = (zones.iter().fold(0u64, |sum, zone| sum.saturating_add(zone.size.0)), region.len);
     if zones <= room || !job.access.random {
         return Ok(());
@@ -20,12 +22,12 @@ pub(super) fn within(job: &Job, path: &Path, region: &Region) -> Result<(), Plan
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Access, Op, Stretch, Target};
+    use crate::job::{AbsoluteZone, Access, Op, Target};
 
     #[test]
     fn zones_larger_than_the_file_are_refused() {
         let mut job = Job::new("a", Target::Paths(vec!["f".into()]), Access::only(Op::Read, true));
-        let zone = |mib: u64| Stretch { access_percent: 50.0, size: Bytes(mib << 20) };
+        let zone = |mib: u64| AbsoluteZone { access_percent: 50.0, size: Bytes(mib << 20) };
         job.access.distribution = Distribution::ZonedAbs(vec![zone(1), zone(3)]);
         let region = |mib: u64| Region { file: 0, offset: 0, len: mib << 20, file_len: mib << 20 };
         assert_eq!(within(&job, Path::new("f"), &region(4)), Ok(()));

@@ -369,7 +369,7 @@ fn reserved_space_is_flushed_unless_a_job_says_otherwise() {
 #[test]
 fn a_file_of_a_job_that_writes_zeros_is_laid_out_with_zeros() {
     let mut zeros = job(Op::Read);
-    zeros.buffers.fill = crate::job::Fill::Zero;
+    zeros.buffers.fill = crate::job::BufferContent::Zero;
     let plan = resolve(zeros, &[facts("f", TargetKind::Absent, 0)]).unwrap();
     assert!(plan.phases[0].files[0].zeros);
 }

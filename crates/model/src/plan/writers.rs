@@ -36,8 +36,12 @@ impl Resolver {
     ///
     /// Where there is none, another run wrote it, whose jobs may have had other seeds.
     pub(super) fn match_writer(&mut self, plan: &mut WorkerPlan, files: &[FilePlan]) {
-        let Some(own) = Writer::of(plan, files) else { return };
-        let Some(verify) = plan.verify.as_mut().filter(|_| plan.writes) else { return };
+        let Some(own) = Writer::of(plan, files) else {
+            return;
+        };
+        let Some(verify) = plan.verify.as_mut().filter(|_| plan.writes) else {
+            return;
+        };
         if !verify.rules.only {
             self.writers.retain(|writer| !writer.is_like(&own));
             self.writers.push(own);

@@ -6,27 +6,27 @@ mod walk;
 pub(super) use sizes::range_size;
 
 use super::turns::Turns;
-use super::{PassEnd, Region, Request, StreamPlan, next_in_line};
+use super::{IoRequest, PassEnd, Region, StreamPlan, next_in_line};
 use crate::job::rules::Zones;
 use crate::job::{Access, BlockSize, Op, PerOp};
 use crate::rng::Rng;
 use sizes::DrawnSizes;
-use walk::{Walk, next_behind, next_in_reverse};
+use walk::{RegionOrder, next_behind, next_in_reverse};
 
 /// One region with its state.
 #[derive(Clone, Debug)]
-struct Place {
+struct RegionCursor {
     region: Region,
     /// Blocks of `align` bytes at which an I/O of the smallest size still fits.
     slots: u64,
-    walk: Walk,
+    walk: RegionOrder,
     /// Behind the last I/O of each operation.
     behind: PerOp<u64>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct GeneralStream {
-    places: Vec<Place>,
+    places: Vec<RegionCursor>,
     turns: Option<Turns>,
     access: Access,
     sizes: DrawnSizes,
@@ -42,9 +42,9 @@ pub(super) struct GeneralStream {
     passes: Passes,
     /// Whether nothing is left, though fewer bytes were moved than the job asks for.
     through: bool,
-    run: Run,
+    run: RunAfterSeek,
     /// The write that follows a trim of the same place.
-    pending: Option<Request>,
+    pending: Option<IoRequest>,
 }
 
 /// Passes through all regions.
@@ -68,7 +68,7 @@ struct Passes {
 
 /// I/Os still to come from an offset that was drawn (`rw=randread:8`).
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+struct RunAfterSeek {
     left: u32,
     place: usize,
     offset: u64,
@@ -116,8 +116,8 @@ impl GeneralStream {
         let align = plan.align.max(1);
         let place = |(i, &region): (usize, &Region)| {
             let slots = region.len.checked_sub(smallest).map_or(1, |room| room / align + 1);
-            let walk = Walk::new(plan, &used, region, slots, Rng::fork(plan.seed, 1 + i as u64));
-            Place { region, slots, walk, behind: PerOp::all(region.offset) }
+            let walk = RegionOrder::new(plan, &used, region, slots, Rng::fork(plan.seed, 1 + i as u64));
+            RegionCursor { region, slots, walk, behind: PerOp::all(region.offset) }
         };
         let places = plan.regions.iter().enumerate().map(place).collect();
         let mut least = PerOp::all(smallest);
@@ -153,7 +153,7 @@ impl GeneralStream {
                 moved: 0,
             },
             through: false,
-            run: Run::default(),
+            run: RunAfterSeek::default(),
             pending: None,
         }
     }
@@ -205,14 +205,14 @@ impl GeneralStream {
     /// The next I/O of a region: its offset and size. `None` where the region has none left for this operation.
     fn next_in(&mut self, place: usize, op: &mut Op, in_line: bool) -> Option<(u64, u64)> {
         let GeneralStream { places, access, sizes, align, wraps, rng, .. } = self;
-        let Place { region, slots, walk, behind } = &mut places[place];
+        let RegionCursor { region, slots, walk, behind } = &mut places[place];
         let end = region.offset + region.len;
         if in_line {
             let len = sizes.draw(*op, true, region.len, rng);
             return Some((next_in_line(&mut behind[*op], *region, len, 0), len));
         }
         match walk {
-            Walk::Sequential { next } => {
+            RegionOrder::Sequential { next } => {
                 let least = sizes.least[*op];
                 let at = match (next_behind(next[*op], *region, access.stride, least), &wraps) {
                     (Some(at), _) => at,
@@ -223,38 +223,38 @@ impl GeneralStream {
                 next[*op] = at + len;
                 Some((at, len))
             }
-            Walk::Pieces(pieces) => {
+            RegionOrder::Pieces(pieces) => {
                 let (at, len) = pieces.draw(op)?;
                 Some((region.offset + at, len.into()))
             }
-            Walk::EachOnce(permutation) => {
+            RegionOrder::EachOnce(permutation) => {
                 let at = region.offset + permutation.draw() * *align;
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
-            Walk::Independent(skew) => {
+            RegionOrder::Independent(skew) => {
                 let at = region.offset + skew.draw(*slots, rng) * *align;
                 // An operation of larger blocks than the others begins early enough for one.
                 let over = (at + sizes.least[*op]).saturating_sub(end).next_multiple_of(*align);
                 let at = if at - region.offset >= over { at - over } else { at };
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
-            Walk::Reverse { behind } => {
+            RegionOrder::Reverse { behind } => {
                 let at = next_in_reverse(behind[*op], *region, access.stride.unsigned_abs(), sizes.least[*op]);
                 let len = sizes.draw(*op, false, end - at, rng);
                 behind[*op] = at + len;
                 Some((at, len))
             }
-            Walk::Backward { behind } => {
+            RegionOrder::Backward { behind } => {
                 let len = sizes.draw(*op, false, region.len, rng);
                 let from = if *behind < region.offset + len { end } else { *behind };
                 *behind = from.saturating_sub(len).max(region.offset);
                 Some((*behind, len))
             }
-            Walk::Interleaved(lanes) => {
+            RegionOrder::Interleaved(lanes) => {
                 let len = sizes.draw(*op, false, region.len, rng);
                 Some((lanes.next(*region, len), len))
             }
-            Walk::Strided(zones) => {
+            RegionOrder::Strided(zones) => {
                 let len = sizes.draw(*op, false, region.len, rng);
                 Some((zones.next(*region, *op, len), len))
             }
@@ -263,19 +263,19 @@ impl GeneralStream {
 
     /// Whether no operation of the job has anything left in a region.
     fn is_through(&self, place: usize) -> bool {
-        let Place { region, walk, .. } = &self.places[place];
+        let RegionCursor { region, walk, .. } = &self.places[place];
         match walk {
-            Walk::Sequential { next } => {
+            RegionOrder::Sequential { next } => {
                 let stride = self.access.stride;
                 let none = |&op: &Op| next_behind(next[op], *region, stride, self.sizes.least[op]).is_none();
                 !self.wraps && self.used.iter().all(none)
             }
-            Walk::EachOnce(permutation) => self.ends_with_blocks() && permutation.left() == 0,
-            Walk::Pieces(pieces) => pieces.is_through(),
-            Walk::Strided(zones) => self.places.len() == 1 && zones.is_through(*region, self.sizes.smallest),
+            RegionOrder::EachOnce(permutation) => self.ends_with_blocks() && permutation.left() == 0,
+            RegionOrder::Pieces(pieces) => pieces.is_through(),
+            RegionOrder::Strided(zones) => self.places.len() == 1 && zones.is_through(*region, self.sizes.smallest),
             // Steps back never come to an end: a pass of them ends with its bytes.
-            Walk::Reverse { .. } => self.passes.bytes > 0 && self.passes.moved >= self.passes.bytes,
-            Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => false,
+            RegionOrder::Reverse { .. } => self.passes.bytes > 0 && self.passes.moved >= self.passes.bytes,
+            RegionOrder::Backward { .. } | RegionOrder::Interleaved(_) | RegionOrder::Independent(_) => false,
         }
     }
 
@@ -290,7 +290,7 @@ impl GeneralStream {
         let fresh = self.run.left == 0;
         self.run.left = if fresh { self.access.run_length } else { self.run.left } - 1;
         if self.access.run_identical && !fresh {
-            let Run { place, offset, .. } = self.run;
+            let RunAfterSeek { place, offset, .. } = self.run;
             let Region { offset: start, len: room, .. } = self.places[place].region;
             return (place, offset, self.sizes.draw(op, in_line, start + room - offset, &mut self.rng));
         }
@@ -302,11 +302,11 @@ impl GeneralStream {
     }
 
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Request> {
+    pub(super) fn next(&mut self) -> Option<IoRequest> {
         self.next_steered(|op| op)
     }
 
-    pub(super) fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<Request> {
+    pub(super) fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<IoRequest> {
         if self.bytes_left == 0 || self.ios_left == 0 || self.through {
             return None;
         }
@@ -333,14 +333,14 @@ impl GeneralStream {
             }
         };
         self.passes.drew = true;
-        let Place { region, behind, .. } = &mut self.places[place];
+        let RegionCursor { region, behind, .. } = &mut self.places[place];
         // A large block drawn near the end is cut to what is left there.
         let len = len.min(region.offset + region.len - offset);
         behind[op] = offset + len;
-        let request = Request { op, region: place as u32, offset, len: len as u32 };
+        let request = IoRequest { op, region: place as u32, offset, len: len as u32 };
         if self.access.trim_before_write {
             self.pending = Some(request);
-            return Some(Request { op: Op::Trim, ..request });
+            return Some(IoRequest { op: Op::Trim, ..request });
         }
         self.ios_left -= 1;
         self.spend(len);

@@ -46,7 +46,7 @@ struct Class {
 
 /// How sizes are drawn for the pieces of a region.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes<'a> {
+pub(super) struct PieceSizes<'a> {
     pub(super) block: &'a PerOp<BlockSize>,
     pub(super) mix: &'a PerOp<u32>,
     /// Whether sizes of a range may be any number of bytes.
@@ -74,7 +74,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Cuts a region of `room` bytes. `used` are the operations of the job.
-    pub(super) fn new(room: u64, used: &[Op], sizes: Sizes<'_>, rng: Rng) -> Pieces {
+    pub(super) fn new(room: u64, used: &[Op], sizes: PieceSizes<'_>, rng: Rng) -> Pieces {
         let mut rng = rng;
         let alike = used.windows(2).all(|pair| sizes.block[pair[0]] == sizes.block[pair[1]]);
         let mut cycle: Vec<Piece> = Vec::with_capacity(CYCLE as usize + used.len());
@@ -205,7 +205,7 @@ mod tests {
 
     fn cut(room: u64, block: PerOp<BlockSize>, mix: PerOp<u32>, align: u64, seed: u64) -> Pieces {
         let used: Vec<Op> = Op::ALL.into_iter().filter(|&op| mix[op] > 0).collect();
-        Pieces::new(room, &used, Sizes { block: &block, mix: &mix, unaligned: false, align }, Rng::new(seed))
+        Pieces::new(room, &used, PieceSizes { block: &block, mix: &mix, unaligned: false, align }, Rng::new(seed))
     }
 
     #[test]

@@ -3,21 +3,21 @@
 //! Which block is the favourite, and where the others lie, was found by recording the requests of fio 3.33 and 3.39 with
 //! `write_iolog`, and so was the shape of its normal distribution.
 
-use crate::job::{Distribution, Stretch, Zone};
+use crate::job::{AbsoluteZone, Distribution, RelativeZone};
 use crate::rng::Rng;
 
 /// A distribution, prepared for drawing.
 #[derive(Clone, Debug)]
 pub(super) enum Skew {
     Uniform,
-    Zipf(Zipf, Spread),
+    Zipf(Zipf, RankSpread),
     Pareto {
         power: f64,
-        spread: Spread,
+        spread: RankSpread,
     },
     Normal {
         wider: f64,
-        spread: Spread,
+        spread: RankSpread,
     },
     /// Share of the accesses up to here, first block, and the one behind the last.
     Zoned(Vec<(f64, f64, f64)>),
@@ -67,17 +67,17 @@ impl Zipf {
 /// Spreads ranks over the file, so that the hot blocks are not all at one place: multiplicative hashing with the golden
 /// ratio (Knuth, The Art of Computer Programming 3, 6.4).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spread {
+pub(super) struct RankSpread {
     /// Where rank 0 goes.
     base: u64,
 }
 
-impl Spread {
+impl RankSpread {
     const GOLDEN: u64 = 0x61c8_8646_80b5_83eb;
 
     /// Rank 0 goes to this share of `n` blocks; what is more than 1 begins again at the start.
-    fn at(share: f64, n: u64) -> Spread {
-        Spread { base: (share * n as f64) as u64 % n }
+    fn at(share: f64, n: u64) -> RankSpread {
+        RankSpread { base: (share * n as f64) as u64 % n }
     }
 
     fn place(self, rank: u64, n: u64) -> u64 {
@@ -93,22 +93,22 @@ const NORMAL_WIDEST: f64 = 50.0;
 impl Skew {
     /// Draws among `n` blocks that begin `unit` bytes apart. `centre` is where the favourite lies, as a share of all.
     pub(super) fn new(distribution: &Distribution, centre: Option<f64>, n: u64, unit: u64, rng: &mut Rng) -> Skew {
-        let mut spread = || Spread::at(centre.unwrap_or_else(|| rng.unit()), n);
+        let mut spread = || RankSpread::at(centre.unwrap_or_else(|| rng.unit()), n);
         match distribution {
             Distribution::Uniform => Skew::Uniform,
             Distribution::Zipf(theta) => Skew::Zipf(Zipf::new(n, *theta), spread()),
             Distribution::Pareto(power) => Skew::Pareto { power: power.clamp(1e-6, 1.0 - 1e-6), spread: spread() },
             // The middle of the numbers goes to the middle of the file, or as far from there as is asked for.
             Distribution::Normal(percent) => {
-                let spread = Spread::at(centre.unwrap_or(0.5) + 0.5, n);
+                let spread = RankSpread::at(centre.unwrap_or(0.5) + 0.5, n);
                 Skew::Normal { wider: percent.clamp(0.0, NORMAL_WIDEST) / 100.0, spread }
             }
             Distribution::Zoned(zones) => {
-                let share = |zone: &Zone| (zone.access_percent, zone.size_percent / 100.0 * n as f64);
+                let share = |zone: &RelativeZone| (zone.access_percent, zone.size_percent / 100.0 * n as f64);
                 Skew::zoned(zones.iter().map(share))
             }
             Distribution::ZonedAbs(zones) => {
-                let share = |zone: &Stretch| (zone.access_percent, zone.size.0 as f64 / unit as f64);
+                let share = |zone: &AbsoluteZone| (zone.access_percent, zone.size.0 as f64 / unit as f64);
                 Skew::zoned(zones.iter().map(share))
             }
         }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn zones_of_a_size_leave_the_rest_alone() {
-        let zone = |access_percent, mib: u64| Stretch { access_percent, size: Bytes(mib << 20) };
+        let zone = |access_percent, mib: u64| AbsoluteZone { access_percent, size: Bytes(mib << 20) };
         let (shares, _) = shares(&Distribution::ZonedAbs(vec![zone(60.0, 1), zone(40.0, 2)]), None);
         let of = |blocks: std::ops::Range<usize>| shares[blocks].iter().sum::<f64>();
         assert!((of(0..256) - 0.6).abs() < 0.02 && (of(256..768) - 0.4).abs() < 0.02, "{}", of(0..256));

@@ -18,11 +18,11 @@ pub(super) struct Strided {
     align: u64,
     zone: Region,
     left: u64,
-    order: Order,
+    order: ZoneOrder,
 }
 
 #[derive(Clone, Debug)]
-enum Order {
+enum ZoneOrder {
     InLine(PerOp<u64>),
     EachOnce(Permutation),
     Anew(Rng),
@@ -34,9 +34,9 @@ impl Strided {
         let zone = Region { len: range.clamp(align, region.len.max(align)), ..region };
         let slots = zone.len / align;
         let order = match (access.random, access.every_block_once, &access.distribution) {
-            (false, ..) => Order::InLine(PerOp::all(zone.offset)),
-            (true, true, Distribution::Uniform) => Order::EachOnce(Permutation::new(slots, rng)),
-            _ => Order::Anew(rng),
+            (false, ..) => ZoneOrder::InLine(PerOp::all(zone.offset)),
+            (true, true, Distribution::Uniform) => ZoneOrder::EachOnce(Permutation::new(slots, rng)),
+            _ => ZoneOrder::Anew(rng),
         };
         let step = zone.len.saturating_add(skip);
         Strided { range: zone.len, size, step, stride: access.stride, align, zone, left: size, order }
@@ -49,9 +49,9 @@ impl Strided {
         }
         self.left = self.left.saturating_sub(len);
         match &mut self.order {
-            Order::InLine(next) => next_in_line(&mut next[op], self.zone, len.min(self.zone.len), self.stride),
-            Order::EachOnce(permutation) => self.zone.offset + permutation.draw() * self.align,
-            Order::Anew(rng) => self.zone.offset + rng.below(self.range / self.align) * self.align,
+            ZoneOrder::InLine(next) => next_in_line(&mut next[op], self.zone, len.min(self.zone.len), self.stride),
+            ZoneOrder::EachOnce(permutation) => self.zone.offset + permutation.draw() * self.align,
+            ZoneOrder::Anew(rng) => self.zone.offset + rng.below(self.range / self.align) * self.align,
         }
     }
 
@@ -61,7 +61,7 @@ impl Strided {
     pub(super) fn is_through(&self, region: Region, len: u64) -> bool {
         let end = region.offset + region.len;
         match &self.order {
-            Order::InLine(next) if self.stride == 0 => {
+            ZoneOrder::InLine(next) if self.stride == 0 => {
                 let at = Op::ALL.into_iter().map(|op| next[op]).max().unwrap_or(0);
                 self.left > 0 && self.zone.len < self.range && at + len > end
             }
@@ -81,7 +81,7 @@ impl Strided {
     fn turn_to_next(&mut self, region: Region) {
         let (next, end) = (self.next_zone(), region.offset + region.len);
         // A job in line takes what is there of the last zone, if a block fits.
-        let needs = if matches!(self.order, Order::InLine(_)) { self.align } else { self.range };
+        let needs = if matches!(self.order, ZoneOrder::InLine(_)) { self.align } else { self.range };
         self.begin_zone(region, if next.saturating_add(needs) > end { region.offset } else { next });
     }
 
@@ -89,9 +89,9 @@ impl Strided {
         self.zone = Region { offset, len: self.range.min(region.offset + region.len - offset), ..region };
         self.left = self.size;
         match &mut self.order {
-            Order::InLine(next) => *next = PerOp::all(offset),
-            Order::EachOnce(permutation) => permutation.begin_pass(),
-            Order::Anew(_) => {}
+            ZoneOrder::InLine(next) => *next = PerOp::all(offset),
+            ZoneOrder::EachOnce(permutation) => permutation.begin_pass(),
+            ZoneOrder::Anew(_) => {}
         }
     }
 }

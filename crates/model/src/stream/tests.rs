@@ -20,8 +20,8 @@ fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan 
         pass_end: PassEnd::Repeat,
         turns: FileTurns::default(),
         zones: Zones::None,
-        course: Course::Forward,
-        sizes: SizeRules::default(),
+        course: TraversalOrder::Forward,
+        sizes: BlockSizeRules::default(),
     }
 }
 
@@ -34,7 +34,7 @@ fn sequential_goes_in_line_and_begins_again() {
 
 #[test]
 fn mixed_sequential_keeps_a_position_for_each_operation() {
-    let requests: Vec<Request> = plan(Access::mixed(50, false), 1024, 1 << 20, Some(1 << 20)).requests().collect();
+    let requests: Vec<IoRequest> = plan(Access::mixed(50, false), 1024, 1 << 20, Some(1 << 20)).requests().collect();
     for op in [Op::Read, Op::Write] {
         let offsets: Vec<u64> = requests.iter().filter(|r| r.op == op).map(|r| r.offset).collect();
         assert!((400..624).contains(&offsets.len()), "{} of {op:?}", offsets.len());
@@ -62,7 +62,7 @@ fn negative_holes_step_back_as_in_fio() {
 #[test]
 fn a_course_backwards_leaves_nothing_out() {
     let mut p = plan(Access::only(Op::Read, false), 1024, 3 * 1024, Some(4 * 1024));
-    p.course = Course::Backward;
+    p.course = TraversalOrder::Backward;
     let offsets: Vec<u64> = p.requests().map(|r| r.offset - 4096).collect();
     assert_eq!(offsets, [2048, 1024, 0, 2048]);
 }
@@ -71,7 +71,7 @@ fn a_course_backwards_leaves_nothing_out() {
 fn an_interleaved_course_comes_to_each_block_once_a_pass() {
     for (blocks, step) in [(7, 3), (6, 3), (8, 17), (1, 2)] {
         let mut p = plan(Access::only(Op::Read, false), 1024, blocks * 1024, Some(2 * blocks * 1024));
-        p.course = Course::Interleaved { step: Bytes(step * 1024) };
+        p.course = TraversalOrder::Interleaved { step: Bytes(step * 1024) };
         let order: Vec<u64> = p.requests().map(|r| r.offset / 1024 - 4).collect();
         for pass in order.chunks(blocks as usize) {
             assert_eq!(pass.iter().collect::<HashSet<_>>().len() as u64, blocks, "{blocks} by {step}: {order:?}");
@@ -104,8 +104,8 @@ fn what_follows_has_a_size_of_its_own_where_that_is_asked_for() {
     let mut p = plan(Access::only(Op::Read, true), 1024, 1 << 24, Some(1 << 22));
     p.percent_random = Some(PerOp::all(50));
     p.sizes.in_line = Some(BlockSize::Fixed(Bytes(4096)));
-    let requests: Vec<Request> = p.requests().collect();
-    let behind = |pair: &[Request]| pair[1].offset == pair[0].offset + u64::from(pair[0].len);
+    let requests: Vec<IoRequest> = p.requests().collect();
+    let behind = |pair: &[IoRequest]| pair[1].offset == pair[0].offset + u64::from(pair[0].len);
     let wrong = requests.windows(2).filter(|pair| behind(pair) != (pair[1].len == 4096)).count();
     assert!(wrong < 4, "{wrong} of {}", requests.len());
     let long = requests.iter().filter(|r| r.len == 4096).count() as f64 / requests.len() as f64;
@@ -136,7 +136,7 @@ fn sizes_of_a_range_are_multiples_of_the_smallest_or_the_largest_as_in_fio() {
         p.block.read = BlockSize::Range { min: Bytes(3072), max: Bytes(10_240) };
         p.pass_end = PassEnd::Stop;
         let mut times = std::collections::BTreeMap::new();
-        let requests: Vec<Request> = p.requests().collect();
+        let requests: Vec<IoRequest> = p.requests().collect();
         requests.iter().for_each(|r| *times.entry(r.len).or_insert(0u32) += 1);
         let ragged = times.iter().filter(|&(len, &n)| ![3072, 6144, 9216, 10_240].contains(len) && n > 1);
         assert_eq!(ragged.count(), 0, "{times:?}");
@@ -193,8 +193,8 @@ fn writes_have_the_place_and_size_of_the_trim_before() {
     p.align = 16_384;
     (p.pass_end, p.loops) = (PassEnd::MoveBytes(3 << 20), 1);
     p.limit_bytes = Some(3 << 20);
-    let requests: Vec<Request> = p.requests().collect();
-    assert!(requests.chunks(2).all(|pair| pair[0] == Request { op: Op::Trim, ..pair[1] } && pair[1].len == 16_384));
+    let requests: Vec<IoRequest> = p.requests().collect();
+    assert!(requests.chunks(2).all(|pair| pair[0] == IoRequest { op: Op::Trim, ..pair[1] } && pair[1].len == 16_384));
     assert_eq!(requests.len(), 2 * 2 * 64, "trims count where it is about another pass");
 }
 
@@ -231,7 +231,7 @@ fn a_steered_stream_does_what_is_due() {
 #[test]
 fn what_is_put_in_front_comes_first() {
     let mut stream = plan(Access::only(Op::Write, false), 1024, 1 << 20, Some(3 * 1024)).requests();
-    let read = |offset| Request { op: Op::Read, region: 0, offset, len: 1024 };
+    let read = |offset| IoRequest { op: Op::Read, region: 0, offset, len: 1024 };
     assert_eq!(stream.next().map(|r| r.offset), Some(4096));
     stream.put_in_front(vec![read(1), read(2)]);
     assert_eq!(stream.bytes_left(), 4 * 1024);
@@ -273,12 +273,12 @@ proptest! {
         let mut p = plan(Access::mixed(read, true), 512, 512 * blocks, Some(passes * 512 * blocks));
         p.seed = seed;
         let long = GeneralStream::new(&p, None, None);
-        let long: Vec<Request> = std::iter::successors(Some((long, None)), |(stream, _)| {
+        let long: Vec<IoRequest> = std::iter::successors(Some((long, None)), |(stream, _)| {
             let mut stream = stream.clone();
             let next = stream.next()?;
             Some((stream, Some(next)))
         }).filter_map(|(_, request)| request).collect();
-        prop_assert!(matches!(p.requests().0, Kind::Plain(_)) || !(1..100).contains(&read));
+        prop_assert!(matches!(p.requests().0, StreamKind::Plain(_)) || !(1..100).contains(&read));
         prop_assert_eq!(p.requests().collect::<Vec<_>>(), long);
     }
 
@@ -309,9 +309,9 @@ proptest! {
         p.seed = seed;
         p.percent_random = Some(PerOp::all(percent)).filter(|_| random);
         p.course = match course {
-            0..20 => Course::Forward,
-            20..30 => Course::Backward,
-            steps => Course::Interleaved { step: Bytes(512 * (steps - 29)) },
+            0..20 => TraversalOrder::Forward,
+            20..30 => TraversalOrder::Backward,
+            steps => TraversalOrder::Interleaved { step: Bytes(512 * (steps - 29)) },
         };
         if zoned {
             p.zones = Zones::Strided { range: Bytes(20_000), size: Bytes(8192), skip: Bytes(512) };

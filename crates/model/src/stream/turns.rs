@@ -73,7 +73,9 @@ impl Turns {
 
     /// Closes a file that has nothing left in this pass, and opens the next in its place. Whether all are closed then.
     pub(super) fn close(&mut self, file: usize) -> bool {
-        let Some(place) = self.open.iter().position(|&open| open == file) else { return self.open.is_empty() };
+        let Some(place) = self.open.iter().position(|&open| open == file) else {
+            return self.open.is_empty();
+        };
         if self.unopened < self.files {
             self.open[place] = self.unopened;
             self.unopened += 1;

@@ -2,35 +2,38 @@
 
 use super::spread;
 use super::view::View;
-use crate::document::{Block, Look};
+use crate::document::{DocumentBlock, TableStyle};
 use crate::html::with_interval;
 use crate::table::DataTable;
 use crate::{compare, facts, findings, results, text};
-use hakaru_model::advice::{Advice, Findings};
-use hakaru_model::campaign::{CardSummary, LayerSummary, Prepared};
+use hakaru_model::advice::{Advice, RunFindings};
+use hakaru_model::campaign::{CardSummary, LayerSummary, PreparedStep};
 
 /// The section of a card.
-pub(super) fn section(view: &View<'_>, place: usize) -> Vec<Block> {
-    let Some(card) = view.of.cards.get(place) else { return Vec::new() };
-    let mut blocks = vec![Block::Page(view.name(place).to_owned()), facts_of(card)];
+pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
+    let Some(card) = view.of.cards.get(place) else {
+        return Vec::new();
+    };
+    let mut blocks = vec![DocumentBlock::Page(view.name(place).to_owned()), facts_of(card)];
     for layer in &card.layers {
-        blocks.push(Block::Title(format!("Results, {}", layer.layer)));
+        blocks.push(DocumentBlock::Title(format!("Results, {}", layer.layer)));
         let table = results::table(&layer.summary, with_interval).without_empty_columns();
-        blocks.push(Block::Table(Look::Numbers, table));
+        blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
         let said = layer
             .summary
             .phases
             .iter()
             .filter_map(|phase| Some((crate::naming::phase(&layer.summary, phase), facts::sustained(phase)?)));
-        blocks.push(Block::Facts(said.collect()));
+        blocks.push(DocumentBlock::Facts(said.collect()));
     }
     if !card.claims.is_empty() {
-        blocks.push(Block::Title("Promised and measured".to_owned()));
-        blocks.push(Block::Table(Look::Words, findings::table("Promise", &findings::claims(&card.claims))));
+        blocks.push(DocumentBlock::Title("Promised and measured".to_owned()));
+        blocks
+            .push(DocumentBlock::Table(TableStyle::Words, findings::table("Promise", &findings::claims(&card.claims))));
     }
     if !card.costs.is_empty() {
-        blocks.push(Block::Title(format!("Against {}", view.of.reference_layer)));
-        blocks.push(Block::Table(Look::Numbers, costs(card)));
+        blocks.push(DocumentBlock::Title(format!("Against {}", view.of.reference_layer)));
+        blocks.push(DocumentBlock::Table(TableStyle::Numbers, costs(card)));
     }
     for layer in &card.layers {
         blocks.extend(uses(layer));
@@ -39,17 +42,17 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<Block> {
         blocks.extend(over_the_runs(layer));
     }
     for layer in &card.layers {
-        blocks.push(Block::Fold(format!("Circumstances, {}", layer.layer), circumstances(layer)));
+        blocks.push(DocumentBlock::Fold(format!("Circumstances, {}", layer.layer), circumstances(layer)));
     }
     blocks
 }
 
-fn pairs(rows: Vec<(String, String)>) -> Block {
+fn pairs(rows: Vec<(String, String)>) -> DocumentBlock {
     let rows = rows.into_iter().map(|(name, value)| vec![name, value]).collect();
-    Block::Table(Look::Pairs, DataTable { head: vec![String::new(), String::new()], rows })
+    DocumentBlock::Table(TableStyle::Pairs, DataTable { head: vec![String::new(), String::new()], rows })
 }
 
-fn facts_of(card: &CardSummary) -> Block {
+fn facts_of(card: &CardSummary) -> DocumentBlock {
     let mut rows = vec![("Answers to".to_owned(), card.key.clone())];
     if !card.host.is_empty() {
         rows.push(("Measured on".to_owned(), card.host.clone()));
@@ -83,28 +86,31 @@ fn costs(card: &CardSummary) -> DataTable {
     DataTable { head: head.map(str::to_owned).to_vec(), rows: rows.collect() }.without_empty_columns()
 }
 
-fn uses(layer: &LayerSummary) -> Vec<Block> {
+fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
     let judged: Vec<Advice> = layer.advice.clone();
-    let found = findings::uses(&Findings { advice: judged, ..Findings::default() });
+    let found = findings::uses(&RunFindings { advice: judged, ..RunFindings::default() });
     if found.is_empty() {
         return Vec::new();
     }
-    let title = Block::Title(format!("What it is good for, {}", layer.layer));
-    vec![title, Block::Table(Look::Words, findings::table("Use", &found))]
+    let title = DocumentBlock::Title(format!("What it is good for, {}", layer.layer));
+    vec![title, DocumentBlock::Table(TableStyle::Words, findings::table("Use", &found))]
 }
 
 /// How the runs differ, and how to read that.
-fn over_the_runs(layer: &LayerSummary) -> Option<Block> {
+fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
     let table = spread::table(&layer.summary)?;
     let how = "The bootstrap supposes no shape of the spread, and needs 8 runs. MAD: median absolute deviation, unscaled. Outliers lie outside \
                Tukey’s fences and stay in every figure. Drift: from the first run to the last by a straight line. Steady \
                state: all windows of five runs on end within 20 % of their mean and without a slope over 10 % (SNIA PTS), a run \
                taken for a round.";
-    let blocks = vec![Block::Quiet(format!("{how} {}", crate::number::INTERVALS)), Block::Table(Look::Numbers, table)];
-    Some(Block::Fold(format!("How the runs differ, {}", layer.layer), blocks))
+    let blocks = vec![
+        DocumentBlock::Quiet(format!("{how} {}", crate::number::INTERVALS)),
+        DocumentBlock::Table(TableStyle::Numbers, table),
+    ];
+    Some(DocumentBlock::Fold(format!("How the runs differ, {}", layer.layer), blocks))
 }
 
-fn circumstances(layer: &LayerSummary) -> Vec<Block> {
+fn circumstances(layer: &LayerSummary) -> Vec<DocumentBlock> {
     let lines = facts::circumstances(&layer.summary);
     let mut rows: Vec<(String, String)> = lines.into_iter().map(|line| (line.name.to_owned(), line.value)).collect();
     rows.extend(layer.prepared.iter().map(|step| ("Done before".to_owned(), prepared(step))));
@@ -112,6 +118,6 @@ fn circumstances(layer: &LayerSummary) -> Vec<Block> {
 }
 
 /// `filled with 0xff, in 12 min 30 s`.
-fn prepared(step: &Prepared) -> String {
+fn prepared(step: &PreparedStep) -> String {
     if step.elapsed.0 == 0 { step.what.clone() } else { format!("{}, in {}", step.what, facts::long(step.elapsed)) }
 }

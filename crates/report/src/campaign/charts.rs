@@ -3,10 +3,10 @@
 use super::view::{View, Work};
 use super::words::spread;
 use crate::chart::{self, Chart, Plot, Section, slug};
-use crate::number::{self, Spread};
+use crate::number::{self, MeanText};
 use crate::svg::{Bar, BarGroup, Bars, Timeline, TimelineLine};
 use crate::table::DataTable;
-use hakaru_model::campaign::Stretch;
+use hakaru_model::campaign::DeviceSegment;
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::job::Op;
 
@@ -34,7 +34,7 @@ fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
         let deviation = estimate.deviation.map(|d| d / scale);
         Some(Bar { value: estimate.mean / scale, deviation, text: spread(work, phase).to_string() })
     };
-    let wanted = Wanted {
+    let wanted = BarChartSpec {
         name: format!("speed-{}", slug(&work.label)),
         section: Section::Speed,
         title: format!("{title}, {}", work.label),
@@ -47,10 +47,10 @@ fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
 fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
     let figure = |phase: &PhaseSummary| {
         let estimate = phase.amplification.as_ref()?;
-        let text = Spread::of(estimate, 1.0).to_string();
+        let text = MeanText::of(estimate, 1.0).to_string();
         Some(Bar { value: estimate.mean, deviation: estimate.deviation, text })
     };
-    let wanted = Wanted {
+    let wanted = BarChartSpec {
         name: format!("amplification-{}", slug(&work.label)),
         section: Section::Amplification,
         title: format!("Write amplification, {}", work.label),
@@ -61,7 +61,7 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
 }
 
 /// What a chart of bars is about.
-struct Wanted {
+struct BarChartSpec {
     name: String,
     section: Section,
     title: String,
@@ -69,7 +69,12 @@ struct Wanted {
     note: &'static str,
 }
 
-fn bars(view: &View<'_>, work: &Work, wanted: Wanted, figure: &dyn Fn(&PhaseSummary) -> Option<Bar>) -> Option<Chart> {
+fn bars(
+    view: &View<'_>,
+    work: &Work,
+    wanted: BarChartSpec,
+    figure: &dyn Fn(&PhaseSummary) -> Option<Bar>,
+) -> Option<Chart> {
     let cell = |card: usize, layer: &String| figure(view.cell(card, layer, work)?);
     let measured = |layer: &&String| (0..view.names.len()).any(|card| cell(card, layer).is_some());
     let layers: Vec<&String> = view.layers.iter().filter(measured).collect();
@@ -83,7 +88,7 @@ fn bars(view: &View<'_>, work: &Work, wanted: Wanted, figure: &dyn Fn(&PhaseSumm
     if groups.is_empty() {
         return None;
     }
-    let Wanted { name, section, title, unit, note } = wanted;
+    let BarChartSpec { name, section, title, unit, note } = wanted;
     let text = |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());
     let rows =
         groups.iter().map(|group| std::iter::once(group.label.clone()).chain(group.bars.iter().map(text)).collect());
@@ -156,8 +161,8 @@ fn map(view: &View<'_>) -> Option<Chart> {
 }
 
 /// GiB of the middle of each stretch, and MB/s.
-fn points(speed: &[Stretch]) -> Vec<(f64, f64)> {
-    let place = |stretch: &Stretch| (stretch.offset.0 as f64 + stretch.len.0 as f64 / 2.0) / (1u64 << 30) as f64;
+fn points(speed: &[DeviceSegment]) -> Vec<(f64, f64)> {
+    let place = |stretch: &DeviceSegment| (stretch.offset.0 as f64 + stretch.len.0 as f64 / 2.0) / (1u64 << 30) as f64;
     speed.iter().filter_map(|stretch| Some((place(stretch), stretch.rate()?.0 / 1e6))).collect()
 }
 

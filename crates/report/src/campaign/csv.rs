@@ -3,7 +3,7 @@
 //! Columns and units are a promise: new ones are added at the end. `run` is empty for figures of all runs together, and
 //! `against`, `p_adjusted` and `verdict` for what is no comparison or verdict.
 
-use super::lines::{Line, lines};
+use super::csv_rows::{CampaignCsvRow, lines};
 use super::view::View;
 use crate::csv::cells;
 use crate::text::csv as quoted;
@@ -16,9 +16,23 @@ pub(super) fn csv(view: &View<'_>) -> String {
     format!("{HEAD}\r\n{lines}")
 }
 
-fn text(line: Line) -> String {
-    let Line { campaign, host, card, layer, phase, op, figure, unit, run, row, against, p_adjusted, verdict, letters } =
-        line;
+fn text(line: CampaignCsvRow) -> String {
+    let CampaignCsvRow {
+        campaign,
+        host,
+        card,
+        layer,
+        phase,
+        op,
+        figure,
+        unit,
+        run,
+        row,
+        against,
+        p_adjusted,
+        verdict,
+        letters,
+    } = line;
     let [campaign, host, card, layer, phase, figure, against] =
         [campaign, host, card, layer, phase, figure, against].map(|text| quoted(&text));
     let run = run.map_or_else(String::new, |run| run.to_string());

@@ -1,11 +1,11 @@
 //! The report of a campaign: a summary that a hurried reader can stop at, tables as articles print them, charts, a
 //! section a card, and the circumstances. One document, rendered as HTML and as Markdown; CSV has its own form.
 
-mod alike;
 mod card;
+mod caveat_groups;
 mod charts;
 mod csv;
-mod lines;
+mod csv_rows;
 mod parquet;
 mod spread;
 mod tables;
@@ -13,10 +13,10 @@ mod view;
 mod words;
 
 use crate::chart::{Chart, Section};
-use crate::document::{Block, Document, Look};
+use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::table::DataTable;
 use crate::{facts, findings, number, time};
-use alike::Alike;
+use caveat_groups::Alike;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::finding::Comparison;
 use std::collections::BTreeSet;
@@ -54,9 +54,14 @@ pub fn campaign_in_short(summary: &CampaignSummary) -> Vec<(String, String)> {
 }
 
 fn document(view: &View<'_>) -> Document {
-    let mut blocks = vec![Block::Part("In short".to_owned()), Block::Facts(words::in_short(view)), Block::Menu];
+    let mut blocks = vec![
+        DocumentBlock::Part("In short".to_owned()),
+        DocumentBlock::Facts(words::in_short(view)),
+        DocumentBlock::Menu,
+    ];
     if view.of.cards.is_empty() {
-        blocks = vec![Block::Text("There is nothing to report: no run of this campaign counts yet.".to_owned())];
+        blocks =
+            vec![DocumentBlock::Text("There is nothing to report: no run of this campaign counts yet.".to_owned())];
     }
     blocks.extend(advice(view));
     blocks.extend(caveats(view));
@@ -115,18 +120,19 @@ fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
 }
 
 /// What each card is good for, layer by layer.
-fn advice(view: &View<'_>) -> Vec<Block> {
+fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     let tables: Vec<(&String, DataTable)> =
         view.layers.iter().filter_map(|layer| Some((layer, tables::uses(view, layer)?))).collect();
     let mut blocks = Vec::new();
     if !tables.is_empty() {
-        blocks.push(Block::Part("What each card is good for".to_owned()));
-        blocks.push(Block::Quiet("The figures behind each verdict stand in the section of the card.".to_owned()));
+        blocks.push(DocumentBlock::Part("What each card is good for".to_owned()));
+        blocks
+            .push(DocumentBlock::Quiet("The figures behind each verdict stand in the section of the card.".to_owned()));
     }
     let several = tables.len() > 1;
     for (layer, table) in tables {
-        blocks.extend(several.then(|| Block::Title(layer.clone())));
-        blocks.push(Block::Table(Look::Words, table));
+        blocks.extend(several.then(|| DocumentBlock::Title(layer.clone())));
+        blocks.push(DocumentBlock::Table(TableStyle::Words, table));
     }
     blocks
 }
@@ -135,7 +141,7 @@ fn advice(view: &View<'_>) -> Vec<Block> {
 const NAMES: usize = 4;
 
 /// What the design cannot prove, and every caveat of every point, once each.
-fn caveats(view: &View<'_>) -> Vec<Block> {
+fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
     let everything = view.everything();
     let mut all: Vec<(Alike, Vec<&str>)> = Vec::new();
     for (name, layer) in &everything {
@@ -159,17 +165,17 @@ fn caveats(view: &View<'_>) -> Vec<Block> {
     if items.is_empty() {
         return Vec::new();
     }
-    vec![Block::Part("What limits these figures".to_owned()), Block::Caveats(items)]
+    vec![DocumentBlock::Part("What limits these figures".to_owned()), DocumentBlock::Caveats(items)]
 }
 
 /// Means, deviations and what is left through layers: a table a workload.
-fn results(view: &View<'_>) -> Vec<Block> {
+fn results(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut blocks = Vec::new();
     for work in &view.works {
         let table = tables::results(view, work);
         if !table.rows.is_empty() {
-            blocks.extend([Block::Title(work.label.clone()), Block::Quiet(work.workload.clone())]);
-            blocks.push(Block::Table(Look::Numbers, table));
+            blocks.extend([DocumentBlock::Title(work.label.clone()), DocumentBlock::Quiet(work.workload.clone())]);
+            blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
         }
     }
     if blocks.is_empty() {
@@ -184,22 +190,26 @@ fn results(view: &View<'_>) -> Vec<Block> {
         ));
     }
     if let Some(table) = tables::amplification(view) {
-        blocks.push(Block::Title("Write amplification".to_owned()));
-        blocks.push(Block::Quiet("Bytes the device wrote per byte of the application, from its counters.".to_owned()));
-        blocks.push(Block::Table(Look::Numbers, table));
+        blocks.push(DocumentBlock::Title("Write amplification".to_owned()));
+        blocks.push(DocumentBlock::Quiet(
+            "Bytes the device wrote per byte of the application, from its counters.".to_owned(),
+        ));
+        blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
     }
-    [vec![Block::Part("Results".to_owned()), Block::Quiet(how)], blocks].concat()
+    [vec![DocumentBlock::Part("Results".to_owned()), DocumentBlock::Quiet(how)], blocks].concat()
 }
 
 /// More cards than these are compared with the reference only; the CSV has every pair.
 const EVERY_PAIR: usize = 8;
 
 /// The cards against each other: a table a workload.
-fn differences(view: &View<'_>) -> Vec<Block> {
+fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut blocks = Vec::new();
     for work in &view.works {
-        let Some(table) = tables::differences(view, work) else { continue };
-        blocks.extend([Block::Title(work.label.clone()), Block::Table(Look::Numbers, table)]);
+        let Some(table) = tables::differences(view, work) else {
+            continue;
+        };
+        blocks.extend([DocumentBlock::Title(work.label.clone()), DocumentBlock::Table(TableStyle::Numbers, table)]);
         if view.names.len() <= EVERY_PAIR && view.names.len() > 2 {
             blocks.extend(view.layers.iter().filter_map(|layer| every_pair(view, layer, work)));
         }
@@ -215,10 +225,10 @@ fn differences(view: &View<'_>) -> Vec<Block> {
         view.name(view.reference()),
         number::INTERVALS
     );
-    [vec![Block::Part("How the cards differ".to_owned()), Block::Quiet(how)], blocks].concat()
+    [vec![DocumentBlock::Part("How the cards differ".to_owned()), DocumentBlock::Quiet(how)], blocks].concat()
 }
 
-fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Block> {
+fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<DocumentBlock> {
     let ranking = view.ranking(layer, work).filter(|ranking| ranking.pairs.len() > 1)?;
     let row = |(pair, c): (String, &Comparison)| {
         vec![
@@ -244,23 +254,25 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Block> 
     } else {
         format!("Every pair, {}", work.label)
     };
-    Some(Block::Fold(about, vec![Block::Table(Look::Numbers, table)]))
+    Some(DocumentBlock::Fold(about, vec![DocumentBlock::Table(TableStyle::Numbers, table)]))
 }
 
 /// What is printed and claimed, beside what was measured.
-fn promises(view: &View<'_>) -> Vec<Block> {
-    let tables = [(Look::Words, tables::printed(view)), (Look::Words, tables::classes(view))];
-    let tables: Vec<Block> = tables.into_iter().filter_map(|(look, table)| Some(Block::Table(look, table?))).collect();
+fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
+    let tables = [(TableStyle::Words, tables::printed(view)), (TableStyle::Words, tables::classes(view))];
+    let tables: Vec<DocumentBlock> =
+        tables.into_iter().filter_map(|(look, table)| Some(DocumentBlock::Table(look, table?))).collect();
     if tables.is_empty() {
         return tables;
     }
     let how = "A promise is kept where the figures reach it and nothing flattered them, missed where they do not and \
                nothing held them back; else it is open, and the section of the card says why.";
-    [vec![Block::Part("Promised and measured".to_owned()), Block::Quiet(how.to_owned())], tables].concat()
+    [vec![DocumentBlock::Part("Promised and measured".to_owned()), DocumentBlock::Quiet(how.to_owned())], tables]
+        .concat()
 }
 
 /// Whether the host or the cards set the pace.
-fn pace(view: &View<'_>) -> Vec<Block> {
+fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut conclusions = Vec::new();
     for layer in &view.layers {
         let of_layer: Vec<_> = view.of.limits.iter().filter(|(of, _)| of == layer).map(|(_, l)| l.clone()).collect();
@@ -273,11 +285,11 @@ fn pace(view: &View<'_>) -> Vec<Block> {
     if conclusions.is_empty() {
         return Vec::new();
     }
-    let table = Block::Table(Look::Words, findings::table("Direction", &conclusions));
-    vec![Block::Part("Who sets the pace".to_owned()), table]
+    let table = DocumentBlock::Table(TableStyle::Words, findings::table("Direction", &conclusions));
+    vec![DocumentBlock::Part("Who sets the pace".to_owned()), table]
 }
 
-fn charts_in_parts(view: &View<'_>) -> Vec<Block> {
+fn charts_in_parts(view: &View<'_>) -> Vec<DocumentBlock> {
     let all = charts::charts(view);
     let mut blocks = Vec::new();
     for (section, title) in [
@@ -292,30 +304,30 @@ fn charts_in_parts(view: &View<'_>) -> Vec<Block> {
         if charts.is_empty() {
             continue;
         }
-        blocks.push(Block::Part(title.to_owned()));
+        blocks.push(DocumentBlock::Part(title.to_owned()));
         blocks.push(match section {
             // What stays level is worth a look, and not the way to everything below it.
             Section::OverTime => {
                 let about = "Charts of the workloads that were not tested for evenness".to_owned();
-                Block::Fold(about, vec![Block::Charts(charts)])
+                DocumentBlock::Fold(about, vec![DocumentBlock::Charts(charts)])
             }
-            _ => Block::Charts(charts),
+            _ => DocumentBlock::Charts(charts),
         });
     }
     blocks
 }
 
-fn method(view: &View<'_>) -> Vec<Block> {
+fn method(view: &View<'_>) -> Vec<DocumentBlock> {
     let rows: Vec<Vec<String>> = view.of.method.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect();
     if rows.is_empty() {
         return Vec::new();
     }
     let head = vec![String::new(), String::new()];
-    vec![Block::Part("Method".to_owned()), Block::Table(Look::Pairs, DataTable { head, rows })]
+    vec![DocumentBlock::Part("Method".to_owned()), DocumentBlock::Table(TableStyle::Pairs, DataTable { head, rows })]
 }
 
 /// Runs that do not count, and why.
-fn failures(view: &View<'_>) -> Vec<Block> {
+fn failures(view: &View<'_>) -> Vec<DocumentBlock> {
     let of = view.of;
     let mut items: Vec<(String, String)> =
         of.failed.iter().map(|run| (run.point.clone(), format!("{} (run {})", run.because, run.run))).collect();
@@ -326,5 +338,5 @@ fn failures(view: &View<'_>) -> Vec<Block> {
     if items.is_empty() {
         return Vec::new();
     }
-    vec![Block::Part("Runs that do not count".to_owned()), Block::Facts(items)]
+    vec![DocumentBlock::Part("Runs that do not count".to_owned()), DocumentBlock::Facts(items)]
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: Apache Parquet format, version 1 of its pages; uncompressed, which costs little where dictionaries hold most.
 
-use super::lines::{Line, lines};
+use super::csv_rows::{CampaignCsvRow, lines};
 use super::view::View;
 use crate::text::plain;
 use parquet::column::writer::ColumnWriter;
@@ -28,14 +28,16 @@ pub(super) fn parquet(view: &View<'_>) -> Vec<u8> {
     table(&lines(view)).expect("the schema is ours, and memory takes whatever is written to it")
 }
 
-fn table(lines: &[Line]) -> Result<Vec<u8>, ParquetError> {
+fn table(lines: &[CampaignCsvRow]) -> Result<Vec<u8>, ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let properties = WriterProperties::builder().set_created_by("hakaru".to_owned()).build();
     let mut writer = SerializedFileWriter::new(Vec::new(), Arc::clone(&schema), Arc::new(properties))?;
     let mut rows = writer.next_row_group()?;
     let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
     for name in names {
-        let Some(mut column) = rows.next_column()? else { break };
+        let Some(mut column) = rows.next_column()? else {
+            break;
+        };
         write(column.untyped(), name, lines)?;
         column.close()?;
     }
@@ -44,7 +46,7 @@ fn table(lines: &[Line]) -> Result<Vec<u8>, ParquetError> {
 }
 
 /// Writes a column; what is nothing is left out of the values, and has a level of 0.
-fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[Line]) -> Result<(), ParquetError> {
+fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[CampaignCsvRow]) -> Result<(), ParquetError> {
     match column {
         ColumnWriter::ByteArrayColumnWriter(texts) => {
             let (values, levels) = present(lines, |line| {
@@ -54,7 +56,7 @@ fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[Line]) -> Result<()
             texts.write_batch(&values, Some(&levels), None)?;
         }
         ColumnWriter::Int64ColumnWriter(counts) => {
-            let count = |line: &Line| if name == "run" { line.run } else { line.row.n };
+            let count = |line: &CampaignCsvRow| if name == "run" { line.run } else { line.row.n };
             let (values, levels) = present(lines, |line| count(line).and_then(|n| i64::try_from(n).ok()));
             counts.write_batch(&values, Some(&levels), None)?;
         }
@@ -62,19 +64,21 @@ fn write(column: &mut ColumnWriter<'_>, name: &str, lines: &[Line]) -> Result<()
             let (values, levels) = present(lines, |line| number(line, name).parse::<f64>().ok());
             numbers.write_batch(&values, Some(&levels), None)?;
         }
-        _ => return Err(ParquetError::General(format!("the column {name} is of a kind that the schema has not"))),
+        _ => {
+            return Err(ParquetError::General(format!("the column {name} is of a kind that the schema has not")));
+        }
     }
     Ok(())
 }
 
 /// The values that are there, and for each line whether it has one.
-fn present<T>(lines: &[Line], value: impl Fn(&Line) -> Option<T>) -> (Vec<T>, Vec<i16>) {
+fn present<T>(lines: &[CampaignCsvRow], value: impl Fn(&CampaignCsvRow) -> Option<T>) -> (Vec<T>, Vec<i16>) {
     let all: Vec<Option<T>> = lines.iter().map(value).collect();
     let levels = all.iter().map(|value| i16::from(value.is_some())).collect();
     (all.into_iter().flatten().collect(), levels)
 }
 
-fn text<'l>(line: &'l Line, column: &str) -> &'l str {
+fn text<'l>(line: &'l CampaignCsvRow, column: &str) -> &'l str {
     match column {
         "campaign" => &line.campaign,
         "host" => &line.host,
@@ -91,7 +95,7 @@ fn text<'l>(line: &'l Line, column: &str) -> &'l str {
     }
 }
 
-fn number<'l>(line: &'l Line, column: &str) -> &'l str {
+fn number<'l>(line: &'l CampaignCsvRow, column: &str) -> &'l str {
     let row = &line.row;
     match column {
         "value" => &row.value,

@@ -1,18 +1,18 @@
 //! How the runs of each point differ: two intervals of the mean, median, outliers, drift, dependence, steady state.
 
 use super::words::percent;
-use crate::csv::Row;
-use crate::number::{self, Spread};
+use crate::csv::CsvStats;
+use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::{chart, naming};
-use hakaru_model::finding::{PhaseSummary, Repeated, Stability, SteadyState, Summary};
+use hakaru_model::finding::{PhaseSummary, Repeated, Stability, SteadyWindow, Summary};
 
 /// A row a phase with two runs or more. `None` where no phase has them.
 pub(super) fn table(summary: &Summary) -> Option<DataTable> {
     let row = |phase: &PhaseSummary| {
         let repeated = phase.detail.repeated.as_ref()?;
         let stability = phase.detail.stability.as_ref();
-        let Unit { name, median, intervals } = unit(phase, repeated);
+        let PhaseUnit { name, median, intervals } = unit(phase, repeated);
         let [by_t, by_bootstrap] = intervals;
         Some(vec![
             format!("{}, {name}", naming::phase(summary, phase)),
@@ -46,13 +46,13 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
 }
 
 /// The figures of a phase in the unit it is told by.
-struct Unit {
+struct PhaseUnit {
     name: &'static str,
     median: String,
     intervals: [String; 2],
 }
 
-fn unit(phase: &PhaseSummary, repeated: &Repeated) -> Unit {
+fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
     let small = chart::small_blocks(phase);
     let (estimate, unit, name) = if small { (&phase.iops, 1.0, "IOPS") } else { (&phase.bandwidth, 1e6, "MB/s") };
     // With one block size, IOPS are bandwidth in another unit.
@@ -65,10 +65,10 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> Unit {
     let by_bootstrap = interval(repeated.bootstrap_ci95.map(|(low, high)| (low * scale, high * scale)));
     let median = match estimate.values.is_empty() {
         true => String::new(),
-        false => Spread::of_parts(estimate.median, Some(estimate.mad), unit).to_string(),
+        false => MeanText::of_parts(estimate.median, Some(estimate.mad), unit).to_string(),
     };
     let mean = number::significant(estimate.mean / unit);
-    Unit { name, median, intervals: [format!("{mean} {by_t}"), by_bootstrap.unwrap_or_default()] }
+    PhaseUnit { name, median, intervals: [format!("{mean} {by_t}"), by_bootstrap.unwrap_or_default()] }
 }
 
 /// More runs than these are counted.
@@ -87,7 +87,9 @@ fn outliers(found: &Stability) -> String {
 
 /// `+1.2 % (p 0.34)`: from the first run to the last, by a straight line.
 fn drift(found: &Stability) -> String {
-    let Some(change) = found.drift else { return String::new() };
+    let Some(change) = found.drift else {
+        return String::new();
+    };
     let sign = if change < 0.0 { "−" } else { "+" };
     let p = found.drift_p.map_or_else(String::new, |p| format!(" (p {})", crate::compare::probability(p)));
     format!("{sign}{} %{p}", percent(change.abs()))
@@ -95,8 +97,8 @@ fn drift(found: &Stability) -> String {
 
 /// `from run 1`, and how narrow the window is, of every window; where five runs are not enough to tell, nothing.
 fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
-    let window = |found: &SteadyState| {
-        let SteadyState { first_round, rounds, average, excursion, slope } = found;
+    let window = |found: &SteadyWindow| {
+        let SteadyWindow { first_round, rounds, average, excursion, slope } = found;
         let last = first_round + rounds;
         let (range, slope) = (percent(*excursion), percent(slope.abs()));
         let level = number::significant(average / 1e6);
@@ -111,12 +113,14 @@ fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
 
 /// The same for machines: name, unit, statistics. All but the intervals and the median deviation are shares, counts or
 /// numbers of runs.
-pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> {
-    let Some(repeated) = &phase.detail.repeated else { return Vec::new() };
+pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
+    let Some(repeated) = &phase.detail.repeated else {
+        return Vec::new();
+    };
     let exact = |value: f64| number::exact(value, 6);
-    let single = |value: f64| Row { value: exact(value), ..Row::default() };
+    let single = |value: f64| CsvStats { value: exact(value), ..CsvStats::default() };
     let share = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), "1", single(value)));
-    let mut all: Vec<(String, &'static str, Row)> =
+    let mut all: Vec<(String, &'static str, CsvStats)> =
         share("relative_error", repeated.relative_error).into_iter().collect();
     all.iter_mut().for_each(|(.., row)| row.caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats));
     if let Some((low, high)) = repeated.bootstrap_ci95 {
@@ -127,7 +131,7 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, Row)> 
         all.push((
             "bandwidth_bootstrap".to_owned(),
             "MB/s",
-            Row { n, value: mean.clone(), mean, ci95, caveats: caveats.clone(), ..Row::default() },
+            CsvStats { n, value: mean.clone(), mean, ci95, caveats: caveats.clone(), ..CsvStats::default() },
         ));
         all.push(("bandwidth_mad".to_owned(), "MB/s", single(phase.bandwidth.mad / 1e6)));
     }

@@ -3,7 +3,7 @@
 use super::view::{View, Work};
 use super::words::percent;
 use crate::compare::{ratio, verdict};
-use crate::number::{self, Spread};
+use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::{findings, text};
 use hakaru_model::campaign::Ranking;
@@ -30,8 +30,8 @@ pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
         }
         let mut row = vec![view.name(card).to_owned()];
         for cell in &cells {
-            let text = |spread: fn(&PhaseSummary) -> Spread| cell.map_or(NONE.to_owned(), |p| spread(p).to_string());
-            row.extend([text(|p| Spread::megabytes(&p.bandwidth)), text(|p| Spread::of(&p.iops, 1.0))]);
+            let text = |spread: fn(&PhaseSummary) -> MeanText| cell.map_or(NONE.to_owned(), |p| spread(p).to_string());
+            row.extend([text(|p| MeanText::megabytes(&p.bandwidth)), text(|p| MeanText::of(&p.iops, 1.0))]);
         }
         let cost = |layer: &&str| view.cost(card, layer, work).map(|cost| ratio_and_verdict(&cost.comparison));
         row.extend(held.iter().map(|layer| cost(layer).unwrap_or(NONE.to_owned())));
@@ -125,7 +125,7 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
         .collect();
     let cell = |card: usize, (work, layer): &(&Work, &String)| {
         let estimate = view.cell(card, layer, work)?.amplification.as_ref()?;
-        Some(Spread::of(estimate, 1.0).to_string())
+        Some(MeanText::of(estimate, 1.0).to_string())
     };
     let row = |card: usize| {
         let cells = columns.iter().map(|column| cell(card, column).unwrap_or_default());

@@ -1,9 +1,9 @@
 //! What a hurried reader of a campaign wants to know, in sentences.
 
 use super::view::{View, Work};
-use crate::number::{self, Spread};
-use hakaru_model::campaign::{Place, Ranking};
-use hakaru_model::finding::{BusLimit, Claim, ClaimVerdict, Figure, LayerCost, Limit, PhaseSummary, Verdict};
+use crate::number::{self, MeanText};
+use hakaru_model::campaign::{RankedCard, Ranking};
+use hakaru_model::finding::{Bottleneck, BusLimit, Claim, ClaimVerdict, Figure, LayerCost, PhaseSummary, Verdict};
 use hakaru_model::job::Op;
 
 /// The whole campaign in a few sentences, each with what it is about.
@@ -37,12 +37,12 @@ fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
 fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
     let ranking = view.ranking(layer, work)?;
     let (first, last) = (ranking.places.first()?, ranking.places.last()?);
-    let figure = |place: &Place| {
+    let figure = |place: &RankedCard| {
         let cell = view.cell(place.card as usize, layer, work);
         cell.map_or_else(String::new, |phase| format!("{} {}", spread(work, phase), work.unit()))
     };
-    let name = |place: &Place| view.name(place.card as usize);
-    let value = |place: &Place| number::significant(if work.small { place.mean } else { place.mean / 1e6 });
+    let name = |place: &RankedCard| view.name(place.card as usize);
+    let value = |place: &RankedCard| number::significant(if work.small { place.mean } else { place.mean / 1e6 });
     let between = || format!("{} and {} {}", value(last), value(first), work.unit());
     if ranking.places.len() < 2 {
         return Some(format!("{} reaches {}", name(first), figure(first)));
@@ -72,8 +72,8 @@ fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
 }
 
 /// `33.6 ± 0.2` in the unit of the work.
-pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> Spread {
-    if work.small { Spread::of(&phase.iops, 1.0) } else { Spread::megabytes(&phase.bandwidth) }
+pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> MeanText {
+    if work.small { MeanText::of(&phase.iops, 1.0) } else { MeanText::megabytes(&phase.bandwidth) }
 }
 
 /// The finding that the host sets the pace of a workload, if it does: of the one that the finding was drawn from.
@@ -83,7 +83,7 @@ fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v 
     let drawn_from = |limit: &BusLimit| limit.op == work.op && (limit.measured.0 - mean).abs() <= mean * 1e-9;
     let limits = view.of.limits.iter().filter(|(of, _)| of == layer).map(|(_, limit)| limit);
     let of_all = |limit: &&BusLimit| limit.members.len() == means.len() && drawn_from(limit);
-    limits.into_iter().find(|limit| limit.limit == Limit::Host && limit.cards > 1 && of_all(limit))
+    limits.into_iter().find(|limit| limit.limit == Bottleneck::Host && limit.cards > 1 && of_all(limit))
 }
 
 /// More pairs than these are only counted.

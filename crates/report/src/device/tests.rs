@@ -105,8 +105,14 @@ fn pi() -> Environment {
 fn shown(identity: &Identity, ceiling: Option<BytesPerSec>, by_hand: &[String]) -> String {
     let content = ["whole device: vfat `CARD`, 29.7 GiB".to_owned()];
     let environment = pi();
-    let known =
-        Known { identity, environment: &environment, ceiling, by_hand, content: Some(&content), state: Some("free") };
+    let known = TargetInfo {
+        identity,
+        environment: &environment,
+        ceiling,
+        by_hand,
+        content: Some(&content),
+        state: Some("free"),
+    };
     let text = device_terminal(&known, 80, false);
     assert!(text.lines().all(|line| columns_of(line) <= 80), "{text}");
     text

@@ -1,12 +1,12 @@
 //! What follows from the figures, as a part of the page: of one series with all reasons, of several side by side.
 
-use crate::findings::{self, Conclusion};
+use crate::findings::{self, ConclusionRow};
 use crate::table::DataTable;
 use crate::text::markup;
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::RunFindings;
 
 /// Titles, what each table is about, and how its lines come from the findings.
-type Part = (&'static str, &'static str, fn(&Findings) -> Vec<Conclusion>);
+type Part = (&'static str, &'static str, fn(&RunFindings) -> Vec<ConclusionRow>);
 
 const PARTS: [Part; 4] = [
     ("What it is good for", "Use", findings::uses),
@@ -16,12 +16,12 @@ const PARTS: [Part; 4] = [
 ];
 
 /// All sections that have something to say.
-pub(super) fn html(all: &[Findings], names: &[String]) -> String {
+pub(super) fn html(all: &[RunFindings], names: &[String]) -> String {
     PARTS.iter().map(|part| section(part, all, names)).collect()
 }
 
-fn section((title, about, of): &Part, all: &[Findings], names: &[String]) -> String {
-    let found: Vec<(&str, Vec<Conclusion>)> =
+fn section((title, about, of): &Part, all: &[RunFindings], names: &[String]) -> String {
+    let found: Vec<(&str, Vec<ConclusionRow>)> =
         all.iter().zip(names).map(|(findings, name)| (name.as_str(), of(findings))).collect();
     if found.iter().all(|(_, conclusions)| conclusions.is_empty()) {
         return String::new();
@@ -33,19 +33,19 @@ fn section((title, about, of): &Part, all: &[Findings], names: &[String]) -> Str
     format!("<h2>{title}</h2>\n{content}")
 }
 
-fn table(about: &str, conclusions: &[Conclusion], name: &str) -> String {
+fn table(about: &str, conclusions: &[ConclusionRow], name: &str) -> String {
     findings::table(about, conclusions).scrolling("verdicts cards wide", name)
 }
 
 /// Verdicts alone: a row a use, a column a series.
-fn side_by_side(about: &str, found: &[(&str, Vec<Conclusion>)], title: &str) -> String {
+fn side_by_side(about: &str, found: &[(&str, Vec<ConclusionRow>)], title: &str) -> String {
     let mut rows: Vec<String> = Vec::new();
     for conclusion in found.iter().flat_map(|(_, conclusions)| conclusions) {
         if !rows.contains(&conclusion.about) {
             rows.push(conclusion.about.clone());
         }
     }
-    let cell = |of: &[Conclusion], row: &str| {
+    let cell = |of: &[ConclusionRow], row: &str| {
         let found = of.iter().find(|c| c.about == row);
         found.map_or("–".to_owned(), |c| format!("{} {}", c.sign, c.verdict))
     };
@@ -58,7 +58,7 @@ fn side_by_side(about: &str, found: &[(&str, Vec<Conclusion>)], title: &str) -> 
 }
 
 /// The reasons of each series, for those who want to know.
-fn reasons(about: &str, found: &[(&str, Vec<Conclusion>)]) -> String {
+fn reasons(about: &str, found: &[(&str, Vec<ConclusionRow>)]) -> String {
     let tables = found.iter().filter(|(_, conclusions)| !conclusions.is_empty());
     let tables: String =
         tables.map(|(name, of)| format!("<h3>{}</h3>\n{}", markup(name), table(about, of, name))).collect();

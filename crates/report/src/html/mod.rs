@@ -11,7 +11,7 @@ use crate::chart::{self, Chart, Section};
 use crate::svg;
 use crate::text::markup;
 use crate::{compare, facts, naming, time};
-use hakaru_model::advice::Findings;
+use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Comparison, Summary};
 pub(crate) use parts::with_interval;
 
@@ -26,7 +26,7 @@ pub fn html(summaries: &[Summary]) -> String {
 }
 
 /// The same with what was concluded from each; series past the end of `findings` go without.
-pub fn html_with(summaries: &[Summary], findings: &[Findings]) -> String {
+pub fn html_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
     let title = match summaries {
         [single] => facts::headline(single),
         many => of_common(many, &format!("{} series side by side", many.len())),
@@ -83,7 +83,7 @@ fn origins(summaries: &[Summary]) -> String {
     lines.collect()
 }
 
-fn body(summaries: &[Summary], findings: &[Findings], verdicts: &str) -> String {
+fn body(summaries: &[Summary], findings: &[RunFindings], verdicts: &str) -> String {
     let names = naming::series(summaries);
     let mut out = match summaries {
         [] => "<p>There is nothing to report: no series was given.</p>\n".to_owned(),

@@ -1,6 +1,6 @@
 //! The parts of the page around the charts.
 
-use crate::number::{self, Spread};
+use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{markup, plain};
 use crate::{chart, facts, naming, results};
@@ -20,7 +20,7 @@ pub(super) fn tiles(summary: &Summary) -> String {
 /// The figure a phase is quoted by, with its unit, and the next one: small I/Os are told by their number, large ones
 /// by their bytes, durable ones by how long `fsync` takes.
 fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
-    let (bandwidth, iops) = (Spread::megabytes(&phase.bandwidth), Spread::of(&phase.iops, 1.0));
+    let (bandwidth, iops) = (MeanText::megabytes(&phase.bandwidth), MeanText::of(&phase.iops, 1.0));
     if let Some((levels, after)) = levels(phase) {
         return (levels, "MB/s", after);
     }
@@ -46,7 +46,7 @@ fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
     Some((format!("{} → {}", level(cliff.before), level(cliff.after)), format!("after {}", cliff.at)))
 }
 
-fn spread_words(spread: &Spread, phase: &PhaseSummary) -> String {
+fn spread_words(spread: &MeanText, phase: &PhaseSummary) -> String {
     match &spread.deviation {
         Some(deviation) => format!("± {deviation}, {} runs", phase.bandwidth.values.len()),
         None => "1 run".to_owned(),
@@ -56,7 +56,7 @@ fn spread_words(spread: &Spread, phase: &PhaseSummary) -> String {
 /// All series beside each other, phase by phase.
 pub(super) fn side_by_side(summaries: &[Summary], names: &[String]) -> String {
     let cell = |phase: &PhaseSummary| {
-        let (bandwidth, iops) = (Spread::megabytes(&phase.bandwidth), Spread::of(&phase.iops, 1.0));
+        let (bandwidth, iops) = (MeanText::megabytes(&phase.bandwidth), MeanText::of(&phase.iops, 1.0));
         match (levels(phase), chart::small_blocks(phase)) {
             (Some((levels, after)), _) => format!("{levels} MB/s\n{after}"),
             (None, true) => format!("{iops} IOPS\n{bandwidth} MB/s"),
@@ -122,9 +122,11 @@ pub(super) fn results(summary: &Summary, name: &str) -> String {
 }
 
 /// `33.6 ± 0.2`, and below it the interval in which the true mean lies.
-pub(crate) fn with_interval(spread: &Spread) -> String {
+pub(crate) fn with_interval(spread: &MeanText) -> String {
     match &spread.ci95 {
-        Some((low, high)) if spread.caveats.is_empty() => format!("{spread}\n95 %: {low} to {high}"),
+        Some((low, high)) if spread.caveats.is_empty() => {
+            format!("{spread}\n95 %: {low} to {high}")
+        }
         Some((low, high)) => format!("{spread}\n95 %: {low} to {high} ({})", spread.caveats),
         None => spread.to_string(),
     }

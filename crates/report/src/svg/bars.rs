@@ -1,7 +1,7 @@
 //! Lying bars with error bars: one group a phase, one bar a series.
 
 use super::canvas::{Anchor, Canvas, fitted, px, width_of};
-use super::legend::{self, Sample};
+use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
 use crate::number;
@@ -38,7 +38,7 @@ pub struct Bar {
 }
 
 /// Where everything stands.
-struct Layout {
+struct BarGeometry {
     width: f64,
     /// From where to where bars may reach.
     left: f64,
@@ -54,7 +54,7 @@ const THICK: f64 = 14.0;
 const GAP: f64 = 12.0;
 const LABEL: f64 = 18.0;
 
-impl Layout {
+impl BarGeometry {
     fn at(&self, value: f64) -> f64 {
         self.left + self.scale.place(value) * (self.right - self.left)
     }
@@ -74,7 +74,7 @@ pub fn bars(data: &Bars, frame: &Frame) -> String {
     let layout = layout(data, frame.room());
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
-    let top = legend::draw(&mut canvas, layout.width, &names, Sample::Marker);
+    let top = legend::draw(&mut canvas, layout.width, &names, LegendSymbol::Marker);
     let bottom = top + data.groups.iter().map(|group| group_height(group, &layout)).sum::<f64>();
     axis(&mut canvas, &layout, bottom, &data.unit);
     let mut y = top;
@@ -85,7 +85,7 @@ pub fn bars(data: &Bars, frame: &Frame) -> String {
     canvas.finish(frame, bottom + 38.0)
 }
 
-fn layout(data: &Bars, width: f64) -> Layout {
+fn layout(data: &Bars, width: f64) -> BarGeometry {
     let all = || data.groups.iter().flat_map(|group| group.bars.iter().flatten());
     let text = all().map(|bar| width_of(&bar.text)).fold(30.0, f64::max).min(width * 0.4);
     let label = data.groups.iter().map(|group| width_of(&group.label)).fold(0.0, f64::max);
@@ -95,15 +95,15 @@ fn layout(data: &Bars, width: f64) -> Layout {
     let largest =
         all().map(|bar| bar.value + bar.deviation.unwrap_or(0.0)).filter(|v| v.is_finite()).fold(0.0, f64::max);
     let pitch = if data.series.len() > 1 { THICK + 3.0 } else { THICK };
-    Layout { width, left, right: width - text - 12.0, beside, pitch, scale: Scale::from_zero(largest) }
+    BarGeometry { width, left, right: width - text - 12.0, beside, pitch, scale: Scale::from_zero(largest) }
 }
 
-fn group_height(group: &BarGroup, layout: &Layout) -> f64 {
+fn group_height(group: &BarGroup, layout: &BarGeometry) -> f64 {
     let label = if layout.beside { 0.0 } else { LABEL };
     label + group.bars.len().max(1) as f64 * layout.pitch + GAP
 }
 
-fn axis(canvas: &mut Canvas, layout: &Layout, bottom: f64, unit: &str) {
+fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
     let labels = layout.ticks().into_iter().map(|t| (layout.at(t), number::exact(t, 6))).collect();
     for (x, text) in without_overlaps(labels) {
         canvas.centered((x, bottom + 16.0), layout.width, "hk-m", &text);
@@ -111,7 +111,7 @@ fn axis(canvas: &mut Canvas, layout: &Layout, bottom: f64, unit: &str) {
     canvas.text((layout.right, bottom + 32.0), Anchor::End, "hk-m", unit);
 }
 
-fn draw_group(canvas: &mut Canvas, layout: &Layout, data: &Bars, group: &BarGroup, top: f64) {
+fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &BarGroup, top: f64) {
     let first = layout.first_bar(top);
     grid(canvas, layout, if layout.beside { top } else { first - 2.0 }, top + group_height(group, layout));
     if layout.beside {
@@ -135,14 +135,22 @@ fn draw_group(canvas: &mut Canvas, layout: &Layout, data: &Bars, group: &BarGrou
 }
 
 /// Lines behind the bars of one group: they do not run through labels.
-fn grid(canvas: &mut Canvas, layout: &Layout, top: f64, bottom: f64) {
+fn grid(canvas: &mut Canvas, layout: &BarGeometry, top: f64, bottom: f64) {
     for tick in layout.ticks() {
         canvas.line("hk-g", (layout.at(tick), top), (layout.at(tick), bottom));
     }
     canvas.line("hk-a", (layout.left, top), (layout.left, bottom));
 }
 
-fn draw_bar(canvas: &mut Canvas, layout: &Layout, data: &Bars, group: &BarGroup, series: usize, bar: &Bar, y: f64) {
+fn draw_bar(
+    canvas: &mut Canvas,
+    layout: &BarGeometry,
+    data: &Bars,
+    group: &BarGroup,
+    series: usize,
+    bar: &Bar,
+    y: f64,
+) {
     let hover = match data.series.get(series).filter(|_| data.series.len() > 1) {
         Some(name) => format!("{}, {name}: {} {}", group.label, bar.text, data.unit),
         None => format!("{}: {} {}", group.label, bar.text, data.unit),

@@ -2,7 +2,7 @@
 //! long waits that users feel are as wide as the many short ones.
 
 use super::canvas::{Anchor, Canvas, width_of};
-use super::legend::{self, Sample};
+use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
 use crate::number;
@@ -10,7 +10,7 @@ use hakaru_model::units::{Nanos, Quantile};
 
 /// Data of a latency chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Latencies {
+pub struct LatencyChart {
     /// Lines, each in the style of its place in the list.
     pub lines: Vec<LatencyLine>,
 }
@@ -37,11 +37,11 @@ fn share(share: f64, count: u64) -> f64 {
 }
 
 /// Draws a latency chart.
-pub fn latency(data: &Latencies, frame: &Frame) -> String {
+pub fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.lines.iter().map(|line| line.name.as_str()).enumerate().collect();
-    let top = legend::draw(&mut canvas, width, &names, Sample::Line) + 8.0;
+    let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 8.0;
     let x_scale = Scale::Tail { decades: decades(data) };
     let y_scale = vertical(data);
     let labels: Vec<(f64, String)> = y_scale.ticks(0).into_iter().map(|v| (v, number::nanos(v))).collect();
@@ -78,12 +78,12 @@ fn worth_a_marker(q: Quantile) -> bool {
     [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].contains(&q.share())
 }
 
-fn decades(data: &Latencies) -> f64 {
+fn decades(data: &LatencyChart) -> f64 {
     let most = data.lines.iter().map(|line| line.count).max().unwrap_or(0).max(1);
     (most as f64).log10().clamp(1.0, MOST_DECADES)
 }
 
-fn vertical(data: &Latencies) -> Scale {
+fn vertical(data: &LatencyChart) -> Scale {
     let values = || data.lines.iter().flat_map(|l| l.curve.iter().map(|p| p.1).chain(l.marked.iter().map(|m| m.1)));
     let smallest = values().min().map_or(1.0, |v| v.0.max(1) as f64);
     let largest = values().max().map_or(1.0, |v| v.0.max(1) as f64);

@@ -10,7 +10,7 @@ const SAMPLE: f64 = 34.0;
 
 /// How a series is shown in the legend.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Sample {
+pub(super) enum LegendSymbol {
     /// A stretch of its line with a marker.
     Line,
     /// Its marker alone.
@@ -18,11 +18,11 @@ pub(super) enum Sample {
 }
 
 /// Draws the names from the top, as many in a row as fit, and returns the height taken. A single name needs no legend.
-pub(super) fn draw(canvas: &mut Canvas, width: f64, names: &[(usize, &str)], sample: Sample) -> f64 {
+pub(super) fn draw(canvas: &mut Canvas, width: f64, names: &[(usize, &str)], sample: LegendSymbol) -> f64 {
     if names.len() < 2 {
         return 0.0;
     }
-    let lead = if sample == Sample::Line { SAMPLE } else { 16.0 };
+    let lead = if sample == LegendSymbol::Line { SAMPLE } else { 16.0 };
     let (mut x, mut row) = (0.0, 0.0);
     for &(series, name) in names {
         let name = fitted(name, width - lead - 4.0);
@@ -32,10 +32,10 @@ pub(super) fn draw(canvas: &mut Canvas, width: f64, names: &[(usize, &str)], sam
             row += 1.0;
         }
         let y = row * ROW + 10.0;
-        if sample == Sample::Line {
+        if sample == LegendSymbol::Line {
             canvas.polyline(&style::line(series), &[(x + 1.0, y), (x + 27.0, y)]);
         }
-        let center = if sample == Sample::Line { x + 14.0 } else { x + 6.0 };
+        let center = if sample == LegendSymbol::Line { x + 14.0 } else { x + 6.0 };
         canvas.path(&style::fill(series), &style::marker(series, center, y), "");
         canvas.text((x + lead, y + 4.0), Anchor::Start, "hk-t", &name);
         x += wide;

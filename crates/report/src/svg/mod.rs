@@ -13,9 +13,9 @@ mod style;
 mod timeline;
 
 pub use bars::{Bar, BarGroup, Bars, bars};
-pub use latency::{Latencies, LatencyLine, latency};
+pub use latency::{LatencyChart, LatencyLine, latency};
 pub use style::CSS;
-pub use timeline::{Band, Mark, Timeline, TimelineLine, timeline};
+pub use timeline::{Band, Timeline, TimelineLine, TimelineMark, timeline};
 
 /// What every chart has around its data.
 #[derive(Clone, Debug, PartialEq, Eq)]

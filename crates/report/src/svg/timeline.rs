@@ -1,7 +1,7 @@
 //! Bandwidth over time, or along a device, from zero up, so that a fall looks as large as it is.
 
 use super::canvas::{Anchor, Canvas, px, width_of};
-use super::legend::{self, Sample};
+use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
 use crate::number;
@@ -18,7 +18,7 @@ pub struct Timeline {
     /// Lines; several may belong to one series.
     pub lines: Vec<TimelineLine>,
     /// Moments worth a word.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<TimelineMark>,
     /// Where it ends at least; where the data do when `None`.
     pub until: Option<f64>,
     /// Stretches that are marked below the lines.
@@ -47,7 +47,7 @@ pub struct TimelineLine {
 
 /// One moment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct TimelineMark {
     /// Where it is on the horizontal axis.
     pub at_s: f64,
     /// What happened.
@@ -64,7 +64,7 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
-    let top = legend::draw(&mut canvas, width, &names, Sample::Line) + 26.0;
+    let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 26.0;
     let points = || data.lines.iter().flat_map(|line| line.points.iter().copied());
     let last = points().map(|p| p.0).chain(data.until).filter(|t| t.is_finite()).fold(1e-3, f64::max);
     let x_scale = Scale::Linear { min: 0.0, max: last };

@@ -25,7 +25,7 @@ enum Grade {
 }
 
 /// The verdict, in words.
-struct Told {
+struct VerdictText {
     grade: Grade,
     /// One sentence or two.
     verdict: String,
@@ -35,7 +35,7 @@ struct Told {
     limits: Vec<&'static str>,
 }
 
-fn told(verification: &Verification) -> Told {
+fn told(verification: &Verification) -> VerdictText {
     let verdict = &verification.verdict;
     let grade = match (verdict.has_defects(), verification.completed && verdict.is_good()) {
         (true, _) => Grade::Bad,
@@ -54,7 +54,7 @@ fn told(verification: &Verification) -> Told {
             verdict.claimed
         ),
     };
-    Told { grade, verdict: text, advice: advice(verification), limits: limits(verification) }
+    VerdictText { grade, verdict: text, advice: advice(verification), limits: limits(verification) }
 }
 
 fn good(verification: &Verification) -> String {
@@ -62,7 +62,9 @@ fn good(verification: &Verification) -> String {
     let all = verdict.claimed;
     match &verification.scope {
         Scope::Whole { .. } => format!("Good: all {all} came back as written."),
-        Scope::Range { start, end, .. } => format!("Good: all from {start} to {end} came back as written."),
+        Scope::Range { start, end, .. } => {
+            format!("Good: all from {start} to {end} came back as written.")
+        }
         Scope::Samples { .. } => {
             format!("Good: it holds the {all} that it claims, going by samples of {} in all.", verdict.checked())
         }
@@ -123,7 +125,9 @@ fn limits(verification: &Verification) -> Vec<&'static str> {
 fn state(state: BlockState) -> String {
     match state {
         BlockState::Good => "as written".to_owned(),
-        BlockState::Overwritten { distance } => format!("holds what was written {distance} further on"),
+        BlockState::Overwritten { distance } => {
+            format!("holds what was written {distance} further on")
+        }
         BlockState::Lost => "holds nothing of what was written".to_owned(),
         BlockState::Damaged => "the right block with wrong bytes".to_owned(),
         BlockState::Unreadable => "cannot be read".to_owned(),

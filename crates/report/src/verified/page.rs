@@ -1,6 +1,6 @@
 //! The page of a verification: verdict, speed map, bad places, circumstances.
 
-use super::{Grade, Told, begins_at, duration, headline, place, state, told};
+use super::{Grade, VerdictText, begins_at, duration, headline, place, state, told};
 use crate::chart::{Chart, Plot, Section};
 use crate::html::{charts, shell};
 use crate::svg::{Band, Timeline, TimelineLine};
@@ -33,7 +33,7 @@ pub fn verification_html(verification: &Verification) -> String {
 }
 
 fn verdict(verification: &Verification) -> String {
-    let Told { grade, verdict, advice, .. } = told(verification);
+    let VerdictText { grade, verdict, advice, .. } = told(verification);
     let text = format!("<p><b>{}</b></p>\n<p>{}</p>\n", markup(&verdict), markup(&advice));
     let text = text.replace("<p></p>\n", "");
     if grade == Grade::Good { text } else { format!("<div class=\"caveats\">\n{text}</div>\n") }

@@ -1,6 +1,6 @@
 //! What verifying found as Markdown: what one would paste into an article, an issue or a wiki.
 
-use super::{Grade, Told, duration, headline, place, state, told};
+use super::{Grade, VerdictText, duration, headline, place, state, told};
 use crate::markdown::lines;
 use crate::table::DataTable;
 use crate::text::markdown as escaped;
@@ -12,7 +12,7 @@ const MOST_STRETCHES: usize = 64;
 
 /// Renders a verification as Markdown: verdict, speeds, bad places, circumstances.
 pub fn verification_markdown(verification: &Verification) -> String {
-    let Told { grade, verdict, advice, limits } = told(verification);
+    let VerdictText { grade, verdict, advice, limits } = told(verification);
     let sign = match grade {
         Grade::Good => "✓",
         Grade::Bad => "✗",

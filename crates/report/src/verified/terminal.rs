@@ -1,7 +1,7 @@
 //! The verdict, the speed and a small map, for a terminal.
 
-use super::{Grade, Told, begins_at, duration, headline, place, state, told};
-use crate::terminal::{Ink, NARROWEST, hanging};
+use super::{Grade, VerdictText, begins_at, duration, headline, place, state, told};
+use crate::terminal::{NARROWEST, TerminalStyle, hanging};
 use crate::text::plain;
 use crate::{facts, number, time};
 use hakaru_model::integrity::{SpeedMap, Verification};
@@ -16,8 +16,8 @@ const NAMES: usize = 13;
 
 /// Renders a verification for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn verification_terminal(verification: &Verification, width: usize, color: bool) -> String {
-    let (width, ink) = (width.max(NARROWEST), Ink { color });
-    let Told { grade, verdict, advice, limits } = told(verification);
+    let (width, ink) = (width.max(NARROWEST), TerminalStyle { color });
+    let VerdictText { grade, verdict, advice, limits } = told(verification);
     let sign = match grade {
         Grade::Good => "✓",
         Grade::Bad => "✗",

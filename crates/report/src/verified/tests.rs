@@ -3,7 +3,7 @@
 use super::*;
 use crate::text::columns_of;
 use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
-use hakaru_model::integrity::{FORMAT, Span, SpeedMap, SpeedPoint, Verdict};
+use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Span, SpeedMap, SpeedPoint};
 
 fn span(offset: u64, len: u64, state: BlockState) -> Span {
     Span { offset: Bytes(offset), len: Bytes(len), state }
@@ -40,7 +40,7 @@ fn verification(scope: Scope, capacity: Capacity, bad: Vec<Span>) -> Verificatio
         scope,
         seed: 1,
         completed: true,
-        verdict: Verdict {
+        verdict: IntegrityVerdict {
             claimed,
             capacity,
             good: Bytes(claimed.0 - bad_bytes.0),
@@ -106,7 +106,7 @@ fn what_was_ended_early_is_no_verdict() {
     early.verdict.bad_bytes = Bytes(512);
     early.verdict.bad = vec![span(0, 512, BlockState::Damaged)];
     insta::assert_snapshot!(verdict(&early), @"Defective: 512 B of the 10.0 GiB looked at did not come back as written before it was ended early.");
-    early.verdict = Verdict { good: Bytes(0), bad_bytes: Bytes(0), bad: Vec::new(), ..early.verdict };
+    early.verdict = IntegrityVerdict { good: Bytes(0), bad_bytes: Bytes(0), bad: Vec::new(), ..early.verdict };
     early.verdict.read_speed = SpeedMap::default();
     insta::assert_snapshot!(verdict(&early), @"Ended before anything was read back: nothing can be said of it yet.");
     assert!(shown(&early).contains("Written at") && !shown(&early).contains("Read at"));

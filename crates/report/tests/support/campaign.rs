@@ -6,15 +6,18 @@ use hakaru_model::finding::*;
 use hakaru_model::units::{Bytes, Nanos};
 
 fn layer(name: &str, summary: Summary) -> LayerSummary {
-    let along =
-        (0..8).map(|i| Stretch { offset: Bytes(i << 30), len: Bytes(1 << 30), elapsed: Nanos::from_secs(30 + i % 3) });
-    let fill = Prepared {
+    let along = (0..8).map(|i| DeviceSegment {
+        offset: Bytes(i << 30),
+        len: Bytes(1 << 30),
+        elapsed: Nanos::from_secs(30 + i % 3),
+    });
+    let fill = PreparedStep {
         what: "filled with 0xff".into(),
         elapsed: Nanos::from_secs(250),
         speed: along.collect(),
-        ..Prepared::default()
+        ..PreparedStep::default()
     };
-    let mkfs = Prepared { what: format!("mkfs.{name}"), elapsed: Nanos::from_secs(3), ..Prepared::default() };
+    let mkfs = PreparedStep { what: format!("mkfs.{name}"), elapsed: Nanos::from_secs(3), ..PreparedStep::default() };
     LayerSummary { layer: name.into(), summary, prepared: vec![fill, mkfs], advice: findings().advice }
 }
 
@@ -22,7 +25,7 @@ fn layer(name: &str, summary: Summary) -> LayerSummary {
 fn repeated(mut summary: Summary) -> Summary {
     for phase in &mut summary.phases {
         let mean = phase.bandwidth.mean;
-        let steady = SteadyState { first_round: 1, rounds: 5, average: mean, excursion: 0.04, slope: -0.01 };
+        let steady = SteadyWindow { first_round: 1, rounds: 5, average: mean, excursion: 0.04, slope: -0.01 };
         let bootstrap_ci95 = Some((mean * 0.98, mean * 1.02));
         phase.detail.repeated = Some(Repeated {
             relative_error: Some(0.02),
@@ -67,14 +70,14 @@ fn card(name: &str) -> CardSummary {
 pub(crate) fn campaign() -> CampaignSummary {
     let phases = sandisk().phases;
     let of_phase = |layer: &str, phase: &PhaseSummary| {
-        let place = |card, rank, share| Place {
+        let place = |card, rank, share| RankedCard {
             card,
             rank,
             letters: ["a", "b"][rank as usize - 1].into(),
             mean: phase.bandwidth.mean * share,
             deviation: Some(1.0),
         };
-        let pairs = vec![Pair { a: 0, b: 1, comparison: comparisons()[0].clone() }];
+        let pairs = vec![CardPair { a: 0, b: 1, comparison: comparisons()[0].clone() }];
         let (phase, op) = (phase.phase.clone(), phase.op);
         let places = vec![place(0, 1, 1.0), place(1, 2, 0.8)];
         Ranking { layer: layer.into(), phase, op, unit: "B/s".into(), places, pairs }

@@ -1,9 +1,9 @@
 //! Conclusions written by hand: every verdict there is.
 
-use hakaru_model::advice::{Advice, Criterion, Decision, Findings, Fitness};
+use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, RunFindings};
 use hakaru_model::finding::*;
 use hakaru_model::job::Op;
-use hakaru_model::shelf::{NamedFigure, Standing};
+use hakaru_model::references::{NamedFigure, ReferenceStanding};
 use hakaru_model::units::BytesPerSec;
 
 fn criterion(figure: Figure, fits: f64, care: f64) -> Criterion {
@@ -11,7 +11,7 @@ fn criterion(figure: Figure, fits: f64, care: f64) -> Criterion {
 }
 
 fn decision(figure: Figure, value: f64, (fits, care): (f64, f64), fitness: Fitness, firm: bool) -> Decision {
-    let measured = Measured { phase: "x".into(), value, ci95: Some((value * 0.98, value * 1.02)), runs: 10 };
+    let measured = MeasuredFigure { phase: "x".into(), value, ci95: Some((value * 0.98, value * 1.02)), runs: 10 };
     let better_from = match fitness {
         Fitness::Fits => None,
         Fitness::WithCare => Some(fits),
@@ -30,13 +30,13 @@ fn claim(claim: Claim, verdict: ClaimVerdict, parts: Vec<ClaimPart>, unmet: Vec<
 }
 
 fn part(figure: Figure, required: f64, value: Option<f64>) -> ClaimPart {
-    let measured = value.map(|value| Measured { phase: "x".into(), value, ci95: None, runs: 10 });
+    let measured = value.map(|value| MeasuredFigure { phase: "x".into(), value, ci95: None, runs: 10 });
     ClaimPart { figure, required, measured }
 }
 
-fn standing() -> Standing {
+fn standing() -> ReferenceStanding {
     let named = |card: &str, value| NamedFigure { card: card.into(), value };
-    Standing {
+    ReferenceStanding {
         phase: "rand-write".into(),
         op: Op::Write,
         among: "six cards".into(),
@@ -54,7 +54,7 @@ fn standing() -> Standing {
 }
 
 /// What may be said of an endurance card.
-pub(crate) fn findings() -> Findings {
+pub(crate) fn findings() -> RunFindings {
     use Figure::*;
     let (fits, care, not) = (Fitness::Fits, Fitness::WithCare, Fitness::DoesNot);
     let advice = vec![
@@ -99,6 +99,6 @@ pub(crate) fn findings() -> Findings {
         spread: None,
         limit,
     };
-    let limits = vec![limit(Op::Read, 40.5, Limit::Host), limit(Op::Write, 12.0, Limit::Card)];
-    Findings { advice, claims, limits, standings: vec![standing()] }
+    let limits = vec![limit(Op::Read, 40.5, Bottleneck::Host), limit(Op::Write, 12.0, Bottleneck::Card)];
+    RunFindings { advice, claims, limits, standings: vec![standing()] }
 }

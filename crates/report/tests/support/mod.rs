@@ -383,7 +383,9 @@ pub(crate) fn well_formed(text: &str) -> Result<(), String> {
         let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
         match (tag.starts_with('/'), tag.ends_with('/')) {
             _ if tag.starts_with('!') || name == "meta" => {}
-            (true, _) if open.pop() != Some(name) => return Err(format!("</{name}> closes nothing: {open:?}")),
+            (true, _) if open.pop() != Some(name) => {
+                return Err(format!("</{name}> closes nothing: {open:?}"));
+            }
             (true, _) | (false, true) => {}
             (false, false) => open.push(name),
         }

@@ -1,10 +1,10 @@
 //! A sign of what a card holds, by which a test can tell that nothing was changed where nothing may be.
 
-use super::{Card, Refused};
+use super::{Refused, SimulatedCard};
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
-impl Card {
+impl SimulatedCard {
     /// A sign of the bytes of a range, past the prices: the same bytes have the same, and others another one.
     ///
     /// # Errors
@@ -27,12 +27,12 @@ impl Card {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::price::PriceList;
+    use hakaru_model::device_model::DeviceModel;
     use hakaru_model::units::Bytes;
 
     #[test]
     fn one_byte_changes_it_and_only_in_its_range() {
-        let card = Card::new(PriceList::plain("t", Bytes(4 << 20)), 1).expect("a temporary file");
+        let card = SimulatedCard::new(DeviceModel::plain("t", Bytes(4 << 20)), 1).expect("a temporary file");
         let signs = || [0..4 << 20, 0..1 << 20, 3 << 20..4 << 20].map(|range| card.digest(range).expect("it reads"));
         let before = signs();
         card.poke((4 << 20) - 1, &[1]).expect("it writes");

@@ -1,8 +1,8 @@
 //! Puts a PC together and starts it.
 
 use super::{Guest, GuestError, Monitor, lines_of};
-use crate::card::Card;
-use crate::kit::{Arch, Archive, Kit, Parts, find, load_order, run};
+use crate::card::SimulatedCard;
+use crate::kit::{Arch, CpioArchive, GuestParts, Kit, find, load_order, run};
 use crate::nbd::Server;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ done
 
 /// How the slots are wired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bus {
+pub enum SlotWiring {
     /// Four data lines, 50 MHz, "high speed".
     #[default]
     FourBits50MHz,
@@ -40,9 +40,9 @@ pub enum Bus {
     OneBit25MHz,
 }
 
-impl Bus {
+impl SlotWiring {
     fn one_bit(self) -> bool {
-        matches!(self, Bus::OneBit50MHz | Bus::OneBit25MHz)
+        matches!(self, SlotWiring::OneBit50MHz | SlotWiring::OneBit25MHz)
     }
 
     /// What the controller says it can do: a clock of 50 MHz to be divided (QEMU's own 52 would make 26 of it), and
@@ -51,14 +51,14 @@ impl Bus {
     /// Source: SD Host Controller Simplified Specification 3.00, "Capabilities Register"; bit 21 is high speed, bits 8 to
     /// 15 are the clock in MHz.
     fn capabilities(self) -> u64 {
-        let slow = matches!(self, Bus::FourBits25MHz | Bus::OneBit25MHz);
+        let slow = matches!(self, SlotWiring::FourBits25MHz | SlotWiring::OneBit25MHz);
         if slow { 0x0558_32b4 } else { 0x0578_32b4 }
     }
 }
 
 /// A disk that is no card, plain and as fast as the host: for what is told of it, not for figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disk {
+pub enum GuestDisk {
     /// A stick on a USB 3 port.
     Usb,
     /// NVMe over PCI Express.
@@ -67,13 +67,13 @@ pub enum Disk {
     Sata,
 }
 
-impl Disk {
+impl GuestDisk {
     /// What it says of itself: its serial number.
     pub fn serial(self) -> &'static str {
         match self {
-            Disk::Usb => "RIG-USB-1",
-            Disk::Nvme => "RIG-NVME-1",
-            Disk::Sata => "RIG-SATA-1",
+            GuestDisk::Usb => "RIG-USB-1",
+            GuestDisk::Nvme => "RIG-NVME-1",
+            GuestDisk::Sata => "RIG-SATA-1",
         }
     }
 
@@ -81,16 +81,16 @@ impl Disk {
     fn devices(self, number: usize) -> Vec<String> {
         let serial = self.serial();
         match self {
-            Disk::Usb => vec![
+            GuestDisk::Usb => vec![
                 format!("qemu-xhci,id=usb{number}"),
                 format!("usb-storage,bus=usb{number}.0,drive=d{number},serial={serial},removable=on"),
             ],
             // Behind a port of its own, because only such a link has a speed.
-            Disk::Nvme => vec![
+            GuestDisk::Nvme => vec![
                 format!("pcie-root-port,id=port{number},chassis={}", number + 1),
                 format!("nvme,bus=port{number},drive=d{number},serial={serial}"),
             ],
-            Disk::Sata => vec![
+            GuestDisk::Sata => vec![
                 format!("ahci,id=sata{number}"),
                 format!("ide-hd,bus=sata{number}.0,drive=d{number},serial={serial}"),
             ],
@@ -105,10 +105,10 @@ pub const DISK_SIZE: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub struct Builder {
     kit: Kit,
-    cards: Vec<Arc<Card>>,
-    disks: Vec<Disk>,
+    cards: Vec<Arc<SimulatedCard>>,
+    disks: Vec<GuestDisk>,
     machine: &'static str,
-    bus: Bus,
+    bus: SlotWiring,
     kernel_args: Vec<String>,
     out: Option<PathBuf>,
     limit: Duration,
@@ -122,7 +122,7 @@ impl Builder {
             cards: Vec::new(),
             disks: Vec::new(),
             machine: "pc",
-            bus: Bus::default(),
+            bus: SlotWiring::default(),
             kernel_args: Vec::new(),
             out: None,
             limit: BOOT_LIMIT,
@@ -130,20 +130,20 @@ impl Builder {
     }
 
     /// Puts a card into the next slot; the first becomes `/dev/mmcblk0`. QEMU takes only sizes that are powers of two.
-    pub fn card(mut self, card: &Arc<Card>) -> Builder {
+    pub fn card(mut self, card: &Arc<SimulatedCard>) -> Builder {
         self.cards.push(Arc::clone(card));
         self
     }
 
     /// Adds a disk that is no card; its drivers are loaded by whoever wants to see it. The machine has PCI Express then.
-    pub fn disk(mut self, disk: Disk) -> Builder {
+    pub fn disk(mut self, disk: GuestDisk) -> Builder {
         self.disks.push(disk);
         self.machine = "q35";
         self
     }
 
     /// Wires the slots otherwise.
-    pub fn bus(mut self, bus: Bus) -> Builder {
+    pub fn bus(mut self, bus: SlotWiring) -> Builder {
         self.bus = bus;
         self
     }
@@ -217,7 +217,7 @@ impl Builder {
     }
 
     /// The whole command line of QEMU.
-    fn command(&self, parts: &Parts, at: &Path, out: &Path, servers: &[Server]) -> Command {
+    fn command(&self, parts: &GuestParts, at: &Path, out: &Path, servers: &[Server]) -> Command {
         let qemu = Arch::X86_64.qemu();
         let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
         let path = |name: &str| at.join(name).display().to_string();
@@ -252,7 +252,7 @@ impl Builder {
         command
     }
 
-    fn kernel_command_line(&self, parts: &Parts) -> String {
+    fn kernel_command_line(&self, parts: &GuestParts) -> String {
         let modules = parts.modules.display();
         // On a busy host the machine gets no timer interrupts while the kernel counts them, and it would panic.
         let quiet = "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr no_timer_check";
@@ -267,8 +267,8 @@ impl Builder {
 }
 
 /// The files that the kernel starts with.
-fn first_memory(parts: &Parts) -> Result<Vec<u8>, GuestError> {
-    let mut archive = Archive::default();
+fn first_memory(parts: &GuestParts) -> Result<Vec<u8>, GuestError> {
+    let mut archive = CpioArchive::default();
     archive.folder("/dev");
     // The kernel opens it before anything can be mounted.
     archive.device("/dev/console", 5, 1);
@@ -281,7 +281,7 @@ fn first_memory(parts: &Parts) -> Result<Vec<u8>, GuestError> {
 }
 
 /// Adds modules, with a list that says in which order they are loaded.
-pub(super) fn add_modules(archive: &mut Archive, files: &[PathBuf]) -> Result<(), GuestError> {
+pub(super) fn add_modules(archive: &mut CpioArchive, files: &[PathBuf]) -> Result<(), GuestError> {
     let mut names = String::new();
     for (number, file) in files.iter().enumerate() {
         // Numbered, because two folders may have a module of the same name.
@@ -304,19 +304,19 @@ mod tests {
 
     #[test]
     fn the_wires_are_told_to_those_they_concern() {
-        let parts = Parts {
+        let parts = GuestParts {
             kernel: PathBuf::from("/k/kernel"),
             version: "6.1.0".to_owned(),
             modules: PathBuf::from("/k/lib/modules"),
             busybox: PathBuf::from("/k/busybox"),
             dtb: None,
         };
-        let text = |bus: Bus| {
+        let text = |bus: SlotWiring| {
             let builder = Builder::new(&Kit::at(Path::new("/k"))).bus(bus).kernel_arg("more");
             builder.kernel_command_line(&parts)
         };
-        assert!(text(Bus::OneBit25MHz).ends_with("rig.modules=/k/lib/modules sdhci.debug_quirks=0x400000 more"));
-        assert!(text(Bus::FourBits25MHz).ends_with("rig.modules=/k/lib/modules more"));
-        assert_eq!(Bus::FourBits50MHz.capabilities() ^ Bus::OneBit25MHz.capabilities(), 1 << 21);
+        assert!(text(SlotWiring::OneBit25MHz).ends_with("rig.modules=/k/lib/modules sdhci.debug_quirks=0x400000 more"));
+        assert!(text(SlotWiring::FourBits25MHz).ends_with("rig.modules=/k/lib/modules more"));
+        assert_eq!(SlotWiring::FourBits50MHz.capabilities() ^ SlotWiring::OneBit25MHz.capabilities(), 1 << 21);
     }
 }

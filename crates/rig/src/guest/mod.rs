@@ -8,10 +8,10 @@ mod builder;
 mod monitor;
 mod pi;
 
-pub use builder::{Builder, Bus, DISK_SIZE, Disk};
+pub use builder::{Builder, DISK_SIZE, GuestDisk, SlotWiring};
 pub use pi::{Pi, PiRun};
 
-use crate::card::{Card, Refused};
+use crate::card::{Refused, SimulatedCard};
 use crate::kit::{Kit, KitError};
 use crate::nbd::Server;
 use hakaru_model::units::Bytes;
@@ -131,7 +131,7 @@ pub struct Guest {
     orders: ChildStdin,
     answers: Receiver<String>,
     monitor: Monitor,
-    cards: Vec<Arc<Card>>,
+    cards: Vec<Arc<SimulatedCard>>,
     servers: Vec<Server>,
     scripts: u32,
     /// How long its start took.

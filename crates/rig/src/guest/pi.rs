@@ -4,8 +4,8 @@
 //! it runs one script a start. What the script says comes back by the serial line.
 
 use super::{GuestError, Output, last_words, lines_of};
-use crate::card::Card;
-use crate::kit::{Arch, Archive, Kit, KitError, Parts, find, load_order};
+use crate::card::SimulatedCard;
+use crate::kit::{Arch, CpioArchive, GuestParts, Kit, KitError, find, load_order};
 use crate::nbd::Server;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -32,7 +32,7 @@ const MODULES: &[&str] = &[
 #[derive(Clone, Debug)]
 pub struct Pi {
     kit: Kit,
-    card: Arc<Card>,
+    card: Arc<SimulatedCard>,
     programs: Vec<(String, PathBuf)>,
 }
 
@@ -47,7 +47,7 @@ pub struct PiRun {
 
 impl Pi {
     /// A Raspberry Pi with this card. QEMU takes only sizes that are powers of two.
-    pub fn with(kit: &Kit, card: &Arc<Card>) -> Pi {
+    pub fn with(kit: &Kit, card: &Arc<SimulatedCard>) -> Pi {
         Pi { kit: kit.clone(), card: Arc::clone(card), programs: Vec::new() }
     }
 
@@ -94,8 +94,8 @@ impl Pi {
         Err(GuestError::Ended { during, console })
     }
 
-    fn first_memory(&self, parts: &Parts, script: &str) -> Result<Vec<u8>, GuestError> {
-        let mut archive = Archive::default();
+    fn first_memory(&self, parts: &GuestParts, script: &str) -> Result<Vec<u8>, GuestError> {
+        let mut archive = CpioArchive::default();
         archive.folder("/dev");
         archive.device("/dev/console", 5, 1);
         archive.program("/init", include_bytes!("pi.init"));
@@ -111,7 +111,7 @@ impl Pi {
     }
 }
 
-fn command(parts: &Parts, at: &Path, server: &Server) -> Command {
+fn command(parts: &GuestParts, at: &Path, server: &Server) -> Command {
     let qemu = Arch::Aarch64.qemu();
     let mut command = Command::new(find(qemu).unwrap_or_else(|| PathBuf::from(qemu)));
     command.args(["-machine", "raspi3b", "-display", "none", "-no-reboot"]);
@@ -128,15 +128,15 @@ fn command(parts: &Parts, at: &Path, server: &Server) -> Command {
 }
 
 /// What was heard on the serial line.
-struct Said {
+struct SerialOutput {
     lines: Vec<String>,
     boot_time: Option<Duration>,
     /// Whether the machine ended by itself.
     ended: bool,
 }
 
-fn listen(serial: &Receiver<String>, begun: Instant, limit: Duration) -> Said {
-    let mut said = Said { lines: Vec::new(), boot_time: None, ended: false };
+fn listen(serial: &Receiver<String>, begun: Instant, limit: Duration) -> SerialOutput {
+    let mut said = SerialOutput { lines: Vec::new(), boot_time: None, ended: false };
     loop {
         match serial.recv_timeout((begun + limit).saturating_duration_since(Instant::now())) {
             Ok(line) => {
@@ -161,7 +161,7 @@ fn end(child: &mut Child, ended: bool) -> std::io::Result<std::process::ExitStat
     child.wait()
 }
 
-impl Said {
+impl SerialOutput {
     /// The script's words and exit code, when they came to the end.
     fn output(&self) -> Option<Output> {
         let at = |mark: &str| self.lines.iter().position(|line| line.starts_with(mark));
@@ -191,8 +191,8 @@ fn from_base64(text: &str) -> Vec<u8> {
 }
 
 /// The machines' kits differ in nothing else, so that their errors are the same.
-impl From<crate::kit::ToolError> for GuestError {
-    fn from(error: crate::kit::ToolError) -> GuestError {
+impl From<crate::kit::RigToolError> for GuestError {
+    fn from(error: crate::kit::RigToolError) -> GuestError {
         GuestError::Kit(KitError::Tool(error))
     }
 }
@@ -213,10 +213,10 @@ mod tests {
     fn the_words_of_a_script_are_found_between_those_of_the_kernel() {
         let text = "\u{0}[0.0] Booting\nRIG-READY\n\nRIG-OUT\nYWJj\nRIG-ERR\nRIG-DONE 3\n[9.0] reboot: off";
         let lines = text.lines().map(str::to_owned).collect();
-        let said = Said { lines, boot_time: None, ended: true };
+        let said = SerialOutput { lines, boot_time: None, ended: true };
         let output = said.output().expect("all is there");
         assert_eq!((output.code, output.stdout.as_str(), output.stderr.as_str()), (3, "abc", ""));
-        let cut = Said { lines: said.lines[..5].to_vec(), ..said };
+        let cut = SerialOutput { lines: said.lines[..5].to_vec(), ..said };
         assert_eq!(cut.output(), None);
     }
 }

@@ -1,20 +1,20 @@
 //! Packages from Debian's archive, for any processor, without being root and without touching the system's own lists.
 
-use super::tools::{ToolError, command, run};
+use super::tools::{RigToolError, command, run};
 use super::{Arch, KitError, clear, io_error};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The archive as one processor sees it.
 #[derive(Debug)]
-pub(super) struct Archive {
+pub(super) struct DebianArchive {
     folder: PathBuf,
     arch: Arch,
 }
 
-impl Archive {
+impl DebianArchive {
     /// Fetches the lists of packages into a folder of our own.
-    pub(super) fn open(folder: &Path, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<Archive, KitError> {
+    pub(super) fn open(folder: &Path, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<DebianArchive, KitError> {
         clear(folder)?;
         let folder = folder.canonicalize().map_err(io_error("cannot find", folder))?;
         for part in ["state/lists/partial", "cache/archives/partial", "packages"] {
@@ -24,7 +24,7 @@ impl Archive {
         // As far as apt is told, nothing is installed.
         let status = folder.join("status");
         std::fs::write(&status, "").map_err(io_error("cannot write", &status))?;
-        let archive = Archive { folder, arch };
+        let archive = DebianArchive { folder, arch };
         tell(&format!("fetching the package lists for {}", arch.debian()));
         run(archive.apt("apt-get").args(["-q", "update"]))?;
         Ok(archive)
@@ -90,7 +90,7 @@ pub(super) fn unpack(package: &Path, patterns: &[String], into: &Path) -> Result
         .arg(package)
         .stdout(std::process::Stdio::piped())
         .spawn()
-        .map_err(|source| ToolError::Start { program: "dpkg-deb".to_owned(), source })?;
+        .map_err(|source| RigToolError::Start { program: "dpkg-deb".to_owned(), source })?;
     let mut tree = tree;
     let mut tar = command("tar");
     tar.args(["-x", "--no-same-owner", "-C"]).arg(into).arg("--wildcards").args(patterns);

@@ -1,7 +1,7 @@
 //! What is taken out of the kernel's package, and how it is made quick to start.
 
 use super::debian::unpack as unpack_package;
-use super::tools::{ToolError, command, run};
+use super::tools::{RigToolError, command, run};
 use super::{Arch, KitError, io_error};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError
 fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
     let bytes = std::fs::read(image).map_err(io_error("cannot read", image))?;
     let payload = payload(&bytes).map_err(|because| KitError::Unusable { path: image.to_owned(), because })?;
-    let start = |source| ToolError::Start { program: "xz".to_owned(), source };
+    let start = |source| RigToolError::Start { program: "xz".to_owned(), source };
     let file = std::fs::File::create(kernel).map_err(io_error("cannot make", kernel))?;
     let mut xz = command("xz").arg("-dc").stdin(Stdio::piped()).stdout(file).spawn().map_err(start)?;
     if let Some(mut pipe) = xz.stdin.take() {
@@ -89,7 +89,7 @@ fn unwrap(image: &Path, kernel: &Path) -> Result<(), KitError> {
     }
     let status = xz.wait().map_err(start)?;
     if !status.success() {
-        return Err(ToolError::Failed {
+        return Err(RigToolError::Failed {
             program: "xz -dc".to_owned(),
             status,
             said: "the kernel's payload".to_owned(),

@@ -9,8 +9,8 @@ mod newc;
 mod tools;
 
 pub(crate) use kernel::load_order;
-pub(crate) use newc::Archive;
-pub use tools::{Missing, ToolError, missing};
+pub(crate) use newc::CpioArchive;
+pub use tools::{Missing, RigToolError, missing};
 pub(crate) use tools::{find, run};
 
 use std::fs::File;
@@ -55,7 +55,7 @@ pub struct Kit {
 
 /// The parts of one kind of machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct GuestParts {
     /// The kernel, uncompressed where that starts sooner.
     pub kernel: PathBuf,
     /// Its version, which is also the name of its folder of modules.
@@ -84,7 +84,7 @@ pub enum KitError {
     Missing(#[from] Missing),
     /// A program failed.
     #[error(transparent)]
-    Tool(#[from] ToolError),
+    Tool(#[from] RigToolError),
     /// A file of the kit cannot be read or written.
     #[error("{what} {path}: {source}")]
     Io {
@@ -136,13 +136,13 @@ impl Kit {
     ///
     /// # Errors
     /// [`KitError::NotSetUp`] when they are not.
-    pub fn parts(&self, arch: Arch) -> Result<Parts, KitError> {
+    pub fn parts(&self, arch: Arch) -> Result<GuestParts, KitError> {
         let not_set_up = || KitError::NotSetUp { arch: arch.debian(), folder: self.folder.clone() };
         let home = self.home(arch).canonicalize().map_err(|_| not_set_up())?;
         let stamp = std::fs::read_to_string(home.join("stamp")).map_err(|_| not_set_up())?;
         let version = stamp.strip_prefix(LAYOUT).and_then(|rest| rest.strip_prefix('\n')).ok_or_else(not_set_up)?;
         let dtb = home.join("bcm2837-rpi-3-b.dtb");
-        Ok(Parts {
+        Ok(GuestParts {
             kernel: home.join("kernel"),
             version: version.trim().to_owned(),
             modules: home.join("lib/modules"),
@@ -155,7 +155,7 @@ impl Kit {
     ///
     /// # Errors
     /// When a program is missing, the archive cannot be reached, or the disk is full.
-    pub fn set_up(&self, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<Parts, KitError> {
+    pub fn set_up(&self, arch: Arch, tell: &mut dyn FnMut(&str)) -> Result<GuestParts, KitError> {
         tools::check(arch)?;
         std::fs::create_dir_all(&self.folder).map_err(io_error("cannot make", &self.folder))?;
         // Two who set up at once would stumble over each other's files; the second finds all done.
@@ -184,7 +184,7 @@ impl Kit {
 
     /// Fetches and unpacks into a folder; returns the kernel's version.
     fn gather(&self, arch: Arch, into: &Path, tell: &mut dyn FnMut(&str)) -> Result<String, KitError> {
-        let archive = debian::Archive::open(&self.folder.join(format!("apt-{}", arch.debian())), arch, tell)?;
+        let archive = debian::DebianArchive::open(&self.folder.join(format!("apt-{}", arch.debian())), arch, tell)?;
         let package = archive.dependency(&format!("linux-image-{}", arch.debian()), "linux-image-")?;
         let version = package.trim_start_matches("linux-image-").to_owned();
         tell(&format!("fetching {package}, about 70 MB"));

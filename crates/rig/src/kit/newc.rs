@@ -11,12 +11,12 @@ const CHARACTER_DEVICE: u32 = 0o020_600;
 
 /// An archive that grows.
 #[derive(Debug, Default)]
-pub(crate) struct Archive {
+pub(crate) struct CpioArchive {
     bytes: Vec<u8>,
     entries: u32,
 }
 
-impl Archive {
+impl CpioArchive {
     /// Adds a folder; those above it must be there already.
     pub(crate) fn folder(&mut self, path: &str) {
         self.entry(path, FOLDER, (0, 0), &[]);
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn an_entry_has_a_head_a_name_and_its_content_each_aligned() {
-        let mut archive = Archive::default();
+        let mut archive = CpioArchive::default();
         archive.folder("/dev");
         archive.program("/init", b"hello");
         let bytes = archive.finish();

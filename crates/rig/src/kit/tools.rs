@@ -16,7 +16,7 @@ pub struct Missing {
 
 /// A program that failed.
 #[derive(Debug, thiserror::Error)]
-pub enum ToolError {
+pub enum RigToolError {
     /// It could not be started.
     #[error("cannot start {program}: {source}")]
     Start {
@@ -73,20 +73,20 @@ pub(super) fn command(program: &str) -> Command {
 }
 
 /// Runs a command to its end and returns what it wrote to standard output.
-pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, ToolError> {
+pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, RigToolError> {
     let program = || {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     };
     let name = program();
-    let out = command.output().map_err(|source| ToolError::Start { program: name.clone(), source })?;
+    let out = command.output().map_err(|source| RigToolError::Start { program: name.clone(), source })?;
     if out.status.success() {
         return Ok(out.stdout);
     }
     let said = String::from_utf8_lossy(&out.stderr);
     let lines: Vec<&str> = said.trim().lines().collect();
     let said = lines[lines.len().saturating_sub(5)..].join("; ");
-    Err(ToolError::Failed { program: name, status: out.status, said })
+    Err(RigToolError::Failed { program: name, status: out.status, said })
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
     fn a_failure_says_what_the_program_said() {
         let error = run(Command::new("sh").args(["-c", "echo no such luck >&2; exit 3"])).expect_err("it fails");
         assert!(error.to_string().ends_with("(exit status: 3): no such luck"), "{error}");
-        assert!(matches!(run(&mut Command::new("/nowhere/at/all")), Err(ToolError::Start { .. })));
+        assert!(matches!(run(&mut Command::new("/nowhere/at/all")), Err(RigToolError::Start { .. })));
         assert_eq!(run(Command::new("echo").arg("yes")).expect("it works"), b"yes\n");
     }
 }

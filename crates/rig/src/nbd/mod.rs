@@ -5,7 +5,7 @@
 
 mod wire;
 
-use crate::card::{Card, Refused};
+use crate::card::{Refused, SimulatedCard};
 use std::io::{self, BufReader, Read};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use wire::Request;
+use wire::NbdRequest;
 
 /// No request of a sane client is longer.
 const REQUEST_MAX: u32 = 32 << 20;
@@ -22,13 +22,13 @@ const REQUEST_MAX: u32 = 32 << 20;
 #[derive(Debug)]
 pub struct Server {
     socket: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<ServerShared>,
     listener: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    card: Arc<Card>,
+struct ServerShared {
+    card: Arc<SimulatedCard>,
     ending: AtomicBool,
     /// Every connection ever made, with the thread that serves it.
     connections: Mutex<Vec<(UnixStream, JoinHandle<()>)>>,
@@ -39,9 +39,9 @@ impl Server {
     ///
     /// # Errors
     /// When the socket cannot be made there; a path over about 100 bytes is too long for one.
-    pub fn start(card: Arc<Card>, socket: &Path) -> io::Result<Server> {
+    pub fn start(card: Arc<SimulatedCard>, socket: &Path) -> io::Result<Server> {
         let listener = UnixListener::bind(socket)?;
-        let shared = Arc::new(Shared { card, ending: AtomicBool::new(false), connections: Mutex::default() });
+        let shared = Arc::new(ServerShared { card, ending: AtomicBool::new(false), connections: Mutex::default() });
         let for_thread = Arc::clone(&shared);
         let thread =
             std::thread::Builder::new().name("nbd".to_owned()).spawn(move || accept(&listener, &for_thread))?;
@@ -75,20 +75,22 @@ impl Drop for Server {
     }
 }
 
-impl Shared {
+impl ServerShared {
     fn lock(&self) -> MutexGuard<'_, Vec<(UnixStream, JoinHandle<()>)>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn accept(listener: &UnixListener, shared: &Shared) {
+fn accept(listener: &UnixListener, shared: &ServerShared) {
     for stream in listener.incoming() {
         if shared.ending.load(Ordering::SeqCst) {
             return;
         }
         let Ok(stream) = stream else { return };
         let card = Arc::clone(&shared.card);
-        let Ok(handle) = stream.try_clone() else { continue };
+        let Ok(handle) = stream.try_clone() else {
+            continue;
+        };
         let serving = std::thread::Builder::new().name("nbd card".to_owned()).spawn(move || {
             // A client that goes away or talks nonsense loses its connection, and nothing else happens.
             let _ = serve(&stream, &card);
@@ -101,7 +103,7 @@ fn accept(listener: &UnixListener, shared: &Shared) {
     }
 }
 
-fn serve(stream: &UnixStream, card: &Card) -> io::Result<()> {
+fn serve(stream: &UnixStream, card: &SimulatedCard) -> io::Result<()> {
     let mut stream = stream;
     if !wire::negotiate(&mut stream, card.announced().0)? {
         return Ok(());
@@ -109,7 +111,7 @@ fn serve(stream: &UnixStream, card: &Card) -> io::Result<()> {
     let mut requests = BufReader::with_capacity(64 << 10, stream.try_clone()?);
     let mut data = Vec::new();
     loop {
-        let request = Request::read_from(&mut requests)?;
+        let request = NbdRequest::read_from(&mut requests)?;
         if request.kind == wire::CMD_DISCONNECT {
             return Ok(());
         }
@@ -129,8 +131,8 @@ fn serve(stream: &UnixStream, card: &Card) -> io::Result<()> {
 }
 
 /// Asks the card; returns the error as it travels, or 0.
-fn carry_out(card: &Card, request: &Request, data: &mut [u8]) -> u32 {
-    let Request { flags, kind, offset, len, .. } = *request;
+fn carry_out(card: &SimulatedCard, request: &NbdRequest, data: &mut [u8]) -> u32 {
+    let NbdRequest { flags, kind, offset, len, .. } = *request;
     let result = match kind {
         wire::CMD_READ => card.read(offset, data),
         wire::CMD_WRITE => card.write(offset, data),

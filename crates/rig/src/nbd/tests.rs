@@ -1,8 +1,8 @@
 //! A client that says byte by byte what the protocol's document says, without a word of the server's own code.
 
 use super::Server;
-use crate::card::Card;
-use hakaru_model::price::{Fault, FaultKind, PriceList};
+use crate::card::SimulatedCard;
+use hakaru_model::device_model::{DeviceModel, Fault, FaultKind};
 use hakaru_model::units::{Bytes, Nanos};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,29 +11,29 @@ use std::time::Duration;
 
 const GO: u32 = 7;
 
-struct Bench {
-    card: Arc<Card>,
+struct NbdFixture {
+    card: Arc<SimulatedCard>,
     server: Server,
     _folder: tempfile::TempDir,
 }
 
-fn bench(change: impl FnOnce(&mut PriceList)) -> Bench {
-    let mut prices = PriceList::plain("t", Bytes(1 << 20));
+fn bench(change: impl FnOnce(&mut DeviceModel)) -> NbdFixture {
+    let mut prices = DeviceModel::plain("t", Bytes(1 << 20));
     (prices.read_rate, prices.write_rate) = (0, 0);
     (prices.read_overhead, prices.write_overhead, prices.flush) = (Nanos(0), Nanos(0), Nanos(0));
     (prices.read_seek, prices.write_seek) = (Nanos(0), Nanos(0));
     change(&mut prices);
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let card = Arc::new(Card::new(prices, 1).expect("a card"));
+    let card = Arc::new(SimulatedCard::new(prices, 1).expect("a card"));
     let server = Server::start(Arc::clone(&card), &folder.path().join("s")).expect("a socket");
-    Bench { card, server, _folder: folder }
+    NbdFixture { card, server, _folder: folder }
 }
 
 struct Client(UnixStream);
 
 impl Client {
     /// Connects, and takes the greeting.
-    fn meet(bench: &Bench) -> Client {
+    fn meet(bench: &NbdFixture) -> Client {
         let stream = UnixStream::connect(bench.server.socket()).expect("the server listens");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket has a timeout");
         let mut client = Client(stream);
@@ -43,7 +43,7 @@ impl Client {
     }
 
     /// Connects, and goes through to the requests.
-    fn at(bench: &Bench) -> Client {
+    fn at(bench: &NbdFixture) -> Client {
         let mut client = Client::meet(bench);
         client.option(GO, b"\0\0\0\0\0\0");
         let (kind, info) = client.answer(GO);
@@ -188,12 +188,12 @@ fn commands_are_told_by_their_addresses() {
 
 #[test]
 fn dropping_the_server_cuts_its_clients_off() {
-    let Bench { card, server, _folder } = bench(|p| p.lost_flush = Some(Bytes(512)));
+    let NbdFixture { card, server, _folder } = bench(|p| p.lost_flush = Some(Bytes(512)));
     let path = server.socket().to_owned();
-    let bench = Bench { card, server, _folder };
+    let bench = NbdFixture { card, server, _folder };
     let mut client = Client::at(&bench);
     assert_eq!((client.write(0, &[1; 512]), client.write(512, &[2; 512])), (0, 0));
-    let Bench { card, server, _folder } = bench;
+    let NbdFixture { card, server, _folder } = bench;
     drop(server);
     assert!(!path.exists());
     assert_eq!(client.0.read(&mut [0]).expect("the end"), 0);

@@ -48,7 +48,7 @@ pub(super) const ENOSPC: u32 = 28;
 
 /// One request of the transmission phase; the data of a write follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct NbdRequest {
     pub(super) flags: u16,
     pub(super) kind: u16,
     pub(super) cookie: u64,
@@ -56,15 +56,15 @@ pub(super) struct Request {
     pub(super) len: u32,
 }
 
-impl Request {
-    pub(super) fn read_from(from: &mut impl Read) -> io::Result<Request> {
+impl NbdRequest {
+    pub(super) fn read_from(from: &mut impl Read) -> io::Result<NbdRequest> {
         let magic = read_u32(from)?;
         if magic != REQUEST_MAGIC {
             return Err(broken(format!("a request began with {magic:#010x}")));
         }
         let (flags, kind) = (read_u16(from)?, read_u16(from)?);
         let (cookie, offset, len) = (read_u64(from)?, read_u64(from)?, read_u32(from)?);
-        Ok(Request { flags, kind, cookie, offset, len })
+        Ok(NbdRequest { flags, kind, cookie, offset, len })
     }
 }
 
@@ -138,9 +138,13 @@ fn export(size: u64) -> Vec<u8> {
 
 /// A name with its length, then a list of wishes with theirs. Whatever the name, it is our export.
 fn names_an_export(data: &[u8]) -> bool {
-    let Some((name_len, rest)) = data.split_first_chunk::<4>() else { return false };
+    let Some((name_len, rest)) = data.split_first_chunk::<4>() else {
+        return false;
+    };
     let after_name = rest.get(u32::from_be_bytes(*name_len) as usize..);
-    let Some((wishes, rest)) = after_name.and_then(|rest| rest.split_first_chunk::<2>()) else { return false };
+    let Some((wishes, rest)) = after_name.and_then(|rest| rest.split_first_chunk::<2>()) else {
+        return false;
+    };
     rest.len() == 2 * usize::from(u16::from_be_bytes(*wishes))
 }
 

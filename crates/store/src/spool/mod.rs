@@ -13,9 +13,9 @@
 //!                              {"ended":{…}}                       the whole record, where the database refused it
 //! ```
 
-mod left;
+mod orphaned;
 
-pub use left::{CutShort, LeftError, left};
+pub use orphaned::{LeftError, OrphanedRun, left};
 
 use crate::{ExportError, Store, export};
 use hakaru_model::record::{Interval, PhaseRecord, RunRecord};
@@ -34,7 +34,7 @@ const UNBORN: &str = "new";
 
 /// One worker of a phase, as far as its record needs it before it is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
+pub struct WorkerHeader {
     /// Name of its job.
     pub name: String,
     /// Index of its job in the phase.
@@ -46,11 +46,11 @@ pub struct Seat {
 /// Every line but the first.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum SpoolLine {
     Phase {
         name: String,
         started_unix_ms: i64,
-        workers: Vec<Seat>,
+        workers: Vec<WorkerHeader>,
     },
     /// Numbers of workers, each with what it measured since its last line.
     SoFar(Vec<(usize, Interval)>),
@@ -80,13 +80,13 @@ pub enum SpoolError {
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
-    orders: Option<Sender<Order>>,
+    orders: Option<Sender<SpoolRequest>>,
     writer: Option<JoinHandle<()>>,
 }
 
 /// What the writer is told.
-enum Order {
-    Write(Line),
+enum SpoolRequest {
+    Write(SpoolLine),
     /// To answer once all before it is on the disk, and whether all of it could be written.
     Settle(std::sync::mpsc::SyncSender<bool>),
 }
@@ -145,15 +145,15 @@ fn reserve(file: &File) {
 }
 
 /// Writes what it is told until nobody can tell it anything more.
-fn write_all(mut file: File, orders: &Receiver<Order>) {
+fn write_all(mut file: File, orders: &Receiver<SpoolRequest>) {
     let mut works = true;
     for order in orders {
         match order {
             // After a line that could not be written the others make no sense any more, but for the whole record.
-            Order::Write(line @ Line::Ended(_)) => works = add(&mut file, &line).is_ok(),
-            Order::Write(line) if works => works = add(&mut file, &line).is_ok(),
-            Order::Write(_) => {}
-            Order::Settle(answer) => {
+            SpoolRequest::Write(line @ SpoolLine::Ended(_)) => works = add(&mut file, &line).is_ok(),
+            SpoolRequest::Write(line) if works => works = add(&mut file, &line).is_ok(),
+            SpoolRequest::Write(_) => {}
+            SpoolRequest::Settle(answer) => {
                 let _ = answer.send(works);
             }
         }
@@ -161,7 +161,7 @@ fn write_all(mut file: File, orders: &Receiver<Order>) {
 }
 
 /// Adds a line whole, or leaves the file as it was.
-fn add(file: &mut File, line: &Line) -> std::io::Result<()> {
+fn add(file: &mut File, line: &SpoolLine) -> std::io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     let before = file.stream_position()?;
@@ -175,32 +175,34 @@ fn add(file: &mut File, line: &Line) -> std::io::Result<()> {
 
 impl Spool {
     /// A phase begins.
-    pub fn phase_begins(&self, name: &str, started_unix_ms: i64, workers: Vec<Seat>) {
-        self.tell(Line::Phase { name: name.to_owned(), started_unix_ms, workers });
+    pub fn phase_begins(&self, name: &str, started_unix_ms: i64, workers: Vec<WorkerHeader>) {
+        self.tell(SpoolLine::Phase { name: name.to_owned(), started_unix_ms, workers });
     }
 
     /// What workers, by their numbers, measured since they were last told of.
     pub fn so_far(&self, intervals: Vec<(usize, Interval)>) {
-        self.tell(Line::SoFar(intervals));
+        self.tell(SpoolLine::SoFar(intervals));
     }
 
     /// A phase is over.
     pub fn phase_ends(&self, record: &PhaseRecord) {
-        self.tell(Line::Done(Box::new(record.clone())));
+        self.tell(SpoolLine::Done(Box::new(record.clone())));
     }
 
     /// The run is over, and the database takes its record at another time only: kept whole until then. Tells whether it is
     /// on the disk.
     pub fn ended(&self, record: &RunRecord) -> bool {
-        self.tell(Line::Ended(Box::new(record.clone())));
+        self.tell(SpoolLine::Ended(Box::new(record.clone())));
         self.settle()
     }
 
     /// Waits until all that was told is on the disk; false when not all of it could be written.
     pub fn settle(&self) -> bool {
         let (answer, settled) = sync_channel(1);
-        let Some(orders) = &self.orders else { return false };
-        orders.send(Order::Settle(answer)).is_ok() && settled.recv().unwrap_or(false)
+        let Some(orders) = &self.orders else {
+            return false;
+        };
+        orders.send(SpoolRequest::Settle(answer)).is_ok() && settled.recv().unwrap_or(false)
     }
 
     /// The run is stored, or nobody wants to keep it: the spool is not needed any more.
@@ -210,10 +212,10 @@ impl Spool {
         let _ = std::fs::remove_file(&self.path);
     }
 
-    fn tell(&self, line: Line) {
+    fn tell(&self, line: SpoolLine) {
         if let Some(orders) = &self.orders {
             // The writer ends before the spool only if it panics, and a run is worth more than its spool.
-            let _ = orders.send(Order::Write(line));
+            let _ = orders.send(SpoolRequest::Write(line));
         }
     }
 

@@ -4,7 +4,7 @@ use io_uring::{opcode, squeue, types};
 
 /// How a file is told to the kernel.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Target {
+pub(super) enum FileHandle {
     Descriptor(i32),
     Registered(u32),
 }
@@ -37,14 +37,16 @@ macro_rules! entry {
 
 /// An entry by the library, for an offset, a length and flags of the I/O.
 pub(super) fn build(
-    target: Target,
+    target: FileHandle,
     memory: Memory,
     write: bool,
     (offset, len, flags): (u64, u32, i32),
 ) -> squeue::Entry {
     match target {
-        Target::Descriptor(fd) => entry!(types::Fd(fd), memory, write, offset, len, flags),
-        Target::Registered(index) => entry!(types::Fixed(index), memory, write, offset, len, flags),
+        FileHandle::Descriptor(fd) => entry!(types::Fd(fd), memory, write, offset, len, flags),
+        FileHandle::Registered(index) => {
+            entry!(types::Fixed(index), memory, write, offset, len, flags)
+        }
     }
 }
 
@@ -56,7 +58,7 @@ pub(super) fn build(
 /// for all I/Os of it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub(super) struct Words {
+pub(super) struct SqeWords {
     /// What to do, flags, and the file.
     pub(super) head: u64,
     pub(super) offset: u64,
@@ -70,12 +72,12 @@ pub(super) struct Words {
     pub(super) rest: [u64; 2],
 }
 
-const _: () = assert!(size_of::<Words>() == size_of::<squeue::Entry>());
-const _: () = assert!(align_of::<Words>() == align_of::<squeue::Entry>());
+const _: () = assert!(size_of::<SqeWords>() == size_of::<squeue::Entry>());
+const _: () = assert!(align_of::<SqeWords>() == align_of::<squeue::Entry>());
 
-impl Words {
+impl SqeWords {
     /// All zeroes.
-    pub(super) const EMPTY: Words = Words {
+    pub(super) const EMPTY: SqeWords = SqeWords {
         head: 0,
         offset: 0,
         address: 0,
@@ -88,16 +90,16 @@ impl Words {
         rest: [0; 2],
     };
 
-    pub(super) fn of(entry: squeue::Entry) -> Words {
+    pub(super) fn of(entry: squeue::Entry) -> SqeWords {
         // SAFETY: both are the 64 bytes of `struct io_uring_sqe`, plain numbers that may have any value; the
         // library's type is one of them, `repr(C)`, every byte of which it sets.
-        unsafe { std::mem::transmute::<squeue::Entry, Words>(entry) }
+        unsafe { std::mem::transmute::<squeue::Entry, SqeWords>(entry) }
     }
 
     #[inline(always)]
     pub(super) fn entry(self) -> squeue::Entry {
         // SAFETY: as in `of`.
-        unsafe { std::mem::transmute::<Words, squeue::Entry>(self) }
+        unsafe { std::mem::transmute::<SqeWords, squeue::Entry>(self) }
     }
 }
 
@@ -108,13 +110,13 @@ mod tests {
     #[test]
     fn words_are_those_of_the_library() {
         let at = std::ptr::without_provenance_mut(0x7000);
-        let targets = [Target::Descriptor(7), Target::Registered(3)];
+        let targets = [FileHandle::Descriptor(7), FileHandle::Registered(3)];
         let memories = [(Memory::Plain(at), 0), (Memory::Registered(at, 9), 9)];
         for (target, (memory, buffer)) in targets.into_iter().flat_map(|t| memories.map(|m| (t, m))) {
             for (write, flags) in [(false, 0), (true, 8)] {
                 let built = build(target, memory, write, (0x1234_5678_9abc, 512, flags)).user_data(9);
-                let words = Words {
-                    head: Words::of(build(target, memory, write, (0, 0, 0))).head,
+                let words = SqeWords {
+                    head: SqeWords::of(build(target, memory, write, (0, 0, 0))).head,
                     offset: 0x1234_5678_9abc,
                     address: 0x7000,
                     len: 512,
@@ -125,7 +127,7 @@ mod tests {
                     splice_fd: 0,
                     rest: [0; 2],
                 };
-                assert_eq!(words, Words::of(built), "{target:?} {memory:?} {write}");
+                assert_eq!(words, SqeWords::of(built), "{target:?} {memory:?} {write}");
             }
         }
     }

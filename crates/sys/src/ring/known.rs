@@ -37,18 +37,18 @@ fn this_thread() -> u64 {
 /// A ring that the kernel knows to be used by one thread: it then need not look up its file, and count who uses that, at
 /// each call.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct RegisteredRing {
     ring: RawFd,
     number: u32,
     thread: u64,
 }
 
-impl Known {
+impl RegisteredRing {
     /// Makes a ring known. `None` where the kernel cannot (before 5.18), or knows 16 of this thread.
-    pub(super) fn to_this_thread(ring: RawFd) -> Option<Known> {
+    pub(super) fn to_this_thread(ring: RawFd) -> Option<RegisteredRing> {
         let mut update = Update { number: u32::MAX, reserved: 0, ring: ring as u64 };
         let answer = register(ring, REGISTER, &mut update);
-        (answer == 1).then(|| Known { ring, number: update.number, thread: this_thread() })
+        (answer == 1).then(|| RegisteredRing { ring, number: update.number, thread: this_thread() })
     }
 
     /// Whether the calling thread is the one that knows it: to others its number may be that of another ring.
@@ -73,7 +73,7 @@ impl Known {
     }
 }
 
-impl Drop for Known {
+impl Drop for RegisteredRing {
     fn drop(&mut self) {
         // Otherwise the thread would keep the ring, and its files, to its end. So it does with one dropped elsewhere.
         if self.is_ours() {
@@ -110,7 +110,7 @@ mod tests {
                 println!("SKIPPED: there are no rings here");
                 return;
             };
-            let Some(known) = Known::to_this_thread(ring.as_raw_fd()) else {
+            let Some(known) = RegisteredRing::to_this_thread(ring.as_raw_fd()) else {
                 assert_eq!(round, 0, "a number was not given back");
                 println!("SKIPPED: this kernel gives rings no numbers");
                 return;

@@ -30,7 +30,9 @@ fn reads_come_back_with_every_switch() {
     let both = RingOptions { force_async: 2, ..registered };
     let once = RingOptions { sq_poll: true, ..plain };
     for options in [plain, registered, polled, once, vectored, placed, aside[0], aside[1], both] {
-        let Some(mut ring) = ring(options) else { continue };
+        let Some(mut ring) = ring(options) else {
+            continue;
+        };
         for _ in 0..50 {
             for slot in 0..4 {
                 ring.prepare(slot, 0, false, u64::from(slot) * 4096, 4096 - slot);
@@ -48,7 +50,9 @@ fn reads_come_back_with_every_switch() {
 
 #[test]
 fn a_read_that_would_wait_fails_where_that_is_asked_for() {
-    let Some(mut ring) = ring(RingOptions { nowait: true, ..RingOptions::default() }) else { return };
+    let Some(mut ring) = ring(RingOptions { nowait: true, ..RingOptions::default() }) else {
+        return;
+    };
     let file = &ring.files()[0];
     rustix::fs::fsync(file).unwrap();
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
@@ -64,7 +68,9 @@ fn a_read_that_would_wait_fails_where_that_is_asked_for() {
 
 #[test]
 fn dropping_waits_for_what_is_prepared_too() {
-    let Some(mut ring) = ring(RingOptions::default()) else { return };
+    let Some(mut ring) = ring(RingOptions::default()) else {
+        return;
+    };
     ring.prepare(0, 0, false, 0, 4096);
     ring.submit(0).unwrap();
     ring.prepare(1, 0, false, 4096, 4096);

@@ -4,13 +4,13 @@
 //! must do exactly that. Numbers that differ between its runs are left to chance: ours must lie where chance may put
 //! them.
 
-use super::observed::{Key, Observed, Value};
+use super::observed::{Observed, ObservedKey, Value};
 use std::fmt;
 
 /// One observed value in which ours does not fit.
 #[derive(Clone, Debug)]
 pub(super) struct Misfit {
-    pub(super) key: Key,
+    pub(super) key: ObservedKey,
     pub(super) theirs: String,
     pub(super) ours: String,
 }
@@ -35,7 +35,7 @@ impl fmt::Display for Misfit {
 
 /// Every value in which ours does not fit, the most telling first.
 pub(super) fn misfits(theirs: &[Observed], ours: &[Observed], outcomes_only: bool) -> Vec<Misfit> {
-    let mut keys: Vec<&Key> = theirs.iter().chain(ours).flat_map(Observed::keys).collect();
+    let mut keys: Vec<&ObservedKey> = theirs.iter().chain(ours).flat_map(Observed::keys).collect();
     keys.sort();
     keys.dedup();
     let wanted = keys.into_iter().filter(|key| !outcomes_only || key.is_outcome());
@@ -43,15 +43,18 @@ pub(super) fn misfits(theirs: &[Observed], ours: &[Observed], outcomes_only: boo
 }
 
 /// Whether a value says nothing: what few offsets are multiples of is by chance more than they have to be.
-fn is_by_chance(key: &Key, ours: &[Observed]) -> bool {
-    let Some(job) = key.name.strip_suffix("alignment of offsets") else { return false };
+fn is_by_chance(key: &ObservedKey, ours: &[Observed]) -> bool {
+    let Some(job) = key.name.strip_suffix("alignment of offsets") else {
+        return false;
+    };
     let used = format!("{job}offsets in use");
-    let few =
-        |(key, value): (&Key, &Value)| key.name == used && matches!(value, Value::Number { value, .. } if *value < 8.0);
+    let few = |(key, value): (&ObservedKey, &Value)| {
+        key.name == used && matches!(value, Value::Number { value, .. } if *value < 8.0)
+    };
     ours.iter().any(|run| run.iter().any(few))
 }
 
-fn misfit(key: &Key, theirs: &[Observed], ours: &[Observed]) -> Option<Misfit> {
+fn misfit(key: &ObservedKey, theirs: &[Observed], ours: &[Observed]) -> Option<Misfit> {
     let at = |runs: &[Observed]| -> Vec<Option<Value>> { runs.iter().map(|run| run.get(key).cloned()).collect() };
     let (theirs, ours) = (at(theirs), at(ours));
     let wrong = ours.iter().find(|value| !fits(value.as_ref(), &theirs))?;
@@ -63,16 +66,22 @@ fn fits(ours: Option<&Value>, theirs: &[Option<Value>]) -> bool {
     if theirs.iter().any(|value| same(value.as_ref(), ours)) {
         return true;
     }
-    let Some(first) = theirs.first() else { return true };
+    let Some(first) = theirs.first() else {
+        return true;
+    };
     if theirs.iter().all(|value| same(value.as_ref(), first.as_ref())) {
         return false;
     }
     // The original's own runs differ. A number has bounds, all else is chance.
-    let Some(Value::Number { value: ours, .. }) = ours else { return true };
+    let Some(Value::Number { value: ours, .. }) = ours else {
+        return true;
+    };
     let numbers: Vec<(f64, f64)> = theirs
         .iter()
         .filter_map(
-            |value| if let Some(Value::Number { value, slack }) = value { Some((*value, *slack)) } else { None },
+            |value| {
+                if let Some(Value::Number { value, slack }) = value { Some((*value, *slack)) } else { None }
+            },
         )
         .collect();
     let low = numbers.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min);

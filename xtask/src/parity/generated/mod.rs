@@ -12,12 +12,12 @@ mod option_set;
 pub(super) mod page;
 mod shrink;
 
-use super::run::{self, LoopDevice, Program};
+use super::run::{self, ParityLoop, Program};
 use anyhow::{Context, Result, bail};
 use judge::Misfit;
 use known::Known;
 use observed::{Ended, Observed, observe};
-use option_set::{OptionSet, Watch};
+use option_set::{ObserveBy, OptionSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(super) struct Request {
 }
 
 /// How the comparison of one set ended.
-enum Outcome {
+enum SetOutcome {
     /// Ours fits.
     Same,
     /// Ours does not fit, for a reason that is known.
@@ -65,17 +65,17 @@ enum Outcome {
 /// One set with its outcome.
 struct Compared {
     set: OptionSet,
-    outcome: Outcome,
+    outcome: SetOutcome,
     /// The smallest set found that differs like it, with its own outcome.
-    smallest: Option<(OptionSet, Outcome)>,
+    smallest: Option<(OptionSet, SetOutcome)>,
 }
 
 /// Where one thread runs its sets.
-struct Slot<'a> {
+struct SetRunner<'a> {
     theirs: &'a Program,
     ours: &'a Program,
     dir: PathBuf,
-    looped: Option<LoopDevice>,
+    looped: Option<ParityLoop>,
 }
 
 /// Runs the sets, prints what differs, and writes the page when asked to.
@@ -98,8 +98,8 @@ pub(super) fn compare(theirs: &Program, ours: &Program, version: &str, request: 
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     std::thread::scope(|scope| {
         for thread in 0..threads {
-            let looped = LoopDevice::attach(&root.join(format!("{thread}.img")), LOOP_BYTES).ok();
-            let slot = Slot { theirs, ours, dir: root.join(thread.to_string()), looped };
+            let looped = ParityLoop::attach(&root.join(format!("{thread}.img")), LOOP_BYTES).ok();
+            let slot = SetRunner { theirs, ours, dir: root.join(thread.to_string()), looped };
             let (next, done, numbers, generate) = (&next, &done, &numbers, &generate);
             scope.spawn(move || {
                 while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
@@ -113,7 +113,7 @@ pub(super) fn compare(theirs: &Program, ours: &Program, version: &str, request: 
     let _ = fs::remove_dir_all(&root);
     let mut sets = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     sets.sort_by_key(|compared| compared.set.number);
-    let summary = page::Summary::of(&sets);
+    let summary = page::PageSummary::of(&sets);
     println!("{summary}, in {} s", begun.elapsed().as_secs());
     if request.write {
         page::write(&sets, &summary, request, version)?;
@@ -129,10 +129,14 @@ pub(super) fn compare(theirs: &Program, ours: &Program, version: &str, request: 
 fn print_set(compared: &Compared) {
     let number = compared.set.number;
     let (word, misfits) = match &compared.outcome {
-        Outcome::Same => return,
-        Outcome::Explained(known) => return println!("set {number}: explained: {}", known.reason),
-        Outcome::OriginalFails(how) => return println!("set {number}: fio itself {how}: {}", compared.set),
-        Outcome::Differs(misfits) => ("differs", misfits),
+        SetOutcome::Same => return,
+        SetOutcome::Explained(known) => {
+            return println!("set {number}: explained: {}", known.reason);
+        }
+        SetOutcome::OriginalFails(how) => {
+            return println!("set {number}: fio itself {how}: {}", compared.set);
+        }
+        SetOutcome::Differs(misfits) => ("differs", misfits),
     };
     let mut text = format!("set {number}: {word}: {}\n", compared.set);
     for misfit in misfits.iter().take(5) {
@@ -140,7 +144,7 @@ fn print_set(compared: &Compared) {
     }
     if let Some((smallest, outcome)) = &compared.smallest {
         text += &format!("  smallest: {smallest}\n");
-        if let Outcome::Differs(misfits) = outcome {
+        if let SetOutcome::Differs(misfits) = outcome {
             for misfit in misfits.iter().take(5) {
                 text += &format!("    {}\n", cut(&misfit.to_string(), 300));
             }
@@ -165,18 +169,18 @@ fn missing(theirs: &Program, root: &Path) -> Result<Vec<&'static str>> {
             missing.push(probe);
         }
     }
-    if LoopDevice::attach(&root.join("probe.img"), LOOP_BYTES).is_err() {
+    if ParityLoop::attach(&root.join("probe.img"), LOOP_BYTES).is_err() {
         missing.push("{loop}");
     }
     Ok(missing)
 }
 
-impl Slot<'_> {
+impl SetRunner<'_> {
     fn compare(&self, set: OptionSet, shrink: bool) -> Compared {
         let outcome = self.outcome(&set, &STAGES);
         // A few runs a step are enough on the way; the result is judged like any set.
         let smallest = match &outcome {
-            Outcome::Differs(misfits) if shrink => {
+            SetOutcome::Differs(misfits) if shrink => {
                 let smallest = shrink::smallest(&set, misfits, |set| self.outcome(set, &STAGES[..1]));
                 let outcome = self.outcome(&smallest, &STAGES);
                 Some((smallest, outcome))
@@ -186,20 +190,20 @@ impl Slot<'_> {
         Compared { set, outcome, smallest }
     }
 
-    fn outcome(&self, set: &OptionSet, stages: &[(usize, usize)]) -> Outcome {
+    fn outcome(&self, set: &OptionSet, stages: &[(usize, usize)]) -> SetOutcome {
         match self.try_outcome(set, stages) {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::OriginalFails(format!("cannot be run: {error:#}")),
+            Err(error) => SetOutcome::OriginalFails(format!("cannot be run: {error:#}")),
         }
     }
 
-    fn try_outcome(&self, set: &OptionSet, stages: &[(usize, usize)]) -> Result<Outcome> {
+    fn try_outcome(&self, set: &OptionSet, stages: &[(usize, usize)]) -> Result<SetOutcome> {
         let (mut theirs, mut ours, mut misfits) = (Vec::new(), Vec::new(), Vec::new());
         for &(their_runs, our_runs) in stages {
             while theirs.len() < their_runs {
                 theirs.push(self.observe(self.theirs, set, theirs.len() as u64)?);
                 if let Some(how) = failure(theirs.last()) {
-                    return Ok(Outcome::OriginalFails(how));
+                    return Ok(SetOutcome::OriginalFails(how));
                 }
             }
             while ours.len() < our_runs {
@@ -207,12 +211,12 @@ impl Slot<'_> {
             }
             misfits = judge::misfits(&theirs, &ours, set.has("time_based"));
             if misfits.is_empty() {
-                return Ok(Outcome::Same);
+                return Ok(SetOutcome::Same);
             }
         }
         Ok(match known::explanation(set, &misfits) {
-            Some(known) => Outcome::Explained(known),
-            None => Outcome::Differs(misfits),
+            Some(known) => SetOutcome::Explained(known),
+            None => SetOutcome::Differs(misfits),
         })
     }
 
@@ -240,7 +244,7 @@ impl Slot<'_> {
     }
 }
 
-impl Slot<'_> {
+impl SetRunner<'_> {
     fn filled_in(&self, words: Vec<String>) -> Vec<String> {
         let device = self.looped.as_ref().map_or(String::new(), |looped| looped.device.display().to_string());
         words.into_iter().map(|word| word.replace("{loop}", &device)).collect()
@@ -255,9 +259,9 @@ fn failure(observed: Option<&Observed>) -> Option<String> {
     }
 }
 
-fn run_in(program: &Program, words: &[String], dir: &Path, watch: Option<Watch>) -> Result<Ended> {
+fn run_in(program: &Program, words: &[String], dir: &Path, watch: Option<ObserveBy>) -> Result<Ended> {
     fs::create_dir_all(dir)?;
-    if watch == Some(Watch::IoLog) {
+    if watch == Some(ObserveBy::IoLog) {
         // Nothing from a run before may be taken for this one's.
         let _ = fs::remove_file(dir.join("io.log"));
     }

@@ -16,17 +16,17 @@ pub(super) enum Value {
 }
 
 /// Everything observed of one run, in the order in which differences are reported.
-pub(super) type Observed = BTreeMap<Key, Value>;
+pub(super) type Observed = BTreeMap<ObservedKey, Value>;
 
 /// Name of an observed value; keys of lower rank say more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct ObservedKey {
     rank: u8,
     pub(super) name: String,
 }
 
-fn key(rank: u8, name: impl Into<String>) -> Key {
-    Key { rank, name: name.into() }
+fn key(rank: u8, name: impl Into<String>) -> ObservedKey {
+    ObservedKey { rank, name: name.into() }
 }
 
 fn exact(text: impl ToString) -> Value {
@@ -40,7 +40,7 @@ fn count(value: f64) -> Value {
 
 /// One access of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Access {
+struct ObservedAccess {
     file: String,
     offset: u64,
     len: u64,
@@ -155,15 +155,17 @@ fn written_parts(path: &Path) -> Vec<String> {
 }
 
 /// Accesses and number of syncs of a trace of issued I/O.
-fn io_log(path: &Path) -> (Option<Vec<Access>>, usize) {
-    let Ok(text) = fs::read_to_string(path) else { return (None, 0) };
+fn io_log(path: &Path) -> (Option<Vec<ObservedAccess>>, usize) {
+    let Ok(text) = fs::read_to_string(path) else {
+        return (None, 0);
+    };
     let (mut accesses, mut syncs) = (Vec::new(), 0);
     for line in text.lines().skip(1) {
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             [_, file, op @ ("read" | "write" | "trim"), offset, len] => {
                 let number = |text: &str| text.parse().unwrap_or(0);
-                accesses.push(Access {
+                accesses.push(ObservedAccess {
                     file: file.to_owned(),
                     op: op.to_owned(),
                     offset: number(offset),
@@ -178,12 +180,12 @@ fn io_log(path: &Path) -> (Option<Vec<Access>>, usize) {
 }
 
 /// Accesses of a latency log, in the order of their completion.
-fn latency_log(path: &Path) -> Option<Vec<Access>> {
+fn latency_log(path: &Path) -> Option<Vec<ObservedAccess>> {
     let text = fs::read_to_string(path).ok()?;
     let access = |line: &str| {
         let fields: Vec<&str> = line.split(", ").collect();
         let op = ["read", "write", "trim"].get(fields.get(2)?.parse::<usize>().ok()?)?;
-        Some(Access {
+        Some(ObservedAccess {
             file: String::new(),
             op: (*op).to_owned(),
             len: fields.get(3)?.parse().ok()?,
@@ -194,9 +196,9 @@ fn latency_log(path: &Path) -> Option<Vec<Access>> {
 }
 
 /// Everything that can be said about the accesses of a job, from the coarsest to the order itself.
-fn describe(prefix: &str, accesses: Vec<Access>, seen: &mut Observed) {
-    let lines = |accesses: &[Access], with_op: bool| -> Vec<String> {
-        let line = |a: &Access| {
+fn describe(prefix: &str, accesses: Vec<ObservedAccess>, seen: &mut Observed) {
+    let lines = |accesses: &[ObservedAccess], with_op: bool| -> Vec<String> {
+        let line = |a: &ObservedAccess| {
             format!("{}{} {}+{}", a.file, if with_op { format!(" {}", a.op) } else { String::new() }, a.offset, a.len)
         };
         accesses.iter().map(line).collect()
@@ -204,11 +206,11 @@ fn describe(prefix: &str, accesses: Vec<Access>, seen: &mut Observed) {
     let mut put = |rank: u8, name: &str, value: Value| {
         seen.insert(key(rank, format!("{prefix}{name}")), value);
     };
-    let all: Vec<&Access> = accesses.iter().collect();
+    let all: Vec<&ObservedAccess> = accesses.iter().collect();
     put(7, "bytes touched", Value::Exact(coverage(&all, true)));
     put(8, "coverage", Value::Exact(coverage(&all, false)));
     for op in ["read", "write", "trim"] {
-        let some: Vec<&Access> = all.iter().copied().filter(|access| access.op == op).collect();
+        let some: Vec<&ObservedAccess> = all.iter().copied().filter(|access| access.op == op).collect();
         put(8, &format!("coverage by {op}s"), Value::Exact(coverage(&some, false)));
     }
     let mut sorted = accesses.clone();
@@ -220,7 +222,7 @@ fn describe(prefix: &str, accesses: Vec<Access>, seen: &mut Observed) {
 }
 
 /// How often each part of each file is accessed, as `file first-end: times`.
-fn coverage(accesses: &[&Access], once: bool) -> Vec<String> {
+fn coverage(accesses: &[&ObservedAccess], once: bool) -> Vec<String> {
     let mut edges: BTreeMap<(&str, u64), i64> = BTreeMap::new();
     for access in accesses {
         *edges.entry((&access.file, access.offset)).or_default() += 1;
@@ -242,7 +244,7 @@ fn coverage(accesses: &[&Access], once: bool) -> Vec<String> {
 }
 
 /// Figures that chance moves within bounds.
-fn numbers(accesses: &[Access], put: &mut impl FnMut(u8, &str, Value)) {
+fn numbers(accesses: &[ObservedAccess], put: &mut impl FnMut(u8, &str, Value)) {
     let n = accesses.len() as f64;
     put(10, "accesses in the log", count(n));
     if accesses.is_empty() {
@@ -281,7 +283,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-impl Key {
+impl ObservedKey {
     /// Whether it holds for runs that end by time, too.
     pub(super) fn is_outcome(&self) -> bool {
         self.rank <= 1 || self.name.ends_with("error") || self.name.ends_with("total_err")
@@ -294,9 +296,9 @@ mod tests {
 
     #[test]
     fn coverage_counts_overlaps() {
-        let access = |offset, len| Access { file: "a".to_owned(), op: "read".to_owned(), offset, len };
+        let access = |offset, len| ObservedAccess { file: "a".to_owned(), op: "read".to_owned(), offset, len };
         let accesses = [access(0, 8), access(4, 8), access(12, 4), access(20, 4)];
-        let all: Vec<&Access> = accesses.iter().collect();
+        let all: Vec<&ObservedAccess> = accesses.iter().collect();
         assert_eq!(coverage(&all, false), ["a 0-4: 1", "a 4-8: 2", "a 8-16: 1", "a 20-24: 1"]);
         assert_eq!(coverage(&all, true), ["a 0-16: 1", "a 20-24: 1"]);
     }

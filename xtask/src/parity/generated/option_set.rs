@@ -6,7 +6,7 @@ use std::fmt;
 
 /// One thing a set has. The shrinker drops parts one by one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Part {
+pub(super) enum OptionPart {
     /// An option of the first job: `--bs=4k`.
     First(String),
     /// An option of the second job.
@@ -19,7 +19,7 @@ pub(super) enum Part {
 
 /// How the accesses of a set are observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Watch {
+pub(super) enum ObserveBy {
     /// By `write_iolog`: each access as it is issued, with its file, and syncs.
     IoLog,
     /// By latency logs with offsets: each access as it completes.
@@ -30,8 +30,8 @@ pub(super) enum Watch {
 #[derive(Clone, Debug)]
 pub(super) struct OptionSet {
     pub(super) number: u64,
-    pub(super) parts: Vec<Part>,
-    pub(super) watch: Watch,
+    pub(super) parts: Vec<OptionPart>,
+    pub(super) watch: ObserveBy,
     /// Name of each dimension it draws from.
     pub(super) dimensions: Vec<&'static str>,
 }
@@ -62,7 +62,7 @@ impl OptionSet {
     /// Set `number` of a seed; always the same.
     pub(super) fn generate(seed: u64, number: u64, usable: &impl Fn(&str) -> bool) -> OptionSet {
         let mut rng = Rng::fork(seed, number);
-        let watch = if rng.below(100) < 60 { Watch::IoLog } else { Watch::LatencyLog };
+        let watch = if rng.below(100) < 60 { ObserveBy::IoLog } else { ObserveBy::LatencyLog };
         let mut set = OptionSet { number, parts: Vec::new(), watch, dimensions: Vec::new() };
         for dimension in DIMENSIONS {
             // Both are drawn always, so that a value that cannot be used here changes no other draw.
@@ -73,8 +73,8 @@ impl OptionSet {
                 set.dimensions.push(dimension.name);
             }
         }
-        if set.has("numjobs") || set.parts.iter().any(|part| matches!(part, Part::Second(_))) {
-            set.watch = Watch::LatencyLog;
+        if set.has("numjobs") || set.parts.iter().any(|part| matches!(part, OptionPart::Second(_))) {
+            set.watch = ObserveBy::LatencyLog;
         }
         set
     }
@@ -87,13 +87,13 @@ impl OptionSet {
             if word == "then" {
                 second = true;
             } else if let Some(bytes) = word.strip_prefix("exists=") {
-                self.parts.push(Part::Exists(hakaru_bytes(bytes)));
+                self.parts.push(OptionPart::Exists(hakaru_bytes(bytes)));
             } else if word == "before=write" {
-                self.parts.push(Part::WrittenBefore);
+                self.parts.push(OptionPart::WrittenBefore);
             } else if second {
-                self.parts.push(Part::Second(word.to_owned()));
+                self.parts.push(OptionPart::Second(word.to_owned()));
             } else if !self.excludes(key(word)) {
-                self.parts.push(Part::First(word.to_owned()));
+                self.parts.push(OptionPart::First(word.to_owned()));
             }
         }
         self.parts.len() > before
@@ -115,16 +115,20 @@ impl OptionSet {
     }
 
     fn first(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| if let Part::First(word) = part { Some(word.as_str()) } else { None })
+        self.parts.iter().filter_map(|part| if let OptionPart::First(word) = part { Some(word.as_str()) } else { None })
     }
 
     fn second(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| if let Part::Second(word) = part { Some(word.as_str()) } else { None })
+        self.parts.iter().filter_map(
+            |part| {
+                if let OptionPart::Second(word) = part { Some(word.as_str()) } else { None }
+            },
+        )
     }
 
     /// Bytes of the file that is there before, if one is.
     pub(super) fn existing(&self) -> Option<u64> {
-        self.parts.iter().find_map(|part| if let Part::Exists(bytes) = part { Some(*bytes) } else { None })
+        self.parts.iter().find_map(|part| if let OptionPart::Exists(bytes) = part { Some(*bytes) } else { None })
     }
 
     /// Name of the first file of the first job.
@@ -138,7 +142,7 @@ impl OptionSet {
 
     /// Arguments of the run before, where there is one.
     pub(super) fn before(&self) -> Option<Vec<String>> {
-        self.parts.contains(&Part::WrittenBefore).then(|| {
+        self.parts.contains(&OptionPart::WrittenBefore).then(|| {
             let kept = self.first().filter(|word| CONTENT.contains(&key(word)));
             let fixed = ["--name=g", "--rw=write", "--do_verify=0", "--output-format=json"].map(str::to_owned);
             fixed.into_iter().chain(kept.map(str::to_owned)).collect()
@@ -149,8 +153,8 @@ impl OptionSet {
     pub(super) fn arguments(&self, rand_seed: Option<u64>) -> Vec<String> {
         let mut words = vec!["--output-format=json".to_owned()];
         let watched: &[&str] = match self.watch {
-            Watch::IoLog => &["--write_iolog=io.log"],
-            Watch::LatencyLog => &["--write_lat_log=acc", "--log_offset=1"],
+            ObserveBy::IoLog => &["--write_iolog=io.log"],
+            ObserveBy::LatencyLog => &["--write_lat_log=acc", "--log_offset=1"],
         };
         let second: Vec<String> = self.second().map(str::to_owned).collect();
         // What stands before the first name holds for both jobs.

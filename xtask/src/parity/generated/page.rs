@@ -1,7 +1,7 @@
 //! The section of `docs/PARITY.md` about generated option sets.
 
 use super::dimensions::DIMENSIONS;
-use super::{Compared, Outcome, Request, cut};
+use super::{Compared, Request, SetOutcome, cut};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::fmt::{self, Write as _};
 const PAGE: &str = "docs/PARITY.md";
 
 /// How many sets ended how.
-pub(super) struct Summary {
+pub(super) struct PageSummary {
     pub(super) sets: usize,
     pub(super) same: usize,
     pub(super) explained: usize,
@@ -18,22 +18,22 @@ pub(super) struct Summary {
     pub(super) failed: usize,
 }
 
-impl Summary {
-    pub(super) fn of(sets: &[Compared]) -> Summary {
-        let count = |wanted: fn(&Outcome) -> bool| sets.iter().filter(|compared| wanted(&compared.outcome)).count();
-        Summary {
+impl PageSummary {
+    pub(super) fn of(sets: &[Compared]) -> PageSummary {
+        let count = |wanted: fn(&SetOutcome) -> bool| sets.iter().filter(|compared| wanted(&compared.outcome)).count();
+        PageSummary {
             sets: sets.len(),
-            same: count(|o| matches!(o, Outcome::Same)),
-            explained: count(|o| matches!(o, Outcome::Explained(..))),
-            differ: count(|o| matches!(o, Outcome::Differs(_))),
-            failed: count(|o| matches!(o, Outcome::OriginalFails(_))),
+            same: count(|o| matches!(o, SetOutcome::Same)),
+            explained: count(|o| matches!(o, SetOutcome::Explained(..))),
+            differ: count(|o| matches!(o, SetOutcome::Differs(_))),
+            failed: count(|o| matches!(o, SetOutcome::OriginalFails(_))),
         }
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for PageSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Summary { sets, same, explained, differ, failed } = self;
+        let PageSummary { sets, same, explained, differ, failed } = self;
         write!(
             f,
             "of {sets} generated option sets {same} are the same, {explained} differ for a known reason, {differ} differ, and fio itself fails in {failed}"
@@ -48,7 +48,7 @@ pub(in crate::parity) const HEADING: &str = "## Generated option sets";
 ///
 /// # Errors
 /// When the page cannot be read or written.
-pub(super) fn write(sets: &[Compared], summary: &Summary, request: &Request, version: &str) -> Result<()> {
+pub(super) fn write(sets: &[Compared], summary: &PageSummary, request: &Request, version: &str) -> Result<()> {
     let path = workspace::root().join(PAGE);
     let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {PAGE}"))?;
     let rest = page.split(HEADING).next().unwrap_or_default().trim_end();
@@ -58,7 +58,7 @@ pub(super) fn write(sets: &[Compared], summary: &Summary, request: &Request, ver
     Ok(())
 }
 
-fn section(sets: &[Compared], summary: &Summary, request: &Request, version: &str) -> String {
+fn section(sets: &[Compared], summary: &PageSummary, request: &Request, version: &str) -> String {
     let (count, seed) = (request.sets, request.seed);
     let mut text = format!(
         "{HEADING}\n\n\
@@ -73,15 +73,15 @@ fn section(sets: &[Compared], summary: &Summary, request: &Request, version: &st
     for dimension in DIMENSIONS {
         let with: Vec<&Compared> =
             sets.iter().filter(|compared| compared.set.dimensions.contains(&dimension.name)).collect();
-        let count = |wanted: fn(&Outcome) -> bool| with.iter().filter(|compared| wanted(&compared.outcome)).count();
-        let same = count(|o| matches!(o, Outcome::Same));
-        let explained = count(|o| matches!(o, Outcome::Explained(..)));
-        let different = count(|o| matches!(o, Outcome::Differs(_)));
+        let count = |wanted: fn(&SetOutcome) -> bool| with.iter().filter(|compared| wanted(&compared.outcome)).count();
+        let same = count(|o| matches!(o, SetOutcome::Same));
+        let explained = count(|o| matches!(o, SetOutcome::Explained(..)));
+        let different = count(|o| matches!(o, SetOutcome::Differs(_)));
         let _ = writeln!(text, "| {} | {} | {same} | {explained} | {different} |", dimension.name, with.len());
     }
     let mut reasons: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
     for compared in sets {
-        if let Outcome::Explained(known) = &compared.outcome {
+        if let SetOutcome::Explained(known) = &compared.outcome {
             reasons.entry(known.reason).or_default().push(compared.set.number);
         }
     }
@@ -94,13 +94,15 @@ fn section(sets: &[Compared], summary: &Summary, request: &Request, version: &st
     for compared in sets {
         let set = &compared.set;
         let _ = match &compared.outcome {
-            Outcome::Differs(misfits) => {
+            SetOutcome::Differs(misfits) => {
                 let first = misfits.first().map_or(String::new(), |misfit| cut(&misfit.to_string(), 160));
                 let set = compared.smallest.as_ref().map_or(set, |(smallest, _)| smallest);
                 writeln!(text, "- set {}: `{set}`: {first}", set.number)
             }
-            Outcome::OriginalFails(how) => writeln!(text, "- set {}: fio {how}: `{set}`", set.number),
-            Outcome::Same | Outcome::Explained(..) => Ok(()),
+            SetOutcome::OriginalFails(how) => {
+                writeln!(text, "- set {}: fio {how}: `{set}`", set.number)
+            }
+            SetOutcome::Same | SetOutcome::Explained(..) => Ok(()),
         };
     }
     text

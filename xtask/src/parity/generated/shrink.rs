@@ -1,13 +1,15 @@
 //! Drops parts of a set as long as the same difference remains.
 
-use super::Outcome;
+use super::SetOutcome;
 use super::judge::Misfit;
 use super::option_set::OptionSet;
 
 /// The smallest set found that still differs in what the whole one differs in most tellingly.
-pub(super) fn smallest(set: &OptionSet, misfits: &[Misfit], outcome: impl Fn(&OptionSet) -> Outcome) -> OptionSet {
-    let Some(first) = misfits.first() else { return set.clone() };
-    let still = |set: &OptionSet| matches!(outcome(set), Outcome::Differs(found) if found.first().is_some_and(|m| m.key == first.key));
+pub(super) fn smallest(set: &OptionSet, misfits: &[Misfit], outcome: impl Fn(&OptionSet) -> SetOutcome) -> OptionSet {
+    let Some(first) = misfits.first() else {
+        return set.clone();
+    };
+    let still = |set: &OptionSet| matches!(outcome(set), SetOutcome::Differs(found) if found.first().is_some_and(|m| m.key == first.key));
     let mut best = set.clone();
     let mut at = 0;
     // The last parts are the least likely to matter: what all sets have comes first.

@@ -46,11 +46,15 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 /// Removes the locks of campaigns that were killed.
 fn remove_left_locks(state: &Path, own: &Path) {
-    let Ok(entries) = std::fs::read_dir(state) else { return };
+    let Ok(entries) = std::fs::read_dir(state) else {
+        return;
+    };
     for path in entries.flatten().map(|entry| entry.path()).filter(|path| path != own) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let is_lock = name.starts_with("campaign-") && name.ends_with(".lock");
-        let Some(file) = is_lock.then(|| File::options().write(true).open(&path).ok()).flatten() else { continue };
+        let Some(file) = is_lock.then(|| File::options().write(true).open(&path).ok()).flatten() else {
+            continue;
+        };
         let free = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
         if free && is_at(&file, &path) {
             let _ = std::fs::remove_file(&path);

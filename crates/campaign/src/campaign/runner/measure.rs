@@ -14,26 +14,28 @@ impl Runner<'_> {
             Duration::try_from_secs_f64(estimate::left(campaign, &self.journal, |card| self.sizes.get(&card).copied()))
                 .unwrap_or_default();
         let number = self.journal.done_of(campaign) + 1;
-        self.hands.begins(&Progressed { point: *point, names, number, of: campaign.count(), left });
+        self.hands.begins(&CampaignStatus { point: *point, names, number, of: campaign.count(), left });
     }
 
-    pub(super) fn pause(&self, stage: &Stage) -> Duration {
+    pub(super) fn pause(&self, stage: &PreparedTarget) -> Duration {
         if stage.is_real() { Duration::from_nanos(self.campaign.cool_down.0) } else { Duration::ZERO }
     }
 
     /// Lets the card cool down and empties the caches of the host; where that is not possible, the run says so.
-    pub(super) fn wait(&mut self, stage: &mut Stage) -> Result<Vec<Caveat>, CardEnd> {
+    pub(super) fn wait(&mut self, stage: &mut PreparedTarget) -> Result<Vec<Caveat>, CardOutcome> {
         let until = Instant::now() + self.pause(stage);
         while Instant::now() < until {
             if self.stop.load(Relaxed) {
-                return Err(CardEnd::Stopped);
+                return Err(CardOutcome::Stopped);
             }
             std::thread::sleep((until - Instant::now()).min(Duration::from_millis(100)));
         }
         if !self.campaign.preparation.drop_caches {
             return Ok(Vec::new());
         }
-        let Err(error) = stage.drop_caches() else { return Ok(Vec::new()) };
+        let Err(error) = stage.drop_caches() else {
+            return Ok(Vec::new());
+        };
         if !std::mem::replace(&mut self.told_of_caches, true) {
             self.hands.note(&format!("{error}; the figures say so"));
         }
@@ -41,7 +43,7 @@ impl Runner<'_> {
     }
 
     /// What a point measures, at its place.
-    pub(super) fn aimed(&self, point: &Point, stage: &Stage) -> Scenario {
+    pub(super) fn aimed(&self, point: &Point, stage: &PreparedTarget) -> Scenario {
         // Each repeat draws other offsets, so that none profits from what the one before left in a cache.
         let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
         aim(&self.campaign.workloads[point.workload].scenario, stage.place(), stage.room(), seed)
@@ -51,14 +53,14 @@ impl Runner<'_> {
     pub(super) fn measure(
         &mut self,
         point: &Point,
-        cell: &Cell,
-        stage: &Stage,
-        prepared: Vec<Prepared>,
+        cell: &PointKey,
+        stage: &PreparedTarget,
+        prepared: Vec<PreparedStep>,
         caveats: Vec<Caveat>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RunFailure> {
         let scenario = self.aimed(point, stage);
         let room = stage.make_room(&scenario);
-        room.map_err(|error| Trouble::Failed(format!("files of other workloads cannot be removed: {error}")))?;
+        room.map_err(|error| RunFailure::Failed(format!("files of other workloads cannot be removed: {error}")))?;
         let options = RunOptions {
             clock: self.clock,
             stop: self.stop,
@@ -66,9 +68,10 @@ impl Runner<'_> {
             replace_engines: true,
             wall_clock: crate::now_unix_ms,
         };
-        let series = Series { id: self.journal.series(cell, point.is_recheck()), repeat: point.repeat % RECHECK };
+        let series =
+            SeriesPosition { id: self.journal.series(cell, point.is_recheck()), repeat: point.repeat % RECHECK };
         let (identity, overhead) = (stage.identity(), self.overhead);
-        let once = Once { scenario: &scenario, identity, series, options, overhead, caveats };
+        let once = RunRequest { scenario: &scenario, identity, series, options, overhead, caveats };
         let of = CampaignPoint {
             campaign: self.campaign.id.clone(),
             card: cell.card.clone(),
@@ -79,19 +82,19 @@ impl Runner<'_> {
             prepared,
             laid_out: Bytes(0),
         };
-        let observer: &mut dyn Hands = self.hands;
+        let observer: &mut dyn Operator = self.hands;
         let ran = match run_point(once, Some(of), Some(self.store), observer) {
             Ok(ran) => ran,
-            Err(error @ OnceError::Store { .. }) => return Err(Trouble::Fatal(error.into())),
+            Err(error @ OnceError::Store { .. }) => return Err(RunFailure::Fatal(error.into())),
             // Ctrl-C while a file was laid out is no failure of the card.
-            Err(OnceError::Run(RunError::StoppedEarly)) => return Err(Trouble::Stopped),
-            Err(error) => return Err(Trouble::Failed(error.to_string())),
+            Err(OnceError::Run(RunError::StoppedEarly)) => return Err(RunFailure::Stopped),
+            Err(error) => return Err(RunFailure::Failed(error.to_string())),
         };
         self.journal.note_written_by(&ran.record);
         match (&ran.record.outcome, &ran.error) {
-            (Outcome::Interrupted, _) => Err(Trouble::Stopped),
-            (_, Some(error)) => Err(Trouble::Failed(error.to_string())),
-            (Outcome::Failed { error }, None) => Err(Trouble::Failed(error.clone())),
+            (Outcome::Interrupted, _) => Err(RunFailure::Stopped),
+            (_, Some(error)) => Err(RunFailure::Failed(error.to_string())),
+            (Outcome::Failed { error }, None) => Err(RunFailure::Failed(error.clone())),
             (Outcome::Completed, None) => {
                 self.journal.note(cell, &self.campaign.cards[point.card].label, &ran.record);
                 self.stored += 1;
@@ -103,7 +106,7 @@ impl Runner<'_> {
     }
 
     /// Notes a failure; a card that is gone is asked for again.
-    pub(super) fn failed(&mut self, on: &mut OnCard, point: &Point, why: &str) -> Option<CardEnd> {
+    pub(super) fn failed(&mut self, on: &mut CardInUse, point: &Point, why: &str) -> Option<CardOutcome> {
         let gone = on.found.disk.as_ref().is_some_and(|disk| disk.is_gone(&self.roots, self.stop));
         let Point { layer, workload, .. } = *point;
         let card = &self.campaign.cards[on.index].label;
@@ -111,7 +114,7 @@ impl Runner<'_> {
         self.hands.note(&format!("{what}: {why}"));
         if gone {
             self.hands.note(&format!("{card} is not there any more; what was stored of it stays"));
-            return Some(CardEnd::Gone);
+            return Some(CardOutcome::Gone);
         }
         on.failed += 1;
         self.failures.push((what, why.to_owned()));

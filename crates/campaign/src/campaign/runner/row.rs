@@ -1,10 +1,10 @@
 //! The row of cards that wait to be measured: which is next, who is asked for it, and when one is given up.
 
-use super::super::hands::Answer;
-use super::super::outcome::{CampaignError, End};
-use super::super::seat::{Bench, Found, Look};
-use super::super::spec::{Card, Seat};
-use super::{CardEnd, FAILURES, Runner};
+use super::super::card_finder::{CardFinder, CardSearch, FoundCard};
+use super::super::operator::OperatorReply;
+use super::super::outcome::{CampaignError, CampaignOutcome};
+use super::super::spec::{Card, CardLocation};
+use super::{CardOutcome, FAILURES, Runner};
 use hakaru_model::facts::Identity;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -16,16 +16,16 @@ const RETURN: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(500);
 
 /// What is done next.
-pub(super) enum Next {
+pub(super) enum NextCard {
     /// This place in the row of waiting cards, which is there.
-    Card(usize, Found),
+    Card(usize, FoundCard),
     /// Nothing more of this place in the row.
     Without(usize),
     Stop,
 }
 
 impl Runner<'_> {
-    pub(super) fn all_cards(&mut self) -> Result<End, CampaignError> {
+    pub(super) fn all_cards(&mut self) -> Result<CampaignOutcome, CampaignError> {
         let mut end = self.cards_of(self.campaign.wanted_cards().collect())?;
         let recheck = self.campaign.rechecked();
         if let (None, Some((first, _)), true) = (&end, recheck, self.all_are_done()?) {
@@ -46,39 +46,43 @@ impl Runner<'_> {
     }
 
     /// How a campaign ends whose cards are all done or left out.
-    pub(super) fn end(&self) -> End {
-        if self.failures.is_empty() && self.skipped.is_empty() { End::Complete } else { End::Incomplete }
+    pub(super) fn end(&self) -> CampaignOutcome {
+        if self.failures.is_empty() && self.skipped.is_empty() {
+            CampaignOutcome::Complete
+        } else {
+            CampaignOutcome::Incomplete
+        }
     }
 
     /// Measures these cards one after another; `None` when none of them is left.
-    fn cards_of(&mut self, mut waiting: Vec<usize>) -> Result<Option<End>, CampaignError> {
+    fn cards_of(&mut self, mut waiting: Vec<usize>) -> Result<Option<CampaignOutcome>, CampaignError> {
         while !waiting.is_empty() {
             if self.stop.load(Relaxed) {
-                return Ok(Some(End::Stopped));
+                return Ok(Some(CampaignOutcome::Stopped));
             }
             let (place, found) = match self.next_card(&waiting)? {
-                Next::Card(place, found) => (place, found),
-                Next::Without(place) => {
+                NextCard::Card(place, found) => (place, found),
+                NextCard::Without(place) => {
                     waiting.remove(place);
                     continue;
                 }
-                Next::Stop => return Ok(Some(End::Stopped)),
+                NextCard::Stop => return Ok(Some(CampaignOutcome::Stopped)),
             };
             let card = waiting[place];
             match self.card(card, found)? {
-                CardEnd::Done => {
+                CardOutcome::Done => {
                     waiting.remove(place);
                 }
-                CardEnd::Gone if self.is_given_up(card) => {
+                CardOutcome::Gone if self.is_given_up(card) => {
                     waiting.remove(place);
                 }
                 // It stays first in the row, and is asked for again.
-                CardEnd::Gone => {
+                CardOutcome::Gone => {
                     waiting[..=place].rotate_right(1);
                     self.await_return(card);
                 }
-                CardEnd::Stopped => return Ok(Some(End::Stopped)),
-                CardEnd::TimeUp => return Ok(Some(End::TimeUp)),
+                CardOutcome::Stopped => return Ok(Some(CampaignOutcome::Stopped)),
+                CardOutcome::TimeUp => return Ok(Some(CampaignOutcome::TimeUp)),
             }
         }
         Ok(None)
@@ -101,44 +105,52 @@ impl Runner<'_> {
         let card = &self.campaign.cards[card];
         let until = Instant::now() + RETURN;
         let waits = || self.bench().recognises(card) && !self.stop.load(Relaxed) && Instant::now() < until;
-        while waits() && !matches!(self.bench().look(card), Look::Found(_)) {
+        while waits() && !matches!(self.bench().look(card), CardSearch::Found(_)) {
             std::thread::sleep(LOOK);
         }
     }
 
-    pub(super) fn bench(&self) -> Bench<'_> {
-        Bench { campaign: self.campaign, journal: &self.journal, roots: &self.roots }
+    pub(super) fn bench(&self) -> CardFinder<'_> {
+        CardFinder { campaign: self.campaign, journal: &self.journal, roots: &self.roots }
     }
 
     /// The first card that is there; where none is, the first one is asked for.
-    fn next_card(&mut self, waiting: &[usize]) -> Result<Next, CampaignError> {
+    fn next_card(&mut self, waiting: &[usize]) -> Result<NextCard, CampaignError> {
         let mut first_why = None;
         for (place, &card) in waiting.iter().enumerate() {
             if self.is_done(card)? {
-                return Ok(Next::Without(place));
+                return Ok(NextCard::Without(place));
             }
             match self.bench().look(&self.campaign.cards[card]) {
-                Look::Found(found) => return Ok(Next::Card(place, found)),
-                Look::NotThere(why) => {
+                CardSearch::Found(found) => return Ok(NextCard::Card(place, found)),
+                CardSearch::NotThere(why) => {
                     first_why.get_or_insert((place, why));
                 }
             }
         }
-        let Some((place, why)) = first_why else { return Ok(Next::Stop) };
+        let Some((place, why)) = first_why else {
+            return Ok(NextCard::Stop);
+        };
         Ok(self.ask(place, &self.campaign.cards[waiting[place]], why))
     }
 
     /// Whether everything of a card is stored already, as far as can be told without the card.
     pub(super) fn is_done(&mut self, card: usize) -> Result<bool, CampaignError> {
         let label = &self.campaign.cards[card].label;
-        let Some(key) = self.journal.key_of(label).map(str::to_owned) else { return Ok(false) };
+        let Some(key) = self.journal.key_of(label).map(str::to_owned) else {
+            return Ok(false);
+        };
         Ok(self.open_points(card, &key)?.is_empty())
     }
 
     /// Why a folder is not what was measured under its label: another card is mounted there.
     pub(super) fn exchanged_below(&self, card: usize, key: &str) -> Result<Option<String>, CampaignError> {
-        let Card { label, seat: Seat::Folder(folder), .. } = &self.campaign.cards[card] else { return Ok(None) };
-        let Some(run) = self.journal.a_run_of(key) else { return Ok(None) };
+        let Card { label, seat: CardLocation::Folder(folder), .. } = &self.campaign.cards[card] else {
+            return Ok(None);
+        };
+        let Some(run) = self.journal.a_run_of(key) else {
+            return Ok(None);
+        };
         let before = match self.store.run(run) {
             Err(error) if error.is_unreadable() => return Ok(None),
             found => found?.target,
@@ -153,24 +165,24 @@ impl Runner<'_> {
         }))
     }
 
-    pub(super) fn ask(&mut self, place: usize, card: &Card, mut why: String) -> Next {
+    pub(super) fn ask(&mut self, place: usize, card: &Card, mut why: String) -> NextCard {
         loop {
             let seen = self.bench().seen(card);
             let look = match self.hands.insert(card, &why, &seen) {
-                Answer::LookAgain => self.bench().look(card),
-                Answer::Here(node) => self.bench().take(card, &node),
-                Answer::Skip => {
+                OperatorReply::LookAgain => self.bench().look(card),
+                OperatorReply::Here(node) => self.bench().take(card, &node),
+                OperatorReply::Skip => {
                     self.skipped.push((card.label.clone(), why));
-                    return Next::Without(place);
+                    return NextCard::Without(place);
                 }
-                Answer::Stop => return Next::Stop,
+                OperatorReply::Stop => return NextCard::Stop,
             };
             match look {
-                Look::Found(found) => return Next::Card(place, found),
-                Look::NotThere(because) => why = because,
+                CardSearch::Found(found) => return NextCard::Card(place, found),
+                CardSearch::NotThere(because) => why = because,
             }
             if self.stop.load(Relaxed) {
-                return Next::Stop;
+                return NextCard::Stop;
             }
         }
     }

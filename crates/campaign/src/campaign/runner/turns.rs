@@ -1,12 +1,12 @@
 //! Cards that take turns: all of them are present together, and the card changes after each run.
 
+use super::super::card_finder::CardSearch;
 use super::super::matrix::Point;
-use super::super::outcome::{CampaignError, End};
-use super::super::seat::Look;
-use super::super::spec::Seat;
-use super::super::stage;
-use super::row::Next;
-use super::{CardEnd, OnCard, Ready, Runner};
+use super::super::outcome::{CampaignError, CampaignOutcome};
+use super::super::prepared_target;
+use super::super::spec::CardLocation;
+use super::row::NextCard;
+use super::{CardInUse, CardOutcome, Ready, Runner};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// A card that takes turns with others.
 struct Turn {
-    on: OnCard,
+    on: CardInUse,
     /// Its storage, ready for this layer from its first run until its last.
     ready: Option<(usize, Ready)>,
     /// The layer that could not be prepared, which is not tried again for each of its points.
@@ -32,17 +32,17 @@ type Turns = BTreeMap<usize, Box<Turn>>;
 
 impl Runner<'_> {
     /// Measures all cards, one run of each in turn.
-    pub(super) fn cards_in_turns(&mut self) -> Result<End, CampaignError> {
+    pub(super) fn cards_in_turns(&mut self) -> Result<CampaignOutcome, CampaignError> {
         self.share_file_systems();
         let mut turns = Turns::new();
         for card in self.campaign.wanted_cards().collect::<Vec<_>>() {
             if self.stop.load(Relaxed) {
-                return Ok(End::Stopped);
+                return Ok(CampaignOutcome::Stopped);
             }
             match self.meet(card)? {
                 Met::Here(turn) => _ = turns.insert(card, turn),
                 Met::Without => {}
-                Met::Stop => return Ok(End::Stopped),
+                Met::Stop => return Ok(CampaignOutcome::Stopped),
             }
         }
         self.leave_out_swapped(&mut turns);
@@ -59,11 +59,11 @@ impl Runner<'_> {
             return Ok(Met::Without);
         }
         let found = match self.bench().look(&self.campaign.cards[card]) {
-            Look::Found(found) => found,
-            Look::NotThere(why) => match self.ask(0, &self.campaign.cards[card], why) {
-                Next::Card(_, found) => found,
-                Next::Without(_) => return Ok(Met::Without),
-                Next::Stop => return Ok(Met::Stop),
+            CardSearch::Found(found) => found,
+            CardSearch::NotThere(why) => match self.ask(0, &self.campaign.cards[card], why) {
+                NextCard::Card(_, found) => found,
+                NextCard::Without(_) => return Ok(Met::Without),
+                NextCard::Stop => return Ok(Met::Stop),
             },
         };
         let admitted = self.admit(card, found)?;
@@ -82,15 +82,15 @@ impl Runner<'_> {
     }
 
     /// `None` when each point is measured or left out.
-    fn take_turns(&mut self, turns: &mut Turns) -> Result<Option<End>, CampaignError> {
+    fn take_turns(&mut self, turns: &mut Turns) -> Result<Option<CampaignOutcome>, CampaignError> {
         for point in self.campaign.points_in_turns() {
             while let Some(turn) = turns.get_mut(&point.card) {
                 match self.turn(turn, &point)? {
                     None if !self.has_failed_too_often(&turn.on) => break,
-                    None | Some(CardEnd::Done) => self.end_turns_of(point.card, turns),
-                    Some(CardEnd::Stopped) => return Ok(Some(End::Stopped)),
-                    Some(CardEnd::TimeUp) => return Ok(Some(End::TimeUp)),
-                    Some(CardEnd::Gone) => {
+                    None | Some(CardOutcome::Done) => self.end_turns_of(point.card, turns),
+                    Some(CardOutcome::Stopped) => return Ok(Some(CampaignOutcome::Stopped)),
+                    Some(CardOutcome::TimeUp) => return Ok(Some(CampaignOutcome::TimeUp)),
+                    Some(CardOutcome::Gone) => {
                         self.end_turns_of(point.card, turns);
                         if self.is_given_up(point.card) {
                             break;
@@ -99,7 +99,7 @@ impl Runner<'_> {
                         match self.meet(point.card)? {
                             Met::Here(turn) => _ = turns.insert(point.card, turn),
                             Met::Without => {}
-                            Met::Stop => return Ok(Some(End::Stopped)),
+                            Met::Stop => return Ok(Some(CampaignOutcome::Stopped)),
                         }
                     }
                 }
@@ -115,7 +115,7 @@ impl Runner<'_> {
     }
 
     /// Measures one point of a card, which is prepared where it is not ready for its layer yet. `Some` ends the card.
-    fn turn(&mut self, turn: &mut Turn, point: &Point) -> Result<Option<CardEnd>, CampaignError> {
+    fn turn(&mut self, turn: &mut Turn, point: &Point) -> Result<Option<CardOutcome>, CampaignError> {
         let cell = self.cell(&turn.on.found.key, point);
         if !self.journal.is_open(self.campaign.repeats, &cell, point, self.store)? {
             return Ok(None);
@@ -136,15 +136,17 @@ impl Runner<'_> {
                 }
             }
         }
-        let Some((_, ready)) = &mut turn.ready else { return Ok(None) };
+        let Some((_, ready)) = &mut turn.ready else {
+            return Ok(None);
+        };
         self.point_of(&mut turn.on, point, ready)
     }
 
     /// Gives directories on one file system an equal share of what is free there, as their files are there together.
     fn share_file_systems(&mut self) {
         let folder = |card: &usize| match &self.campaign.cards[*card].seat {
-            Seat::Folder(folder) => Some((*card, folder.metadata().ok()?.dev(), stage::free(folder))),
-            Seat::Reader { .. } | Seat::Sim(_) => None,
+            CardLocation::Folder(folder) => Some((*card, folder.metadata().ok()?.dev(), prepared_target::free(folder))),
+            CardLocation::Reader { .. } | CardLocation::Sim(_) => None,
         };
         let folders: Vec<(usize, u64, Bytes)> =
             self.campaign.wanted_cards().collect::<Vec<_>>().iter().filter_map(folder).collect();

@@ -1,8 +1,8 @@
 //! `hakaru campaign init`: writes a campaign file, a ready-made one or by asking.
 
-use super::typing::Typist;
+use super::line_reader::LineReader;
 use crate::cmd::print;
-use crate::exit::{Exit, Named, complain, not_there};
+use crate::exit::{Exit, NamedPath, complain, not_there};
 use crate::stop;
 use anyhow::{Result, bail};
 use hakaru_campaign::campaign::ready::{self, READY};
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 /// What to write, and where to.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CampaignInitArgs {
     /// A ready-made one (`--list` names them); asks when left out
     #[arg(value_name = "NAME")]
     name: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Args {
 }
 
 /// Writes it.
-pub(super) fn main(args: &Args) -> Result<Exit> {
+pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     if args.list {
         let lines: String = READY.iter().map(|ready| format!("{:<10} {}\n", ready.name, purpose(ready.text))).collect();
         print(&lines)?;
@@ -42,7 +42,7 @@ pub(super) fn main(args: &Args) -> Result<Exit> {
             let ready = ready.ok_or_else(|| not_there(format!("no campaign called {name} comes along: {names} do")))?;
             (ready.name.to_owned(), ready.text.to_owned())
         }
-        None if !Typist::is_there() => {
+        None if !LineReader::is_there() => {
             anstream::eprintln!(
                 "\u{1b}[1;31merror\u{1b}[0m: there is no terminal to ask on, and no ready-made campaign was named"
             );
@@ -50,7 +50,7 @@ pub(super) fn main(args: &Args) -> Result<Exit> {
             return Ok(Exit::Usage);
         }
         None => {
-            let mut asking = Asking { typist: Typist::default(), stop: stop::flag() };
+            let mut asking = Asking { typist: LineReader::default(), stop: stop::flag() };
             match asking.campaign() {
                 Some(made) => made,
                 None => {
@@ -97,7 +97,7 @@ fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
 
 /// Somebody who answers.
 struct Asking<'a> {
-    typist: Typist,
+    typist: LineReader,
     stop: &'a AtomicBool,
 }
 
@@ -220,10 +220,10 @@ fn file(answers: &Answers) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_campaign::campaign::resolve::{Surroundings, campaign};
+    use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
 
     fn check(answers: &Answers) -> hakaru_campaign::campaign::spec::Campaign {
-        let around = Surroundings { read_file: &|_| Err(String::new()), fio: &|_, _| Err(String::new()) };
+        let around = ResolveContext { read_file: &|_| Err(String::new()), fio: &|_, _| Err(String::new()) };
         campaign(&file(answers), &around).unwrap()
     }
 

@@ -2,12 +2,12 @@
 //!
 //! A name is that of a file, of a campaign that was carried out before, or of one that comes along, in this order.
 
-use crate::exit::{Exit, Named, not_there};
+use crate::exit::{Exit, NamedPath, not_there};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use hakaru_campaign::campaign::file::FileError;
 use hakaru_campaign::campaign::ready;
-use hakaru_campaign::campaign::resolve::{self, Surroundings};
+use hakaru_campaign::campaign::resolve::{self, ResolveContext};
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_dialects::fio::{FioError, Location, ParseContext};
 use hakaru_model::job::Scenario;
@@ -29,7 +29,7 @@ pub(super) struct Loaded {
 }
 
 /// The text of a campaign, and the files it names.
-struct Text {
+struct CampaignText {
     /// Where it is from, for messages.
     origin: String,
     text: String,
@@ -40,7 +40,7 @@ struct Text {
     open: bool,
 }
 
-impl Text {
+impl CampaignText {
     fn read(&self, path: &Path) -> io::Result<String> {
         if let Some(text) = self.files.borrow().get(path) {
             return Ok(text.clone());
@@ -63,13 +63,13 @@ impl Text {
         serde_json::json!({ "format": 1, "text": self.text, "files": files }).to_string()
     }
 
-    fn kept(name: &str, asked: &str) -> Option<Text> {
+    fn kept(name: &str, asked: &str) -> Option<CampaignText> {
         let asked: Value = serde_json::from_str(asked).ok()?;
         let text = asked.get("text")?.as_str()?.to_owned();
         let files = asked.get("files").and_then(Value::as_object).into_iter().flatten();
         let files = files.filter_map(|(path, text)| Some((PathBuf::from(path), text.as_str()?.to_owned()))).collect();
         let origin = format!("{name} (as it was carried out last)");
-        Some(Text { origin, text, files: RefCell::new(files), folder: PathBuf::new(), open: false })
+        Some(CampaignText { origin, text, files: RefCell::new(files), folder: PathBuf::new(), open: false })
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
         warnings.borrow_mut().extend(told);
         Ok(scenario)
     };
-    let around = Surroundings { read_file: &read_file, fio: &fio };
+    let around = ResolveContext { read_file: &read_file, fio: &fio };
     match resolve::campaign(&text.text, &around) {
         Ok(campaign) => {
             warnings.into_inner().iter().for_each(|warning| anstream::eprintln!("warning: {warning}"));
@@ -102,22 +102,22 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
     }
 }
 
-fn find(name: &Path, store: &Store) -> Result<Text> {
+fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     let short = name.to_string_lossy();
     // A folder may well be called like the campaign whose results are in it; what comes through a pipe is no file.
     if name.exists() && !name.is_dir() {
         let text =
             std::fs::read_to_string(name).named(|| format!("cannot read the campaign file {}", name.display()))?;
         let folder = name.parent().unwrap_or(Path::new("")).to_owned();
-        return Ok(Text { origin: short.into_owned(), text, files: RefCell::default(), folder, open: true });
+        return Ok(CampaignText { origin: short.into_owned(), text, files: RefCell::default(), folder, open: true });
     }
-    if let Some(kept) = store.kept_campaign(&short)?.and_then(|asked| Text::kept(&short, &asked)) {
+    if let Some(kept) = store.kept_campaign(&short)?.and_then(|asked| CampaignText::kept(&short, &asked)) {
         return Ok(kept);
     }
     if let Some(ready) = ready::ready(&short) {
         let text = ready.text.to_owned();
         let origin = format!("{short} (ready-made)");
-        return Ok(Text { origin, text, files: RefCell::default(), folder: PathBuf::new(), open: false });
+        return Ok(CampaignText { origin, text, files: RefCell::default(), folder: PathBuf::new(), open: false });
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
     Err(not_there(format!(
@@ -129,7 +129,7 @@ fn find(name: &Path, store: &Store) -> Result<Text> {
 }
 
 /// The text of a job file as a scenario, and what there is to say of it.
-fn lower(name: &str, job: &str, text: &Text) -> Result<(Scenario, Vec<String>), FioError> {
+fn lower(name: &str, job: &str, text: &CampaignText) -> Result<(Scenario, Vec<String>), FioError> {
     let path = PathBuf::from(format!("{name}.fio"));
     let read_file = |wanted: &Path| {
         if wanted == path { Ok(job.as_bytes().to_vec()) } else { text.read(wanted).map(String::into_bytes) }
@@ -155,7 +155,7 @@ fn lower(name: &str, job: &str, text: &Text) -> Result<(Scenario, Vec<String>), 
 }
 
 /// Shows the line that is wrong, in the file and in a job file that it names.
-fn point_at(error: &FileError, text: &Text, fio: Option<&FioError>) {
+fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
     let FileError { message, span } = error;
     let (title, cause) = message.split_once('\n').unwrap_or((message, ""));
     let title = &plain(title);
@@ -240,15 +240,15 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_back() {
         let files = BTreeMap::from([(PathBuf::from("card.json"), "{}".to_owned())]);
-        let text = Text {
+        let text = CampaignText {
             origin: "x".into(),
             text: "name = \"x\"".into(),
             files: RefCell::new(files),
             folder: PathBuf::new(),
             open: true,
         };
-        let kept = Text::kept("x", &text.asked()).unwrap();
+        let kept = CampaignText::kept("x", &text.asked()).unwrap();
         assert_eq!((kept.text.as_str(), kept.read(Path::new("card.json")).unwrap().as_str()), ("name = \"x\"", "{}"));
-        assert!(kept.read(Path::new("Cargo.toml")).is_err() && Text::kept("x", "[]").is_none());
+        assert!(kept.read(Path::new("Cargo.toml")).is_err() && CampaignText::kept("x", "[]").is_none());
     }
 }

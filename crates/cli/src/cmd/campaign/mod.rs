@@ -1,17 +1,17 @@
 //! `hakaru campaign`: many cards through many layers, planned in a file, resumed at will.
 
-mod hands;
 mod init;
+mod line_reader;
 mod load;
+mod operator;
 mod report;
 mod run;
 mod status;
-mod typing;
 
 use crate::exit::Exit;
 use anyhow::Result;
 use clap::Subcommand;
-use hakaru_campaign::campaign::journal::Journal;
+use hakaru_campaign::campaign::journal::CampaignProgress;
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_device::Roots;
 use hakaru_store::Store;
@@ -24,28 +24,28 @@ use std::path::{Path, PathBuf};
                         Nothing but the database remembers how far it has come, so it can be stopped at any time, and \
                         goes on where it was."
 )]
-pub(crate) struct Args {
+pub(crate) struct CampaignArgs {
     #[command(subcommand)]
-    action: Action,
+    action: CampaignAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CampaignAction {
     /// Write a campaign file: a ready-made one, or by asking
-    Init(init::Args),
+    Init(init::CampaignInitArgs),
     /// Tell what a campaign will do, how long it takes, what it erases, and what it cannot prove
-    Check(Named),
+    Check(CampaignArg),
     /// Carry a campaign out, or on from where it was
-    Run(run::Args),
+    Run(run::CampaignRunArgs),
     /// Tell how far a campaign has come; all of them when none is named
-    Status(Perhaps),
+    Status(OptionalCampaign),
     /// Tell what a campaign has found
-    Report(report::Args),
+    Report(report::CampaignReportArgs),
 }
 
 /// Which campaign.
 #[derive(Debug, clap::Args)]
-struct Named {
+struct CampaignArg {
     /// Its file, the id of one that was carried out before, or the name of a ready-made one
     #[arg(value_name = "FILE|NAME")]
     campaign: PathBuf,
@@ -59,24 +59,24 @@ struct Named {
 
 /// Which campaign, if any.
 #[derive(Debug, clap::Args)]
-struct Perhaps {
+struct OptionalCampaign {
     /// Its file, the id of one that was carried out before, or the name of a ready-made one
     #[arg(value_name = "FILE|NAME")]
     campaign: Option<PathBuf>,
 }
 
 /// Does it.
-pub(crate) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(crate) fn main(args: &CampaignArgs, db: Option<&Path>) -> Result<Exit> {
     match &args.action {
-        Action::Init(args) => init::main(args),
-        Action::Check(named) => status::check(named, db),
-        Action::Run(args) => run::main(args, db),
-        Action::Status(perhaps) => status::main(perhaps.campaign.as_deref(), db),
-        Action::Report(args) => report::main(args, db),
+        CampaignAction::Init(args) => init::main(args),
+        CampaignAction::Check(named) => status::check(named, db),
+        CampaignAction::Run(args) => run::main(args, db),
+        CampaignAction::Status(perhaps) => status::main(perhaps.campaign.as_deref(), db),
+        CampaignAction::Report(args) => report::main(args, db),
     }
 }
 
-impl Named {
+impl CampaignArg {
     /// The campaign, narrowed to what is wanted of it.
     fn load(&self, store: &Store) -> Result<Result<load::Loaded, Exit>> {
         let mut loaded = match load::load(&self.campaign, store)? {
@@ -88,16 +88,16 @@ impl Named {
             return Ok(Err(Exit::Usage));
         }
         if let Some(times) = self.repeat {
-            loaded.campaign.repeats = hakaru_campaign::campaign::file::Repeats::Times(times);
+            loaded.campaign.repeats = hakaru_campaign::campaign::file::RepeatRule::Times(times);
         }
         Ok(Ok(loaded))
     }
 }
 
 /// What is stored of a campaign and was measured on this host.
-fn journal(campaign: &Campaign, store: &Store) -> Result<Journal> {
+fn journal(campaign: &Campaign, store: &Store) -> Result<CampaignProgress> {
     let roots = Roots::live();
     let clock = hakaru_engine::ClockChoice::best();
     let host = hakaru_device::environment(&roots, clock.name()).hostname;
-    Ok(Journal::read(campaign, store, &host)?)
+    Ok(CampaignProgress::read(campaign, store, &host)?)
 }

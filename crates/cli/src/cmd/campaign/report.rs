@@ -4,12 +4,12 @@ use super::load;
 use crate::cmd::report::{Form, write_charts};
 use crate::cmd::unreadable::Unreadable;
 use crate::cmd::{print, width};
-use crate::exit::{Exit, Named, not_there};
+use crate::exit::{Exit, NamedPath, not_there};
 use crate::place;
 use anyhow::{Context, Result, anyhow, bail};
 use hakaru_analysis::campaign;
 use hakaru_campaign::campaign::gather::gather;
-use hakaru_campaign::campaign::published::{self, Published};
+use hakaru_campaign::campaign::published::{self, PublishedTable};
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_model::campaign::{CampaignSummary, FailedRun};
 use hakaru_store::Store;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// What to report, and how.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CampaignReportArgs {
     /// Its file, the id of one that was carried out before, or the name of a ready-made one
     #[arg(value_name = "FILE|NAME")]
     campaign: PathBuf,
@@ -47,7 +47,7 @@ pub(super) struct Args {
 }
 
 /// Tells it.
-pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let campaign = match load::load(&args.campaign, &store)? {
         Ok(loaded) => loaded.campaign,
@@ -91,7 +91,7 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
 }
 
 /// Why there is nothing to report, and what to do.
-fn nothing_to_report(summary: &CampaignSummary, args: &Args) -> String {
+fn nothing_to_report(summary: &CampaignSummary, args: &CampaignReportArgs) -> String {
     let CampaignSummary { name, failed, other_definition, .. } = summary;
     let run = format!("`hakaru campaign run {}`", args.campaign.display());
     match (&failed[..], other_definition) {
@@ -126,8 +126,8 @@ fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
 }
 
 /// What was found, held against what is wanted and judged by the rules that are wanted.
-fn found(args: &Args, campaign: &Campaign, store: &Store) -> Result<CampaignSummary> {
-    let mut published = Published::default();
+fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Result<CampaignSummary> {
+    let mut published = PublishedTable::default();
     if let Some(path) = &args.published {
         let failed = || format!("cannot use the table {}", path.display());
         let text = std::fs::read_to_string(path).named(failed)?;

@@ -1,11 +1,11 @@
 //! `hakaru campaign run`: carries a campaign out, or on from where it was.
 
-use super::hands::AtBench;
-use super::{Named, load};
+use super::operator::CliOperator;
+use super::{CampaignArg, load};
 use crate::exit::Exit;
 use crate::{place, stop};
 use anyhow::Result;
-use hakaru_campaign::campaign::runner::{self, End, Ended, Run};
+use hakaru_campaign::campaign::runner::{self, CampaignOutcome, CampaignResult, CampaignRun};
 use hakaru_campaign::campaign::{check, estimate};
 use hakaru_device::Roots;
 use std::path::Path;
@@ -19,9 +19,9 @@ recover`) gives it back. What is stored is not repeated.";
 /// How to carry it out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-pub(super) struct Args {
+pub(super) struct CampaignRunArgs {
     #[command(flatten)]
-    named: Named,
+    named: CampaignArg,
     /// Cards that may be erased without asking: serial numbers, CIDs or by-id names, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "ID")]
     erase: Vec<String>,
@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 /// Does it.
-pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
+pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     if args.dry_run {
         return super::status::check(&args.named, db);
     }
@@ -46,7 +46,7 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
     store.keep_campaign(&campaign.id, &asked)?;
     let state = crate::cmd::recover::folder()?;
     let stop = stop::flag();
-    let mut hands = AtBench::new(&campaign, &args.erase, args.quiet, stop);
+    let mut hands = CliOperator::new(&campaign, &args.erase, args.quiet, stop);
     if !args.quiet {
         let journal = super::journal(&campaign, &store)?;
         let left = check::seconds_left(&campaign, &journal, &Roots::live());
@@ -56,35 +56,42 @@ pub(super) fn main(args: &Args, db: Option<&Path>) -> Result<Exit> {
         anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);
         check::weaknesses(&campaign).iter().for_each(|weakness| anstream::eprintln!("! {weakness}"));
     }
-    let ended = runner::run(Run { campaign: &campaign, store: &mut store, state: &state, stop, hands: &mut hands });
+    let ended =
+        runner::run(CampaignRun { campaign: &campaign, store: &mut store, state: &state, stop, hands: &mut hands });
     hands.end();
     let refused = hands.refused;
     let ended = ended?;
-    if !args.quiet || ended.end == End::Incomplete {
+    if !args.quiet || ended.end == CampaignOutcome::Incomplete {
         tell(&ended, args);
     }
     Ok(match ended.end {
-        End::Complete | End::TimeUp => Exit::Ok,
-        End::Incomplete if refused && ended.failures.is_empty() => Exit::Refused,
-        End::Incomplete => Exit::Failed,
-        End::Stopped => Exit::Interrupted,
+        CampaignOutcome::Complete | CampaignOutcome::TimeUp => Exit::Ok,
+        CampaignOutcome::Incomplete if refused && ended.failures.is_empty() => Exit::Refused,
+        CampaignOutcome::Incomplete => Exit::Failed,
+        CampaignOutcome::Stopped => Exit::Interrupted,
     })
 }
 
 /// What came of it, and what to do next.
-fn tell(ended: &Ended, args: &Args) {
-    let Ended { end, stored, done, failures, skipped } = ended;
+fn tell(ended: &CampaignResult, args: &CampaignRunArgs) {
+    let CampaignResult { end, stored, done, failures, skipped } = ended;
     let again = format!("`hakaru campaign run {}`", args.named.campaign.display());
     for (label, why) in skipped {
         anstream::eprintln!("! {label} was left out: {why}");
     }
-    let runs = |count: u64| if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
+    let runs = |count: u64| {
+        if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+    };
     let said = match end {
-        End::Complete => "complete".to_owned(),
-        End::Incomplete if failures.is_empty() => format!("incomplete; {again} goes on"),
-        End::Incomplete => format!("incomplete, {} failed; {again} tries them again", runs(failures.len() as u64)),
-        End::Stopped => format!("stopped; {again} goes on from here"),
-        End::TimeUp => format!("its time is over; {again} goes on from here"),
+        CampaignOutcome::Complete => "complete".to_owned(),
+        CampaignOutcome::Incomplete if failures.is_empty() => {
+            format!("incomplete; {again} goes on")
+        }
+        CampaignOutcome::Incomplete => {
+            format!("incomplete, {} failed; {again} tries them again", runs(failures.len() as u64))
+        }
+        CampaignOutcome::Stopped => format!("stopped; {again} goes on from here"),
+        CampaignOutcome::TimeUp => format!("its time is over; {again} goes on from here"),
     };
     anstream::eprintln!("{} measured now, {done} in all: {said}", runs(*stored));
     if *done > 0 {

@@ -1,6 +1,6 @@
 //! `hakaru campaign check` and `status`: what will be done, and what was.
 
-use super::{Named, journal, load};
+use super::{CampaignArg, journal, load};
 use crate::cmd::print;
 use crate::exit::Exit;
 use crate::place;
@@ -10,7 +10,7 @@ use hakaru_device::Roots;
 use std::path::Path;
 
 /// The plan of a campaign.
-pub(super) fn check(named: &Named, db: Option<&Path>) -> Result<Exit> {
+pub(super) fn check(named: &CampaignArg, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let campaign = match named.load(&store)? {
         Ok(loaded) => loaded.campaign,

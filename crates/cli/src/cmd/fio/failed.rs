@@ -2,16 +2,16 @@
 
 use hakaru_dialects::fio::{Invocation, words_for_plan};
 use hakaru_engine::RunError;
-use hakaru_model::plan::{LeftOut, Plan, PlanError, WorkerPlan};
+use hakaru_model::plan::{Plan, PlanError, SkippedJob, WorkerPlan};
 use hakaru_model::record::{ErrorRecord, FailureKind, IoError, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use rustix::io::Errno;
 use std::path::Path;
 
 /// Says why, first in the words of fio where they are known.
-pub(super) fn tell(left_out: &[LeftOut], plan: &Plan) {
+pub(super) fn tell(left_out: &[SkippedJob], plan: &Plan) {
     let others = plan.phases.iter().any(|phase| !phase.workers.is_empty());
-    for LeftOut { error, .. } in left_out {
+    for SkippedJob { error, .. } in left_out {
         if let Some(words) = words_for_plan(error) {
             anstream::eprintln!("{words}");
         }
@@ -53,10 +53,12 @@ pub(super) fn add_unbegun(plan: &Plan, phases: &mut Vec<PhaseRecord>) {
 }
 
 /// Puts them into the record, each where it would stand had it run.
-pub(super) fn add_workers(invocation: &Invocation, left_out: &[LeftOut], phases: &mut [PhaseRecord]) {
-    for LeftOut { phase, job: index, error } in left_out {
+pub(super) fn add_workers(invocation: &Invocation, left_out: &[SkippedJob], phases: &mut [PhaseRecord]) {
+    for SkippedJob { phase, job: index, error } in left_out {
         let job = invocation.scenario.phases.get(*phase).and_then(|phase| phase.jobs.get(*index as usize));
-        let (Some(record), Some(job)) = (phases.get_mut(*phase), job) else { continue };
+        let (Some(record), Some(job)) = (phases.get_mut(*phase), job) else {
+            continue;
+        };
         let at = record.workers.iter().position(|worker| worker.job > *index).unwrap_or(record.workers.len());
         let failed = |clone| WorkerRecord {
             name: job.name.clone(),
@@ -73,7 +75,9 @@ pub(super) fn add_workers(invocation: &Invocation, left_out: &[LeftOut], phases:
 /// Puts the workers of a phase into the record that could not be started because of `error`, if any: those it concerns
 /// with its number, the others as canceled.
 pub(super) fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRecord>) {
-    let (Some(error), Some(phase)) = (error, plan.phases.get(phases.len())) else { return };
+    let (Some(error), Some(phase)) = (error, plan.phases.get(phases.len())) else {
+        return;
+    };
     if matches!(error, RunError::StoppedEarly) {
         return;
     }

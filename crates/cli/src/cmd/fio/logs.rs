@@ -23,7 +23,7 @@ pub(super) struct LogFiles {
     phases: Vec<Vec<WorkerLogs>>,
     current: usize,
     /// Bandwidth and IOPS of single I/Os, by worker of each phase.
-    singles: Vec<Vec<PerOp<Singles>>>,
+    singles: Vec<Vec<PerOp<PerIoLogs>>>,
     /// Text that is not written yet.
     pending: BTreeMap<PathBuf, String>,
     failed: bool,
@@ -31,7 +31,7 @@ pub(super) struct LogFiles {
 
 /// What is known of single I/Os, where each was logged: bytes and thousandths of an I/O per second.
 #[derive(Clone, Default)]
-struct Singles {
+struct PerIoLogs {
     bw: Samples,
     iops: Samples,
 }
@@ -56,7 +56,9 @@ impl LogFiles {
                 // Jobs that could not begin have a number too.
                 let number = worker.number + 1;
                 let at = worker.job as usize;
-                let (Some(job), Some(extras)) = (scenario.jobs.get(at), extras.get(at)) else { continue };
+                let (Some(job), Some(extras)) = (scenario.jobs.get(at), extras.get(at)) else {
+                    continue;
+                };
                 let logs = WorkerLogs::of(job, extras, number);
                 for (_, path) in &logs.files {
                     make(path, !extras.logs.per_job)?;
@@ -76,7 +78,9 @@ impl LogFiles {
     /// Takes what a worker tells.
     pub(super) fn take(&mut self, worker: usize, chunk: &LogChunk) {
         let LogFiles { phases, current, singles, pending, failed } = self;
-        let Some(logs) = phases.get(*current).and_then(|workers| workers.get(worker)) else { return };
+        let Some(logs) = phases.get(*current).and_then(|workers| workers.get(worker)) else {
+            return;
+        };
         if let Some(singles) = singles.get_mut(*current).and_then(|workers| workers.get_mut(worker)) {
             logs.count(chunk, singles);
         }
@@ -101,7 +105,7 @@ impl LogFiles {
         for (phase, singles) in phases.iter_mut().zip(&self.singles) {
             for (worker, singles) in phase.workers.iter_mut().zip(singles) {
                 for op in Op::ALL {
-                    let (of, Singles { bw, iops }) = (&mut worker.ops[op], &singles[op]);
+                    let (of, PerIoLogs { bw, iops }) = (&mut worker.ops[op], &singles[op]);
                     if bw.count > 0 {
                         of.bw_samples = *bw;
                     }
@@ -145,7 +149,7 @@ impl WorkerLogs {
     }
 
     /// Adds the bandwidth and IOPS of single I/Os, where they are logged.
-    fn count(&self, chunk: &LogChunk, singles: &mut PerOp<Singles>) {
+    fn count(&self, chunk: &LogChunk, singles: &mut PerOp<PerIoLogs>) {
         let has = |kind: LogKind| self.files.iter().any(|(file, _)| *file == kind);
         let (bw, iops) = (has(LogKind::Bw), has(LogKind::Iops));
         for sample in chunk.samples.iter().filter(|sample| sample.len > 0 && (bw || iops)) {

@@ -18,7 +18,9 @@ pub(super) fn pull(trigger: &Trigger) {
     {
         anstream::eprintln!("fio: cannot remove the trigger file {}: {error}", file.display());
     }
-    let Some(command) = &trigger.command else { return };
+    let Some(command) = &trigger.command else {
+        return;
+    };
     match Command::new("/bin/sh").arg("-c").arg(command).status() {
         Ok(status) if status.success() => {}
         Ok(status) => anstream::eprintln!("fio: the trigger `{command}` ended with {status}"),

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Removes files as it is dropped, whatever ends the run.
 #[derive(Debug, Default)]
-pub(super) struct Sweep(BTreeSet<PathBuf>);
+pub(super) struct FileCleanup(BTreeSet<PathBuf>);
 
-impl Sweep {
+impl FileCleanup {
     /// Adds the files that these tests make or write. A file that was there and is only read is left alone.
     pub(super) fn add(&mut self, scenario: &Scenario, facts: &Facts) {
         let writes = scenario.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.access.destroys());
@@ -20,7 +20,7 @@ impl Sweep {
     }
 }
 
-impl Drop for Sweep {
+impl Drop for FileCleanup {
     fn drop(&mut self) {
         for path in self.0.iter().filter(|path| is_plain(path)) {
             // A file that is gone already is as good as removed.

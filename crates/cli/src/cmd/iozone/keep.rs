@@ -4,7 +4,7 @@ use crate::cmd::counted;
 use crate::place;
 use anyhow::Context;
 use hakaru_device::Roots;
-use hakaru_dialects::iozone::Request;
+use hakaru_dialects::iozone::IozoneRequest;
 use hakaru_engine::{ClockChoice, EngineReport};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Scenario;
@@ -12,7 +12,7 @@ use hakaru_model::record::{FORMAT, Origin, Outcome, PhaseRecord, RunRecord};
 use std::path::{Path, PathBuf};
 
 /// What is kept of a run.
-pub(super) struct Kept {
+pub(super) struct RunKeeper {
     asked: bool,
     started_unix_ms: i64,
     scenario: Option<Scenario>,
@@ -21,10 +21,10 @@ pub(super) struct Kept {
     outcome: Outcome,
 }
 
-impl Kept {
-    pub(super) fn begin() -> Kept {
+impl RunKeeper {
+    pub(super) fn begin() -> RunKeeper {
         let asked = std::env::var_os("HAKARU_STORE").is_some_and(|value| !value.is_empty() && value != "0");
-        Kept {
+        RunKeeper {
             asked,
             started_unix_ms: hakaru_campaign::now_unix_ms(),
             scenario: None,
@@ -51,9 +51,11 @@ impl Kept {
     }
 
     /// Stores it, if that is asked for and anything was measured.
-    pub(super) fn store(self, request: &Request) -> anyhow::Result<()> {
-        let Kept { asked, started_unix_ms, scenario, phases, mut caveats, outcome } = self;
-        let Some(scenario) = scenario.filter(|_| asked && !phases.is_empty()) else { return Ok(()) };
+    pub(super) fn store(self, request: &IozoneRequest) -> anyhow::Result<()> {
+        let RunKeeper { asked, started_unix_ms, scenario, phases, mut caveats, outcome } = self;
+        let Some(scenario) = scenario.filter(|_| asked && !phases.is_empty()) else {
+            return Ok(());
+        };
         let roots = Roots::live();
         let target = hakaru_device::identify(&place_of(&scenario), &roots);
         if target.system_disk {

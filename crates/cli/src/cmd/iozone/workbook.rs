@@ -1,24 +1,24 @@
 //! Reports as a workbook.
 
 use anyhow::Context;
-use hakaru_dialects::iozone::output::Report;
+use hakaru_dialects::iozone::output::SpreadsheetReport;
 use rust_xlsxwriter::{Workbook, XlsxError};
 use std::path::Path;
 
 /// Writes one sheet with all reports, one below the other: by the ending of the name as .xls, else as .xlsx.
-pub(super) fn write(path: &Path, reports: &[Report]) -> anyhow::Result<()> {
+pub(super) fn write(path: &Path, reports: &[SpreadsheetReport]) -> anyhow::Result<()> {
     let old = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xls"));
     let bytes = if old { biff(reports) } else { bytes_of(reports).context("cannot make the workbook")? };
     std::fs::write(path, bytes)
         .with_context(|| format!("cannot write the workbook to {}; name another file with -b", path.display()))
 }
 
-fn bytes_of(reports: &[Report]) -> Result<Vec<u8>, XlsxError> {
+fn bytes_of(reports: &[SpreadsheetReport]) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
     let sheet = book.add_worksheet();
     sheet.set_name("iozone")?;
     let mut row = 0;
-    for Report { titles, heads, rows } in reports {
+    for SpreadsheetReport { titles, heads, rows } in reports {
         for title in titles {
             sheet.write_string(row, 0, title)?;
             row += 1;
@@ -51,11 +51,11 @@ fn bytes_of(reports: &[Report]) -> Result<Vec<u8>, XlsxError> {
 /// every reader of .xls knows, and which iozone writes.
 ///
 /// Source: OpenOffice.org's Documentation of the Microsoft Excel File Format (D. Rentz), 5.8 BOF, 5.63 LABEL, 5.71 NUMBER.
-fn biff(reports: &[Report]) -> Vec<u8> {
+fn biff(reports: &[SpreadsheetReport]) -> Vec<u8> {
     let mut sheet = Biff(Vec::new());
     sheet.record(0x0009, &[0x02, 0x00, 0x10, 0x00]);
     let mut row = 0;
-    for Report { titles, heads, rows } in reports {
+    for SpreadsheetReport { titles, heads, rows } in reports {
         for title in titles {
             sheet.cell(row, 0, title);
             row += 1;
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn an_old_workbook_has_the_form_of_its_name() {
-        let report = Report {
+        let report = SpreadsheetReport {
             titles: vec!["Writer report".to_owned()],
             heads: vec!["4".to_owned()],
             rows: vec![("64".to_owned(), vec![Some(173_944.0), None])],

@@ -1,20 +1,20 @@
 //! Options of engine, depth, rate and latency.
 
 use super::engine;
-use super::kind::{Kind, int};
-use super::{Opt, Value, opt, put};
+use super::kind::{OptionKind, int};
+use super::{FioOption, OptionValue, opt, put};
 use crate::fio::spec::JobSpec;
 use crate::fio::values::TimeUnit::{Micros, Seconds};
 
-const AMOUNT: Kind = Kind::PerOpInt { min: 0, max: u64::MAX };
+const AMOUNT: OptionKind = OptionKind::PerOpInt { min: 0, max: u64::MAX };
 
-pub(super) const TABLE: &[Opt] = &[
-    opt("ioengine", Kind::Text("libaio"), "How I/O is issued; --enghelp lists the engines").default("psync").works(
-        |job, value| {
+pub(super) const TABLE: &[FioOption] = &[
+    opt("ioengine", OptionKind::Text("libaio"), "How I/O is issued; --enghelp lists the engines")
+        .default("psync")
+        .works(|job, value| {
             job.job.ioengine = engine::find(value.text().trim())?;
             Ok(())
-        },
-    ),
+        }),
     opt("iodepth", int(1), "I/Os that each worker keeps in flight").default("1").works(put!(|job, value| job
         .job
         .queue
@@ -36,12 +36,12 @@ pub(super) const TABLE: &[Opt] = &[
     .works(put!(|job, value| job.complete_max = Some(value.u32()))),
     opt("iodepth_low", int(0), "Once full, the queue is emptied down to this before more is issued")
         .works(put!(|job, value| job.job.queue.low_mark = value.u32())),
-    opt("serialize_overlap", Kind::Bool, "Keeps I/Os to the same place from being in flight at once")
+    opt("serialize_overlap", OptionKind::Bool, "Keeps I/Os to the same place from being in flight at once")
         .default("0")
         .works(put!(|job, value| job.job.rules.serialize_overlap = value.flag())),
     opt(
         "io_submit_mode",
-        Kind::Choice(&[("inline", "by the worker"), ("offload", "by threads beside it")]),
+        OptionKind::Choice(&[("inline", "by the worker"), ("offload", "by threads beside it")]),
         "Who submits I/Os",
     )
     .default("inline")
@@ -66,15 +66,15 @@ pub(super) const TABLE: &[Opt] = &[
         ),
     opt(
         "rate_process",
-        Kind::Choice(&[("linear", "evenly spaced"), ("poisson", "as a Poisson process")]),
+        OptionKind::Choice(&[("linear", "evenly spaced"), ("poisson", "as a Poisson process")]),
         "How I/Os arrive that have a rate",
     )
     .default("linear")
     .works(put!(|job, value| job.job.rate.poisson = value.word() == "poisson")),
-    opt("rate_ignore_thinktime", Kind::Bool, "Does not catch up after thinktime")
+    opt("rate_ignore_thinktime", OptionKind::Bool, "Does not catch up after thinktime")
         .default("0")
         .works(put!(|job, value| job.job.rate.ignore_thinktime = value.flag())),
-    opt("thinktime", Kind::Time(Micros), "Pause after an I/O").default("0").works(put!(|job, value| job
+    opt("thinktime", OptionKind::Time(Micros), "Pause after an I/O").default("0").works(put!(|job, value| job
         .job
         .rate
         .thinktime =
@@ -86,47 +86,49 @@ pub(super) const TABLE: &[Opt] = &[
         value.u32())),
     opt(
         "thinktime_blocks_type",
-        Kind::Choice(&[("complete", "completed ones"), ("issue", "issued ones")]),
+        OptionKind::Choice(&[("complete", "completed ones"), ("issue", "issued ones")]),
         "Which I/Os these are",
     )
     .default("complete")
     .works(put!(|job, value| job.job.rate.thinktime_on_issue = value.word() == "issue")),
-    opt("thinktime_spin", Kind::Time(Micros), "Part of the pause that keeps the processor busy")
+    opt("thinktime_spin", OptionKind::Time(Micros), "Part of the pause that keeps the processor busy")
         .default("0")
         .works(put!(|job, value| job.job.rate.thinktime_spin = value.time())),
-    opt("thinktime_iotime", Kind::Time(Seconds), "Time between pauses").default("0").works(put!(|job, value| job
-        .job
-        .rate
-        .thinktime_iotime =
-        value.time())),
-    opt("max_latency", Kind::PerOpTime(Micros), "Ends the job at the first I/O that takes longer")
+    opt("thinktime_iotime", OptionKind::Time(Seconds), "Time between pauses")
+        .default("0")
+        .works(put!(|job, value| job.job.rate.thinktime_iotime = value.time())),
+    opt("max_latency", OptionKind::PerOpTime(Micros), "Ends the job at the first I/O that takes longer")
         .works(put!(|job, value| job.job.rules.max_latency = value.times().map(|time| time.filter(|t| t.0 > 0)))),
-    opt("latency_target", Kind::Time(Micros), "Looks for the deepest queue that keeps to this latency")
+    opt("latency_target", OptionKind::Time(Micros), "Looks for the deepest queue that keeps to this latency")
         .works(put!(|job, value| job.latency.target = Some(value.time()).filter(|time| time.0 > 0))),
-    opt("latency_window", Kind::Time(Micros), "Time each depth is tried for")
+    opt("latency_window", OptionKind::Time(Micros), "Time each depth is tried for")
         .with("latency_target", put!(|job, value| job.latency.window = value.time())),
-    opt("latency_percentile", Kind::Floats { min: 0.0, max: 100.0, most: 1 }, "Hundredths of the I/Os that keep to it")
-        .default("100")
-        .with("latency_target", put!(|job, value| job.latency.percentile = value.floats()[0])),
-    opt("latency_run", Kind::Bool, "Goes on with the depth found")
+    opt(
+        "latency_percentile",
+        OptionKind::Floats { min: 0.0, max: 100.0, most: 1 },
+        "Hundredths of the I/Os that keep to it",
+    )
+    .default("100")
+    .with("latency_target", put!(|job, value| job.latency.percentile = value.floats()[0])),
+    opt("latency_run", OptionKind::Bool, "Goes on with the depth found")
         .default("0")
         .with("latency_target", put!(|job, value| job.latency.keep_running = value.flag())),
     opt("steadystate", CRITERIA, "Ends the job when its speed no longer changes").alias(&["ss"]).works(steady),
-    opt("steadystate_duration", Kind::Time(Seconds), "Window that speed is judged over; 0 judges nothing")
+    opt("steadystate_duration", OptionKind::Time(Seconds), "Window that speed is judged over; 0 judges nothing")
         .alias(&["ss_dur"])
         .default("0")
         .with("steadystate", put!(|job, value| job.steady.duration = value.time())),
-    opt("steadystate_ramp_time", Kind::Time(Seconds), "Time before that window may begin")
+    opt("steadystate_ramp_time", OptionKind::Time(Seconds), "Time before that window may begin")
         .alias(&["ss_ramp"])
         .default("0")
         .with("steadystate", put!(|job, value| job.steady.ramp = value.time())),
-    opt("steadystate_check_interval", Kind::Time(Seconds), "Time between samples")
+    opt("steadystate_check_interval", OptionKind::Time(Seconds), "Time between samples")
         .alias(&["ss_interval"])
         .default("1")
         .with("steadystate", put!(|job, value| job.steady.interval = value.time())),
 ];
 
-const CRITERIA: Kind = Kind::Tagged(&[
+const CRITERIA: OptionKind = OptionKind::Tagged(&[
     ("iops", "largest distance of the IOPS from their mean"),
     ("iops_slope", "slope of the IOPS"),
     ("bw", "largest distance of the bandwidth from its mean"),
@@ -138,13 +140,13 @@ fn some(rate: &Option<u64>) -> Option<u64> {
     rate.filter(|rate| *rate > 0)
 }
 
-fn steady(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+fn steady(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     use hakaru_model::job::rules::SteadyLimit;
-    use hakaru_model::units::{SizeRules, parse_size};
+    use hakaru_model::units::{SizeSuffixes, parse_size};
     let text = value.tag().ok_or("a limit is missing: write for example iops_slope:0.3%")?;
     let limit = match text.trim().strip_suffix('%') {
         Some(percent) => SteadyLimit::Percent(crate::fio::lists::floats(percent, 0.0, 100.0, 1)?[0]),
-        None => SteadyLimit::Absolute(parse_size(text, SizeRules::Fio1024).map_err(|e| e.to_string())?.0 as f64),
+        None => SteadyLimit::Absolute(parse_size(text, SizeSuffixes::Fio1024).map_err(|e| e.to_string())?.0 as f64),
     };
     job.steady.criterion = Some((value.word(), limit));
     Ok(())

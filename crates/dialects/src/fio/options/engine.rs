@@ -1,8 +1,8 @@
 //! The engines, and the options of single engines that are built in.
 
-use super::kind::{Kind, int};
+use super::kind::{OptionKind, int};
 use super::workload::PERCENT;
-use super::{Opt, opt, put};
+use super::{FioOption, opt, put};
 use hakaru_model::job::{IoEngine, StatCall};
 
 /// One engine of fio, and which of ours does the same.
@@ -104,24 +104,20 @@ pub(super) fn find(name: &str) -> Result<IoEngine, String> {
 
 const URING: &[&str] = &["io_uring"];
 
-pub(super) const TABLE: &[Opt] = &[
-    opt("hipri", Kind::Flag, "Polls for completions rather than waiting for interrupts")
+pub(super) const TABLE: &[FioOption] = &[
+    opt("hipri", OptionKind::Flag, "Polls for completions rather than waiting for interrupts")
         .engines(&["io_uring", "pvsync2"])
         .works(put!(|job, value| job.job.engine.hipri = value.flag())),
-    opt("fixedbufs", Kind::Flag, "Registers buffers with the ring").engines(URING).works(put!(|job, value| job
-        .job
-        .engine
-        .fixedbufs =
-        value.flag())),
-    opt("registerfiles", Kind::Flag, "Registers files with the ring").engines(URING).works(put!(|job, value| job
-        .job
-        .engine
-        .registerfiles =
-        value.flag())),
-    opt("sqthread_poll", Kind::Flag, "Lets a thread of the kernel submit")
+    opt("fixedbufs", OptionKind::Flag, "Registers buffers with the ring")
+        .engines(URING)
+        .works(put!(|job, value| job.job.engine.fixedbufs = value.flag())),
+    opt("registerfiles", OptionKind::Flag, "Registers files with the ring")
+        .engines(URING)
+        .works(put!(|job, value| job.job.engine.registerfiles = value.flag())),
+    opt("sqthread_poll", OptionKind::Flag, "Lets a thread of the kernel submit")
         .engines(URING)
         .works(put!(|job, value| job.job.engine.sqthread_poll = value.flag())),
-    opt("nowait", Kind::Bool, "Lets I/Os fail that would wait (RWF_NOWAIT)")
+    opt("nowait", OptionKind::Bool, "Lets I/Os fail that would wait (RWF_NOWAIT)")
         .engines(&["io_uring", "libaio", "pvsync2"])
         .works(put!(|job, value| job.job.engine.nowait = value.flag())),
     opt("sqthread_poll_cpu", int(0), "Processor that thread runs on").engines(URING).works(put!(|job, value| job
@@ -129,10 +125,14 @@ pub(super) const TABLE: &[Opt] = &[
         .engine
         .sqthread_poll_cpu =
         Some(value.u32()))),
-    opt("nonvectored", Kind::Int { min: -1, max: 1 }, "Uses commands without vectors; -1 where the kernel has them")
-        .default("-1")
-        .engines(URING)
-        .works(put!(|job, value| job.job.engine.vectored = value.int() == 0)),
+    opt(
+        "nonvectored",
+        OptionKind::Int { min: -1, max: 1 },
+        "Uses commands without vectors; -1 where the kernel has them",
+    )
+    .default("-1")
+    .engines(URING)
+    .works(put!(|job, value| job.job.engine.vectored = value.int() == 0)),
     opt("stat_type", STATS, "The call that asks for attributes")
         .default("stat")
         .engines(&["filestat", "dirstat"])
@@ -147,7 +147,7 @@ pub(super) const TABLE: &[Opt] = &[
         .default("0")
         .engines(URING)
         .works(put!(|job, value| job.job.engine.force_async = value.u32())),
-    opt("uncached", Kind::Int { min: 0, max: 1 }, "Leaves nothing in the page cache")
+    opt("uncached", OptionKind::Int { min: 0, max: 1 }, "Leaves nothing in the page cache")
         .alias(&["dontcache"])
         .engines(&["io_uring", "pvsync2"])
         .harmless(&["0"])
@@ -156,26 +156,27 @@ pub(super) const TABLE: &[Opt] = &[
         .default("100")
         .engines(&["pvsync2"])
         .works(put!(|job, value| job.job.engine.hipri_percentage = Some(value.u32()).filter(|percent| *percent < 100))),
-    opt("userspace_reap", Kind::Flag, "Fetches completions without a system call")
+    opt("userspace_reap", OptionKind::Flag, "Fetches completions without a system call")
         .engines(&["libaio"])
         .harmless(&["0"])
         .refused("completions are fetched by io_getevents", "use io_uring"),
-    opt("thp", Kind::Int { min: 0, max: 1 }, "Asks for huge pages")
+    opt("thp", OptionKind::Int { min: 0, max: 1 }, "Asks for huge pages")
         .engines(&["mmap"])
         .harmless(&["0"])
         .refused("huge pages are not asked for", "leave it out"),
-    opt("cmdprio_percentage", Kind::PerOpInt { min: 0, max: 100 }, "Hundredths of the I/Os with a priority")
+    opt("cmdprio_percentage", OptionKind::PerOpInt { min: 0, max: 100 }, "Hundredths of the I/Os with a priority")
         .engines(&["io_uring", "libaio"])
         .harmless(&["0"])
         .refused(PRIORITIES, "start fio itself with ionice"),
-    opt("cmdprio_class", Kind::PerOpInt { min: 0, max: 3 }, "Class of that priority").goes_with("cmdprio_percentage"),
-    opt("cmdprio", Kind::PerOpInt { min: 0, max: 7 }, "Level of that priority").goes_with("cmdprio_percentage"),
-    opt("cmdprio_bssplit", Kind::Text("4k/50"), "Priorities by size of the I/O")
+    opt("cmdprio_class", OptionKind::PerOpInt { min: 0, max: 3 }, "Class of that priority")
+        .goes_with("cmdprio_percentage"),
+    opt("cmdprio", OptionKind::PerOpInt { min: 0, max: 7 }, "Level of that priority").goes_with("cmdprio_percentage"),
+    opt("cmdprio_bssplit", OptionKind::Text("4k/50"), "Priorities by size of the I/O")
         .engines(&["io_uring", "libaio"])
         .refused(PRIORITIES, "start fio itself with ionice"),
 ];
 
-const STATS: Kind = Kind::Choice(&[
+const STATS: OptionKind = OptionKind::Choice(&[
     ("stat", "stat, which follows symbolic links"),
     ("lstat", "lstat, which does not"),
     ("statx", "statx, with everything it can tell"),

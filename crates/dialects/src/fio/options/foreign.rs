@@ -1,16 +1,16 @@
 //! Options of engines that are not built in: known, so that the message can say what they belong to.
 
-use super::kind::Kind;
-use super::{Opt, opt};
+use super::kind::OptionKind;
+use super::{FioOption, opt};
 
-const TEXT: Kind = Kind::Text("…");
+const TEXT: OptionKind = OptionKind::Text("…");
 const STORAGE: &str = "leave it out, and use an engine that is built in, such as io_uring";
 
-const fn of(name: &'static str, help: &'static str, why: &'static str) -> Opt {
+const fn of(name: &'static str, help: &'static str, why: &'static str) -> FioOption {
     opt(name, TEXT, help).refused(why, STORAGE)
 }
 
-pub(super) const TABLE: &[Opt] = &[
+pub(super) const TABLE: &[FioOption] = &[
     of("cmd_type", "Kind of the command", IO_URING_CMD),
     of("write_mode", "Kind of write command", IO_URING_CMD),
     of("verify_mode", "Kind of verify command", IO_URING_CMD),

@@ -1,7 +1,7 @@
 //! What options take: kinds of values with their bounds, and the values read from text.
 
 use crate::fio::lists::{errors, floats, indices, paths, per_op, range, split};
-use crate::fio::values::{Reading, TimeUnit};
+use crate::fio::values::{TimeUnit, ValueContext};
 use hakaru_model::job::rules::PatternPart;
 use hakaru_model::job::{PerOp, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
@@ -12,7 +12,7 @@ pub type Words = &'static [(&'static str, &'static str)];
 
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum OptionKind {
     /// A switch: nothing, 0 or 1.
     Flag,
     /// 0 or 1.
@@ -86,7 +86,7 @@ pub enum Kind {
 /// A value as an option's kind has read it.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // Each goes with the kind of its name.
-pub enum Value {
+pub enum OptionValue {
     Flag(bool),
     Int(i64),
     PerOpInt(PerOp<Option<u64>>),
@@ -110,128 +110,136 @@ pub enum Value {
 }
 
 /// A whole number of 32 bits.
-pub(super) const fn int(min: i64) -> Kind {
-    Kind::Int { min, max: u32::MAX as i64 }
+pub(super) const fn int(min: i64) -> OptionKind {
+    OptionKind::Int { min, max: u32::MAX as i64 }
 }
 
-impl Kind {
+impl OptionKind {
     /// Whether the value may be left out.
     pub fn may_stand_alone(&self) -> bool {
-        matches!(self, Kind::Flag | Kind::Bool | Kind::OptionalText(_))
+        matches!(self, OptionKind::Flag | OptionKind::Bool | OptionKind::OptionalText(_))
     }
 
     /// Whether a value that contains `$ncpus` and the like is to be computed.
     pub(crate) fn is_numeric(&self) -> bool {
-        use Kind::*;
+        use OptionKind::*;
         matches!(self, Bool | Flag | Int { .. } | PerOpInt { .. } | Size { .. } | SizeOrPercent | SizeOrZones)
             || matches!(self, Time(_) | TimeOrNever(_))
     }
 
     /// Reads a value.
-    pub(crate) fn read(&self, text: Option<&str>, reading: &Reading<'_>) -> Result<Value, String> {
+    pub(crate) fn read(&self, text: Option<&str>, reading: &ValueContext<'_>) -> Result<OptionValue, String> {
         let Some(text) = text else {
             return match self {
-                Kind::OptionalText(_) => Ok(Value::Text(None)),
-                _ => Ok(Value::Flag(true)),
+                OptionKind::OptionalText(_) => Ok(OptionValue::Text(None)),
+                _ => Ok(OptionValue::Flag(true)),
             };
         };
-        let empty = text.trim().is_empty() && !matches!(self, Kind::OptionalText(_));
+        let empty = text.trim().is_empty() && !matches!(self, OptionKind::OptionalText(_));
         if empty {
             return Err(format!("it is empty: {}", self.shape()));
         }
         Ok(match *self {
-            Kind::Flag | Kind::Bool => Value::Flag(within(reading.signed(text)?, 0, 1)? == 1),
-            Kind::Int { min, max: 100 } => Value::Int(within(reading.signed(percentless(text))?, min, 100)?),
-            Kind::Int { min, max } => Value::Int(within(reading.signed(text)?, min, max)?),
-            Kind::PerOpInt { min, max } => {
-                Value::PerOpInt(per_op(text, |part| within(reading.size(percentless(part))?, min, max))?)
+            OptionKind::Flag | OptionKind::Bool => OptionValue::Flag(within(reading.signed(text)?, 0, 1)? == 1),
+            OptionKind::Int { min, max: 100 } => {
+                OptionValue::Int(within(reading.signed(percentless(text))?, min, 100)?)
             }
-            Kind::Size { min } => Value::Size(within(reading.size(text)?, min, u64::MAX)?),
-            Kind::SizeOrPercent | Kind::SizeOrZones if text.trim_end().ends_with(['z', 'Z']) => {
-                Value::Zones(reading.size(text.trim().trim_end_matches(['z', 'Z']))?)
+            OptionKind::Int { min, max } => OptionValue::Int(within(reading.signed(text)?, min, max)?),
+            OptionKind::PerOpInt { min, max } => {
+                OptionValue::PerOpInt(per_op(text, |part| within(reading.size(percentless(part))?, min, max))?)
             }
-            Kind::SizeOrPercent => Value::SizeSpec(size_or_percent(text, reading)?),
-            Kind::SizeOrZones => Value::SizeSpec(SizeSpec::Bytes(Bytes(reading.size(text)?))),
-            Kind::Time(unit) => Value::Time(reading.time(text, unit)?),
-            Kind::TimeOrNever(_) if text.trim().starts_with('-') => {
+            OptionKind::Size { min } => OptionValue::Size(within(reading.size(text)?, min, u64::MAX)?),
+            OptionKind::SizeOrPercent | OptionKind::SizeOrZones if text.trim_end().ends_with(['z', 'Z']) => {
+                OptionValue::Zones(reading.size(text.trim().trim_end_matches(['z', 'Z']))?)
+            }
+            OptionKind::SizeOrPercent => OptionValue::SizeSpec(size_or_percent(text, reading)?),
+            OptionKind::SizeOrZones => OptionValue::SizeSpec(SizeSpec::Bytes(Bytes(reading.size(text)?))),
+            OptionKind::Time(unit) => OptionValue::Time(reading.time(text, unit)?),
+            OptionKind::TimeOrNever(_) if text.trim().starts_with('-') => {
                 reading.signed(text)?;
-                Value::Time(NEVER)
+                OptionValue::Time(NEVER)
             }
-            Kind::TimeOrNever(unit) => Value::Time(reading.time(text, unit)?),
-            Kind::PerOpTime(unit) => Value::PerOpTime(per_op(text, |part| reading.time(part, unit))?),
-            Kind::Choice(words) => Value::Word(word(text.trim(), words)?, None),
-            Kind::Tagged(words) => {
+            OptionKind::TimeOrNever(unit) => OptionValue::Time(reading.time(text, unit)?),
+            OptionKind::PerOpTime(unit) => OptionValue::PerOpTime(per_op(text, |part| reading.time(part, unit))?),
+            OptionKind::Choice(words) => OptionValue::Word(word(text.trim(), words)?, None),
+            OptionKind::Tagged(words) => {
                 let (head, tail) = match text.trim().split_once(':') {
                     None => (text.trim(), None),
                     Some((head, tail)) => (head, Some(tail.to_owned())),
                 };
-                Value::Word(word(head, words)?, tail)
+                OptionValue::Word(word(head, words)?, tail)
             }
-            Kind::Numbered(words) => {
+            OptionKind::Numbered(words) => {
                 let (head, tail) = match text.trim().split_once(':') {
                     None => (text.trim(), None),
                     Some((head, tail)) => (head, Some(reading.signed(tail)?)),
                 };
-                Value::Numbered(word(head, words)?, tail)
+                OptionValue::Numbered(word(head, words)?, tail)
             }
-            Kind::SizeOrRange => {
+            OptionKind::SizeOrRange => {
                 let one = |text: &str| within(reading.size(text)?, 1, u64::MAX);
                 let (min, max) = range(text, one).or_else(|_| one(text).map(|size| (size, size)))?;
-                Value::SizeRange(min, max)
+                OptionValue::SizeRange(min, max)
             }
-            Kind::TimeOrRange => {
+            OptionKind::TimeOrRange => {
                 let one = |text: &str| reading.time(text, TimeUnit::Seconds);
                 let (min, max) = range(text, one).or_else(|_| one(text).map(|time| (time, time)))?;
-                Value::TimeRange(min, max)
+                OptionValue::TimeRange(min, max)
             }
-            Kind::Splits => Value::Splits(per_op(text, |part| split(part, &|size| reading.size(size)))?),
-            Kind::Ranges => {
+            OptionKind::Splits => OptionValue::Splits(per_op(text, |part| split(part, &|size| reading.size(size)))?),
+            OptionKind::Ranges => {
                 let text = text.replace('/', ",");
-                Value::Ranges(per_op(&text, |part| range(part, |size| within(reading.size(size)?, 1, u64::MAX)))?)
+                OptionValue::Ranges(per_op(&text, |part| range(part, |size| within(reading.size(size)?, 1, u64::MAX)))?)
             }
-            Kind::Floats { min, max, most } => Value::Floats(floats(text, min, max, most)?),
-            Kind::Indices => Value::Indices(indices(text)?),
-            Kind::Paths => Value::Paths(paths(text.trim())),
-            Kind::Errors => Value::Errors(errors(text)?),
-            Kind::Pattern => Value::Pattern(reading.pattern(text)?),
+            OptionKind::Floats { min, max, most } => OptionValue::Floats(floats(text, min, max, most)?),
+            OptionKind::Indices => OptionValue::Indices(indices(text)?),
+            OptionKind::Paths => OptionValue::Paths(paths(text.trim())),
+            OptionKind::Errors => OptionValue::Errors(errors(text)?),
+            OptionKind::Pattern => OptionValue::Pattern(reading.pattern(text)?),
             // Job files have blanks around the `=`, and they belong to no name.
-            Kind::Text(_) | Kind::OptionalText(_) => Value::Text(Some(text.trim().to_owned())),
+            OptionKind::Text(_) | OptionKind::OptionalText(_) => OptionValue::Text(Some(text.trim().to_owned())),
         })
     }
 
     /// What is expected, in words, such as `a size such as 64m`.
     pub fn shape(&self) -> String {
         match *self {
-            Kind::Flag => "nothing, 0 or 1".to_owned(),
-            Kind::Bool => "0 or 1".to_owned(),
-            Kind::Int { min, max } => format!("a whole number {}", bounds(min, max)),
-            Kind::PerOpInt { max: 100, .. } => "up to three percentages, for reads, writes and trims".to_owned(),
-            Kind::PerOpInt { .. } => "up to three whole numbers such as 4k, for reads, writes and trims".to_owned(),
-            Kind::Size { .. } => "a size such as 64m".to_owned(),
-            Kind::SizeOrPercent => "a size such as 64m, or a percentage such as 50%".to_owned(),
-            Kind::SizeOrZones => "a size such as 64m, or a number of zones such as 2z".to_owned(),
-            Kind::Time(unit) | Kind::TimeOrNever(unit) => {
+            OptionKind::Flag => "nothing, 0 or 1".to_owned(),
+            OptionKind::Bool => "0 or 1".to_owned(),
+            OptionKind::Int { min, max } => format!("a whole number {}", bounds(min, max)),
+            OptionKind::PerOpInt { max: 100, .. } => "up to three percentages, for reads, writes and trims".to_owned(),
+            OptionKind::PerOpInt { .. } => {
+                "up to three whole numbers such as 4k, for reads, writes and trims".to_owned()
+            }
+            OptionKind::Size { .. } => "a size such as 64m".to_owned(),
+            OptionKind::SizeOrPercent => "a size such as 64m, or a percentage such as 50%".to_owned(),
+            OptionKind::SizeOrZones => "a size such as 64m, or a number of zones such as 2z".to_owned(),
+            OptionKind::Time(unit) | OptionKind::TimeOrNever(unit) => {
                 format!("a time such as 30s, in {} without a unit", unit_name(unit))
             }
-            Kind::PerOpTime(unit) => {
+            OptionKind::PerOpTime(unit) => {
                 format!("up to three times such as 5ms, in {} without a unit", unit_name(unit))
             }
-            Kind::Choice(words) => format!("one of {}", list(words)),
-            Kind::Tagged(words) => format!("one of {}, some with `:` and a value", list(words)),
-            Kind::Numbered(words) => format!("one of {}, perhaps with `:` and a number", list(words)),
-            Kind::SizeOrRange => "a size such as 64m, or a range such as 4k-1m".to_owned(),
-            Kind::TimeOrRange => "a time such as 30s, in seconds without a unit".to_owned(),
-            Kind::Splits => "sizes with percentages such as 4k/10:64k/90".to_owned(),
-            Kind::Ranges => "up to three ranges such as 4k-16k, for reads, writes and trims".to_owned(),
-            Kind::Floats { min, max, most } => {
+            OptionKind::Choice(words) => format!("one of {}", list(words)),
+            OptionKind::Tagged(words) => {
+                format!("one of {}, some with `:` and a value", list(words))
+            }
+            OptionKind::Numbered(words) => {
+                format!("one of {}, perhaps with `:` and a number", list(words))
+            }
+            OptionKind::SizeOrRange => "a size such as 64m, or a range such as 4k-1m".to_owned(),
+            OptionKind::TimeOrRange => "a time such as 30s, in seconds without a unit".to_owned(),
+            OptionKind::Splits => "sizes with percentages such as 4k/10:64k/90".to_owned(),
+            OptionKind::Ranges => "up to three ranges such as 4k-16k, for reads, writes and trims".to_owned(),
+            OptionKind::Floats { min, max, most } => {
                 format!("up to {most} numbers from {min} to {max}, separated by colons")
             }
-            Kind::Indices => "a list such as 0-3,5, or all".to_owned(),
-            Kind::Paths => "paths separated by colons".to_owned(),
-            Kind::Errors => "errors such as EIO:ENOSPC, for reads, writes and verification".to_owned(),
-            Kind::Pattern => "0xdeadbeef, \"text\", 'file' or a number, or several of them".to_owned(),
-            Kind::Text(shape) => format!("text such as {shape}"),
-            Kind::OptionalText(shape) => format!("nothing, or text such as {shape}"),
+            OptionKind::Indices => "a list such as 0-3,5, or all".to_owned(),
+            OptionKind::Paths => "paths separated by colons".to_owned(),
+            OptionKind::Errors => "errors such as EIO:ENOSPC, for reads, writes and verification".to_owned(),
+            OptionKind::Pattern => "0xdeadbeef, \"text\", 'file' or a number, or several of them".to_owned(),
+            OptionKind::Text(shape) => format!("text such as {shape}"),
+            OptionKind::OptionalText(shape) => format!("nothing, or text such as {shape}"),
         }
     }
 
@@ -240,27 +248,31 @@ impl Kind {
     pub(crate) fn samples(&self) -> Vec<String> {
         let of = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect();
         match *self {
-            Kind::Flag | Kind::Bool => of(&["0", "1"]),
-            Kind::Int { min, max } => vec![min.to_string(), max.to_string(), min.max(1).to_string()],
-            Kind::PerOpInt { min, max } => vec![min.to_string(), format!("{min},{max}"), format!(",{max},")],
-            Kind::Size { min } => vec![min.max(1).to_string(), "64k".to_owned()],
-            Kind::SizeOrPercent => of(&["64k", "50%", "2z"]),
-            Kind::SizeOrZones => of(&["64k", "2z"]),
-            Kind::Time(_) | Kind::PerOpTime(_) => of(&["1", "20ms"]),
-            Kind::TimeOrNever(_) => of(&["1", "20ms", "-1"]),
-            Kind::Choice(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
-            Kind::SizeOrRange | Kind::TimeOrRange => of(&["4", "1-2"]),
-            Kind::Splits => of(&["4k/10:64k/", "4k:8k,512"]),
-            Kind::Tagged(words) | Kind::Numbered(words) => {
+            OptionKind::Flag | OptionKind::Bool => of(&["0", "1"]),
+            OptionKind::Int { min, max } => {
+                vec![min.to_string(), max.to_string(), min.max(1).to_string()]
+            }
+            OptionKind::PerOpInt { min, max } => {
+                vec![min.to_string(), format!("{min},{max}"), format!(",{max},")]
+            }
+            OptionKind::Size { min } => vec![min.max(1).to_string(), "64k".to_owned()],
+            OptionKind::SizeOrPercent => of(&["64k", "50%", "2z"]),
+            OptionKind::SizeOrZones => of(&["64k", "2z"]),
+            OptionKind::Time(_) | OptionKind::PerOpTime(_) => of(&["1", "20ms"]),
+            OptionKind::TimeOrNever(_) => of(&["1", "20ms", "-1"]),
+            OptionKind::Choice(words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
+            OptionKind::SizeOrRange | OptionKind::TimeOrRange => of(&["4", "1-2"]),
+            OptionKind::Splits => of(&["4k/10:64k/", "4k:8k,512"]),
+            OptionKind::Tagged(words) | OptionKind::Numbered(words) => {
                 words.iter().flat_map(|(w, _)| [(*w).to_owned(), format!("{w}:8"), format!("{w}:x")]).collect()
             }
-            Kind::Ranges => of(&["1k-2k", "1k:2k,4k-8k,"]),
-            Kind::Floats { min, max, .. } => vec![format!("{min}:{max}")],
-            Kind::Indices => of(&["0-3,5", "all"]),
-            Kind::Paths => of(&["/tmp/a:/tmp/b"]),
-            Kind::Errors => of(&["EIO:5,ENOSPC"]),
-            Kind::Pattern => of(&["0xdeadbeef", "0xff%o"]),
-            Kind::Text(shape) | Kind::OptionalText(shape) => of(&[shape, "x", ":", "1/2:3/4,5"]),
+            OptionKind::Ranges => of(&["1k-2k", "1k:2k,4k-8k,"]),
+            OptionKind::Floats { min, max, .. } => vec![format!("{min}:{max}")],
+            OptionKind::Indices => of(&["0-3,5", "all"]),
+            OptionKind::Paths => of(&["/tmp/a:/tmp/b"]),
+            OptionKind::Errors => of(&["EIO:5,ENOSPC"]),
+            OptionKind::Pattern => of(&["0xdeadbeef", "0xff%o"]),
+            OptionKind::Text(shape) | OptionKind::OptionalText(shape) => of(&[shape, "x", ":", "1/2:3/4,5"]),
         }
     }
 }
@@ -298,7 +310,7 @@ fn percentless(text: &str) -> &str {
     text.trim().strip_suffix('%').unwrap_or(text)
 }
 
-fn size_or_percent(text: &str, reading: &Reading<'_>) -> Result<SizeSpec, String> {
+fn size_or_percent(text: &str, reading: &ValueContext<'_>) -> Result<SizeSpec, String> {
     let text = text.trim();
     match text.strip_suffix('%') {
         None => Ok(SizeSpec::Bytes(Bytes(reading.size(text)?))),
@@ -319,18 +331,18 @@ fn word(text: &str, words: Words) -> Result<&'static str, String> {
 
 /// Readers for setters. Each panics only when a row of the table pairs a setter with another kind, which the test of
 /// all rows finds.
-impl Value {
+impl OptionValue {
     #[track_caller]
     fn mismatch(&self) -> ! {
         panic!("a row of the option table reads another kind of value than its own: {self:?}")
     }
 
     pub(crate) fn flag(&self) -> bool {
-        if let Value::Flag(flag) = self { *flag } else { self.mismatch() }
+        if let OptionValue::Flag(flag) = self { *flag } else { self.mismatch() }
     }
 
     pub(crate) fn int(&self) -> i64 {
-        if let Value::Int(int) = self { *int } else { self.mismatch() }
+        if let OptionValue::Int(int) = self { *int } else { self.mismatch() }
     }
 
     /// For kinds whose bounds are those of 32 bits; others are capped.
@@ -340,90 +352,90 @@ impl Value {
 
     pub(crate) fn u64(&self) -> u64 {
         match self {
-            Value::Size(size) => *size,
+            OptionValue::Size(size) => *size,
             _ => self.int().max(0) as u64,
         }
     }
 
     pub(crate) fn ints(&self) -> PerOp<Option<u64>> {
-        if let Value::PerOpInt(ints) = self { *ints } else { self.mismatch() }
+        if let OptionValue::PerOpInt(ints) = self { *ints } else { self.mismatch() }
     }
 
     pub(crate) fn bytes(&self) -> Bytes {
-        if let Value::Size(size) = self { Bytes(*size) } else { self.mismatch() }
+        if let OptionValue::Size(size) = self { Bytes(*size) } else { self.mismatch() }
     }
 
     /// Of a number of zones nothing: how many bytes they are is known when all options are.
     pub(crate) fn size_spec(&self) -> SizeSpec {
         match self {
-            Value::SizeSpec(spec) => *spec,
-            Value::Zones(_) => SizeSpec::Bytes(Bytes(0)),
+            OptionValue::SizeSpec(spec) => *spec,
+            OptionValue::Zones(_) => SizeSpec::Bytes(Bytes(0)),
             _ => self.mismatch(),
         }
     }
 
     /// A number of zones, where it is one.
     pub(crate) fn zones(&self) -> Option<u64> {
-        if let Value::Zones(count) = self { Some(*count) } else { None }
+        if let OptionValue::Zones(count) = self { Some(*count) } else { None }
     }
 
     pub(crate) fn time(&self) -> Nanos {
-        if let Value::Time(time) = self { *time } else { self.mismatch() }
+        if let OptionValue::Time(time) = self { *time } else { self.mismatch() }
     }
 
     pub(crate) fn times(&self) -> PerOp<Option<Nanos>> {
-        if let Value::PerOpTime(times) = self { *times } else { self.mismatch() }
+        if let OptionValue::PerOpTime(times) = self { *times } else { self.mismatch() }
     }
 
     pub(crate) fn word(&self) -> &'static str {
-        if let Value::Word(word, _) = self { word } else { self.mismatch() }
+        if let OptionValue::Word(word, _) = self { word } else { self.mismatch() }
     }
 
     pub(crate) fn tag(&self) -> Option<&str> {
-        if let Value::Word(_, tag) = self { tag.as_deref() } else { self.mismatch() }
+        if let OptionValue::Word(_, tag) = self { tag.as_deref() } else { self.mismatch() }
     }
 
     pub(crate) fn numbered(&self) -> (&'static str, Option<i64>) {
-        if let Value::Numbered(word, number) = self { (word, *number) } else { self.mismatch() }
+        if let OptionValue::Numbered(word, number) = self { (word, *number) } else { self.mismatch() }
     }
 
     pub(crate) fn size_range(&self) -> (u64, u64) {
-        if let Value::SizeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
+        if let OptionValue::SizeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
     }
 
     pub(crate) fn time_range(&self) -> (Nanos, Nanos) {
-        if let Value::TimeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
+        if let OptionValue::TimeRange(min, max) = self { (*min, *max) } else { self.mismatch() }
     }
 
     pub(crate) fn splits(&self) -> PerOp<Option<Vec<(u64, u32)>>> {
-        if let Value::Splits(splits) = self { splits.clone() } else { self.mismatch() }
+        if let OptionValue::Splits(splits) = self { splits.clone() } else { self.mismatch() }
     }
 
     pub(crate) fn ranges(&self) -> PerOp<Option<(u64, u64)>> {
-        if let Value::Ranges(ranges) = self { *ranges } else { self.mismatch() }
+        if let OptionValue::Ranges(ranges) = self { *ranges } else { self.mismatch() }
     }
 
     pub(crate) fn floats(&self) -> &[f64] {
-        if let Value::Floats(floats) = self { floats } else { self.mismatch() }
+        if let OptionValue::Floats(floats) = self { floats } else { self.mismatch() }
     }
 
     pub(crate) fn indices(&self) -> Vec<u32> {
-        if let Value::Indices(indices) = self { indices.clone() } else { self.mismatch() }
+        if let OptionValue::Indices(indices) = self { indices.clone() } else { self.mismatch() }
     }
 
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        if let Value::Paths(paths) = self { paths.clone() } else { self.mismatch() }
+        if let OptionValue::Paths(paths) = self { paths.clone() } else { self.mismatch() }
     }
 
     pub(crate) fn errors(&self) -> [Vec<i32>; 3] {
-        if let Value::Errors(errors) = self { errors.clone() } else { self.mismatch() }
+        if let OptionValue::Errors(errors) = self { errors.clone() } else { self.mismatch() }
     }
 
     pub(crate) fn pattern(&self) -> Vec<PatternPart> {
-        if let Value::Pattern(parts) = self { parts.clone() } else { self.mismatch() }
+        if let OptionValue::Pattern(parts) = self { parts.clone() } else { self.mismatch() }
     }
 
     pub(crate) fn text(&self) -> &str {
-        if let Value::Text(text) = self { text.as_deref().unwrap_or_default() } else { self.mismatch() }
+        if let OptionValue::Text(text) = self { text.as_deref().unwrap_or_default() } else { self.mismatch() }
     }
 }

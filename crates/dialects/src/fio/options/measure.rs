@@ -1,15 +1,15 @@
 //! Options of measuring and reporting: latencies, percentiles, logs, errors.
 
-use super::kind::{Kind, int};
-use super::{Opt, opt, put};
+use super::kind::{OptionKind, int};
+use super::{FioOption, opt, put};
 use hakaru_model::job::PerOp;
 use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::units::Quantile;
 
 const PLAIN: &str = "logs are written as text";
-const LOG_NAME: Kind = Kind::OptionalText("seqread");
+const LOG_NAME: OptionKind = OptionKind::OptionalText("seqread");
 
-const WINDOW_VALUES: Kind = Kind::Choice(&[
+const WINDOW_VALUES: OptionKind = OptionKind::Choice(&[
     ("avg", "their mean"),
     ("0", ""),
     ("max", "the largest"),
@@ -17,18 +17,18 @@ const WINDOW_VALUES: Kind = Kind::Choice(&[
     ("both", "the mean, then the largest in a column of its own"),
 ]);
 
-pub(super) const TABLE: &[Opt] =
+pub(super) const TABLE: &[FioOption] =
     &[
-        opt("clat_percentiles", Kind::Bool, "Reports percentiles of completion latency")
+        opt("clat_percentiles", OptionKind::Bool, "Reports percentiles of completion latency")
             .default("1")
             .works(put!(|job, value| job.extras.clat_percentiles = value.flag())),
-        opt("lat_percentiles", Kind::Bool, "Reports percentiles of total latency")
+        opt("lat_percentiles", OptionKind::Bool, "Reports percentiles of total latency")
             .default("0")
             .works(put!(|job, value| job.extras.lat_percentiles = value.flag())),
-        opt("slat_percentiles", Kind::Bool, "Reports percentiles of submission latency")
+        opt("slat_percentiles", OptionKind::Bool, "Reports percentiles of submission latency")
             .default("0")
             .works(put!(|job, value| job.extras.slat_percentiles = value.flag())),
-        opt("percentile_list", Kind::Floats { min: 0.0, max: 100.0, most: 20 }, "Which percentiles to report")
+        opt("percentile_list", OptionKind::Floats { min: 0.0, max: 100.0, most: 20 }, "Which percentiles to report")
             .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
             .works(put!(|job, value| {
                 // fio reports them in ascending order, whatever the order given, and leaves out 0.
@@ -38,35 +38,31 @@ pub(super) const TABLE: &[Opt] =
                 let quantiles = percents.iter().filter(|p| **p > 0.0).filter_map(|p| Quantile::new(p / 100.0).ok());
                 job.job.measure.percentiles = quantiles.collect();
             })),
-        opt("significant_figures", Kind::Int { min: 1, max: 10 }, "Digits of numbers in the text result")
+        opt("significant_figures", OptionKind::Int { min: 1, max: 10 }, "Digits of numbers in the text result")
             .default("4")
             .works(put!(|job, value| job.extras.significant_figures = value.u32())),
-        opt("disable_lat", Kind::Bool, "Keeps no total latency").default("0").works(put!(|job, value| job
+        opt("disable_lat", OptionKind::Bool, "Keeps no total latency").default("0").works(put!(|job, value| job
             .job
             .measure
             .lat =
             !value.flag())),
-        opt("disable_clat", Kind::Bool, "Keeps no completion latency").default("0").works(put!(|job, value| job
-            .job
-            .measure
-            .clat =
-            !value.flag())),
-        opt("disable_slat", Kind::Bool, "Keeps no submission latency").default("0").works(put!(|job, value| job
-            .job
-            .measure
-            .slat =
-            !value.flag())),
-        opt("disable_bw_measurement", Kind::Bool, "Keeps no bandwidth over time")
+        opt("disable_clat", OptionKind::Bool, "Keeps no completion latency")
+            .default("0")
+            .works(put!(|job, value| job.job.measure.clat = !value.flag())),
+        opt("disable_slat", OptionKind::Bool, "Keeps no submission latency")
+            .default("0")
+            .works(put!(|job, value| job.job.measure.slat = !value.flag())),
+        opt("disable_bw_measurement", OptionKind::Bool, "Keeps no bandwidth over time")
             .alias(&["disable_bw"])
             .default("0")
             .works(put!(|job, value| job.job.measure.intervals = !value.flag())),
-        opt("gtod_reduce", Kind::Bool, "Keeps no latencies and no bandwidth over time")
+        opt("gtod_reduce", OptionKind::Bool, "Keeps no latencies and no bandwidth over time")
             .default("0")
             .works(put!(|job, value| job.gtod_reduce = value.flag())),
-        opt("stats", Kind::Bool, "Whether the job is in the result")
+        opt("stats", OptionKind::Bool, "Whether the job is in the result")
             .default("1")
             .works(put!(|job, value| job.extras.stats = value.flag())),
-        opt("disk_util", Kind::Bool, "Whether disk statistics are in the result")
+        opt("disk_util", OptionKind::Bool, "Whether disk statistics are in the result")
             .default("1")
             .works(put!(|job, value| job.extras.disk_util = value.flag())),
         opt("bwavgtime", int(0), "Milliseconds of a sample of the bandwidth")
@@ -76,11 +72,11 @@ pub(super) const TABLE: &[Opt] =
             .default("500")
             .works(put!(|job, value| job.extras.logs.iopsavgtime_ms = value.u64())),
         opt("write_bw_log", LOG_NAME, "Writes a log of the bandwidth")
-            .works(put!(|job, value| job.extras.logs.bw = Some(value.text().to_owned()))),
+            .works(put!(|job, value| { job.extras.logs.bw = Some(value.text().to_owned()) })),
         opt("write_iops_log", LOG_NAME, "Writes a log of the IOPS")
             .works(put!(|job, value| job.extras.logs.iops = Some(value.text().to_owned()))),
         opt("write_lat_log", LOG_NAME, "Writes logs of the latencies")
-            .works(put!(|job, value| job.extras.logs.lat = Some(value.text().to_owned()))),
+            .works(put!(|job, value| { job.extras.logs.lat = Some(value.text().to_owned()) })),
         opt("write_hist_log", LOG_NAME, "Writes a log of histograms of completion latency")
             .works(put!(|job, value| job.extras.logs.hist = Some(value.text().to_owned()))),
         opt("log_avg_msec", int(0), "Milliseconds that lines of a log are averaged over; 0 logs each I/O")
@@ -89,7 +85,7 @@ pub(super) const TABLE: &[Opt] =
         opt("log_hist_msec", int(0), "Milliseconds between histograms in a log")
             .default("0")
             .with("write_hist_log", put!(|job, value| job.extras.logs.hist_msec = value.u64())),
-        opt("log_hist_coarseness", Kind::Int { min: 0, max: 6 }, "How many bins of these histograms are joined")
+        opt("log_hist_coarseness", OptionKind::Int { min: 0, max: 6 }, "How many bins of these histograms are joined")
             .default("0")
             .with("write_hist_log", put!(|job, value| job.extras.logs.hist_coarseness = value.u32())),
         opt("log_max_value", WINDOW_VALUES, "What a log has of the latencies of log_avg_msec")
@@ -102,21 +98,21 @@ pub(super) const TABLE: &[Opt] =
                     job.extras.logs.both_values = value.word() == "both";
                 }),
             ),
-        opt("log_offset", Kind::Bool, "Logs the offset of each I/O")
+        opt("log_offset", OptionKind::Bool, "Logs the offset of each I/O")
             .default("0")
             .with("write_bw_log", put!(|job, value| job.extras.logs.offset = value.flag())),
-        opt("log_prio", Kind::Bool, "Logs the priority of each I/O")
+        opt("log_prio", OptionKind::Bool, "Logs the priority of each I/O")
             .default("0")
             .with("write_bw_log", put!(|job, value| job.extras.logs.prio = value.flag())),
-        opt("log_issue_time", Kind::Bool, "Logs when each I/O was issued")
+        opt("log_issue_time", OptionKind::Bool, "Logs when each I/O was issued")
             .default("0")
             .with("write_lat_log", put!(|job, value| job.extras.logs.issued = value.flag())),
-        opt("per_job_logs", Kind::Bool, "Puts the number of the job into the names of logs")
+        opt("per_job_logs", OptionKind::Bool, "Puts the number of the job into the names of logs")
             .default("1")
             .with("write_bw_log", put!(|job, value| job.extras.logs.per_job = value.flag())),
-        opt("log_unix_epoch", Kind::Bool, "Counts times in logs from 1970")
+        opt("log_unix_epoch", OptionKind::Bool, "Counts times in logs from 1970")
             .with("write_bw_log", put!(|job, value| job.extras.logs.unix_epoch = value.flag())),
-        opt("log_alternate_epoch", Kind::Bool, "Counts times in logs from the start of a clock")
+        opt("log_alternate_epoch", OptionKind::Bool, "Counts times in logs from the start of a clock")
             .with("write_bw_log", put!(|job, value| job.extras.logs.unix_epoch = value.flag())),
         opt("log_alternate_epoch_clock_id", int(0), "Which clock that is").with("log_alternate_epoch", |_, value| {
             match value.int() {
@@ -124,16 +120,20 @@ pub(super) const TABLE: &[Opt] =
                 _ => Err("only clock 0, which counts from 1970, is supported".to_owned()),
             }
         }),
-        opt("log_entries", Kind::Int { min: 1024, max: 1 << 20 }, "Lines of a log that memory is kept for at first")
-            .default("1024")
-            .accepted("memory for logs is taken before the run"),
-        opt("log_compression", Kind::Size { min: 0 }, "Compresses logs in memory")
+        opt(
+            "log_entries",
+            OptionKind::Int { min: 1024, max: 1 << 20 },
+            "Lines of a log that memory is kept for at first",
+        )
+        .default("1024")
+        .accepted("memory for logs is taken before the run"),
+        opt("log_compression", OptionKind::Size { min: 0 }, "Compresses logs in memory")
             .accepted("logs are kept small as they are"),
-        opt("log_compression_cpus", Kind::Indices, "Processors that compress logs").goes_with("log_compression"),
-        opt("log_store_compressed", Kind::Bool, "Compresses log files")
+        opt("log_compression_cpus", OptionKind::Indices, "Processors that compress logs").goes_with("log_compression"),
+        opt("log_store_compressed", OptionKind::Bool, "Compresses log files")
             .harmless(&["0"])
             .refused(PLAIN, "compress them afterwards"),
-        opt("block_error_percentiles", Kind::Bool, "Reports after how many trims blocks fail")
+        opt("block_error_percentiles", OptionKind::Bool, "Reports after how many trims blocks fail")
             .default("0")
             .harmless(&["0"])
             .refused("errors are listed one by one", "read the errors of the stored run"),
@@ -149,16 +149,16 @@ pub(super) const TABLE: &[Opt] =
                 job.job.errors.continue_on_mismatch = matches!(value.word(), "verify" | "all" | "1");
             }
         )),
-        opt("ignore_error", Kind::Errors, "Errors that are counted and gone over").works(put!(|job, value| {
+        opt("ignore_error", OptionKind::Errors, "Errors that are counted and gone over").works(put!(|job, value| {
             let [read, write, verify] = value.errors();
             job.job.rules.ignore_errors = IgnoredErrors { read, write, verify };
         })),
-        opt("error_dump", Kind::Bool, "Tells of each error as it comes")
+        opt("error_dump", OptionKind::Bool, "Tells of each error as it comes")
             .default("0")
             .accepted("the first errors of each job are told and kept always"),
     ];
 
-const ERRORS: Kind = Kind::Choice(&[
+const ERRORS: OptionKind = OptionKind::Choice(&[
     ("none", "no"),
     ("read", "of reads"),
     ("write", "of writes"),

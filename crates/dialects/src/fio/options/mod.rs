@@ -17,30 +17,30 @@ mod workload;
 
 pub use engine::{ENGINES, Engine};
 pub(super) use kind::NEVER;
-pub use kind::{Kind, Value, Words};
+pub use kind::{OptionKind, OptionValue, Words};
 
 use super::error::FioErrorKind;
 use super::spec::JobSpec;
-use super::values::Reading;
+use super::values::ValueContext;
 
 /// What an option does to a job.
-pub(crate) type Setter = fn(&mut JobSpec, &Value) -> Result<(), String>;
+pub(crate) type Setter = fn(&mut JobSpec, &OptionValue) -> Result<(), String>;
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
-pub struct Opt {
+pub struct FioOption {
     /// Its name.
     pub name: &'static str,
     /// Other names.
     pub aliases: &'static [&'static str],
     /// What it takes.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// What it is when it is not given; empty for none.
     pub default: &'static str,
     /// What it is for, in one line.
     pub help: &'static str,
     /// Whether it works here.
-    pub state: State,
+    pub state: OptionState,
     /// Engines it belongs to; empty for all.
     pub engines: &'static [&'static str],
     /// Values that ask for nothing, and so are fine even where the option is refused.
@@ -50,7 +50,7 @@ pub struct Opt {
 
 /// Whether an option works here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum OptionState {
     /// It does what it does in fio.
     Works,
     /// It has no effect, because what it asks for is so anyway.
@@ -67,61 +67,61 @@ pub enum State {
 }
 
 /// Begins a row.
-const fn opt(name: &'static str, kind: Kind, help: &'static str) -> Opt {
-    let state = State::Refused { reason: "it is not known here", instead: "leave it out" };
-    Opt { name, aliases: &[], kind, default: "", help, state, engines: &[], harmless: &[], set: None }
+const fn opt(name: &'static str, kind: OptionKind, help: &'static str) -> FioOption {
+    let state = OptionState::Refused { reason: "it is not known here", instead: "leave it out" };
+    FioOption { name, aliases: &[], kind, default: "", help, state, engines: &[], harmless: &[], set: None }
 }
 
-impl Opt {
-    const fn alias(mut self, aliases: &'static [&'static str]) -> Opt {
+impl FioOption {
+    const fn alias(mut self, aliases: &'static [&'static str]) -> FioOption {
         self.aliases = aliases;
         self
     }
 
-    const fn default(mut self, default: &'static str) -> Opt {
+    const fn default(mut self, default: &'static str) -> FioOption {
         self.default = default;
         self
     }
 
-    const fn engines(mut self, engines: &'static [&'static str]) -> Opt {
+    const fn engines(mut self, engines: &'static [&'static str]) -> FioOption {
         self.engines = engines;
         self
     }
 
-    const fn harmless(mut self, values: &'static [&'static str]) -> Opt {
+    const fn harmless(mut self, values: &'static [&'static str]) -> FioOption {
         self.harmless = values;
         self
     }
 
-    const fn works(mut self, set: Setter) -> Opt {
-        (self.state, self.set) = (State::Works, Some(set));
+    const fn works(mut self, set: Setter) -> FioOption {
+        (self.state, self.set) = (OptionState::Works, Some(set));
         self
     }
 
     /// A setter for an option that is only accepted: it refuses values whose effect would be missed.
-    const fn checked(mut self, set: Setter) -> Opt {
+    const fn checked(mut self, set: Setter) -> FioOption {
         self.set = Some(set);
         self
     }
 
-    const fn accepted(mut self, because: &'static str) -> Opt {
-        self.state = State::Accepted(because);
+    const fn accepted(mut self, because: &'static str) -> FioOption {
+        self.state = OptionState::Accepted(because);
         self
     }
 
-    const fn with(mut self, other: &'static str, set: Setter) -> Opt {
-        (self.state, self.set) = (State::With(other), Some(set));
+    const fn with(mut self, other: &'static str, set: Setter) -> FioOption {
+        (self.state, self.set) = (OptionState::With(other), Some(set));
         self
     }
 
     /// Nothing to set: there is only one way it can be.
-    const fn goes_with(mut self, other: &'static str) -> Opt {
-        self.state = State::With(other);
+    const fn goes_with(mut self, other: &'static str) -> FioOption {
+        self.state = OptionState::With(other);
         self
     }
 
-    const fn refused(mut self, reason: &'static str, instead: &'static str) -> Opt {
-        self.state = State::Refused { reason, instead };
+    const fn refused(mut self, reason: &'static str, instead: &'static str) -> FioOption {
+        self.state = OptionState::Refused { reason, instead };
         self
     }
 
@@ -140,14 +140,14 @@ impl Opt {
         &'static self,
         typed: Option<&str>,
         spec: &mut JobSpec,
-        reading: &Reading<'_>,
+        reading: &ValueContext<'_>,
     ) -> Result<(), FioErrorKind> {
         let harmless = typed.is_some_and(|text| self.harmless.contains(&text.trim()));
         match self.state {
-            State::Refused { .. } if harmless => {
+            OptionState::Refused { .. } if harmless => {
                 return self.note(typed, spec);
             }
-            State::Refused { reason, instead } => return Err(self.refuse(reason, instead)),
+            OptionState::Refused { reason, instead } => return Err(self.refuse(reason, instead)),
             _ => {}
         }
         let bad = |reason: String| FioErrorKind::BadValue {
@@ -175,7 +175,7 @@ impl Opt {
 
     /// Keeps what was typed. A switch without a value leaves no trace, as in fio's own JSON.
     fn note(&self, typed: Option<&str>, spec: &mut JobSpec) -> Result<(), FioErrorKind> {
-        let text = typed.or((self.kind == Kind::Bool).then_some("1"));
+        let text = typed.or((self.kind == OptionKind::Bool).then_some("1"));
         if let Some(text) = text {
             spec.job.options.push((self.name.to_owned(), text.to_owned()));
         }
@@ -189,7 +189,7 @@ impl Opt {
 }
 
 /// All options by what they are about, in the order they are explained.
-pub const SECTIONS: &[(&str, &[Opt])] = &[
+pub const SECTIONS: &[(&str, &[FioOption])] = &[
     ("Jobs and time", jobs::TABLE),
     ("Files", files::TABLE),
     ("Kind of I/O", workload::TABLE),
@@ -202,12 +202,12 @@ pub const SECTIONS: &[(&str, &[Opt])] = &[
 ];
 
 /// All options, in the order they are explained.
-pub fn all() -> impl Iterator<Item = &'static Opt> {
+pub fn all() -> impl Iterator<Item = &'static FioOption> {
     SECTIONS.iter().flat_map(|(_, rows)| rows.iter())
 }
 
 /// The option of this name.
-pub fn find(name: &str) -> Option<&'static Opt> {
+pub fn find(name: &str) -> Option<&'static FioOption> {
     all().find(|opt| opt.is_called(name))
 }
 
@@ -244,7 +244,7 @@ fn distance(a: &str, b: &str) -> usize {
 /// A setter that cannot fail: `put!(|job, value| job.x = value.u32())`.
 macro_rules! put {
     (|$job:ident, $value:ident| $body:expr) => {
-        |$job: &mut $crate::fio::spec::JobSpec, $value: &$crate::fio::options::Value| -> Result<(), String> {
+        |$job: &mut $crate::fio::spec::JobSpec, $value: &$crate::fio::options::OptionValue| -> Result<(), String> {
             $body;
             Ok(())
         }
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn each_name_stands_once() {
         let mut seen = HashSet::new();
-        for name in all().flat_map(Opt::names) {
+        for name in all().flat_map(FioOption::names) {
             assert!(seen.insert(name), "{name} stands twice");
         }
         assert!(seen.len() > 330, "{}", seen.len());
@@ -271,10 +271,10 @@ mod tests {
     fn each_row_is_complete() {
         for opt in all() {
             assert!(!opt.help.is_empty() && !opt.help.ends_with('.'), "{}", opt.name);
-            if let State::With(other) = opt.state {
+            if let OptionState::With(other) = opt.state {
                 assert!(find(other).is_some(), "{} goes with {other}, which is unknown", opt.name);
             }
-            if let State::Refused { reason, instead } = opt.state {
+            if let OptionState::Refused { reason, instead } = opt.state {
                 assert!(!reason.is_empty() && !instead.is_empty() && !instead.ends_with('.'), "{}", opt.name);
             }
         }
@@ -283,7 +283,7 @@ mod tests {
     /// A setter reads the value its kind makes: whoever mixes them up panics here.
     #[test]
     fn each_setter_takes_what_its_kind_reads() {
-        let reading = Reading { ctx: context(), kb_base: 1024 };
+        let reading = ValueContext { ctx: context(), kb_base: 1024 };
         for opt in all() {
             let mut spec = JobSpec::default();
             let samples: Vec<String> = opt.kind.samples().into_iter().chain(Some(opt.default.to_owned())).collect();
@@ -314,12 +314,12 @@ mod tests {
 
     #[test]
     fn what_is_used_most_works() {
-        let refuses = |state: &State| matches!(state, State::Refused { .. });
+        let refuses = |state: &OptionState| matches!(state, OptionState::Refused { .. });
         for name in USED_MOST.split_whitespace() {
             let opt = find(name).unwrap_or_else(|| panic!("{name} is not known"));
             assert!(!refuses(&opt.state), "{name}: {:?}", opt.state);
             let mut state = opt.state;
-            while let State::With(other) = state {
+            while let OptionState::With(other) = state {
                 state = find(other).expect("each row is complete").state;
             }
             assert!(!refuses(&state), "{name} has an effect only with an option that is refused: {state:?}");
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn defaults_are_values() {
-        let reading = Reading { ctx: context(), kb_base: 1024 };
+        let reading = ValueContext { ctx: context(), kb_base: 1024 };
         for opt in all().filter(|opt| !opt.default.is_empty()) {
             let read = opt.kind.read(Some(opt.default), &reading);
             assert!(read.is_ok(), "{}={}: {read:?}", opt.name, opt.default);
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_found_when_it_is_near() {
-        let guess = |name| nearest(name, all().flat_map(Opt::names));
+        let guess = |name| nearest(name, all().flat_map(FioOption::names));
         assert_eq!(guess("iodpeth").as_deref(), Some("iodepth"));
         assert_eq!(guess("group-reporting").as_deref(), Some("group_reporting"));
         assert_eq!(guess("direkt").as_deref(), Some("direct"));

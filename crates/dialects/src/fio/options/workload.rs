@@ -1,137 +1,136 @@
 //! Options of the kind of I/O: directions, mixes, randomness, caches and syncs.
 
-use super::kind::{Kind, int};
-use super::{Opt, Value, opt, put};
+use super::kind::{OptionKind, int};
+use super::{FioOption, OptionValue, opt, put};
 use crate::fio::lists::floats;
 use crate::fio::spec::JobSpec;
 use hakaru_model::job::rules::RangeSync;
-use hakaru_model::job::{Distribution, Stretch, Zone};
-use hakaru_model::units::{Bytes, SizeRules, parse_size};
+use hakaru_model::job::{AbsoluteZone, Distribution, RelativeZone};
+use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
 
-pub(super) const TABLE: &[Opt] =
-    &[
-        opt("rw", DIRECTIONS, "Which operations, sequential or random")
-            .alias(&["readwrite"])
-            .default("read")
-            .works(put!(|job, value| job.rw = value.numbered())),
-        opt(
-            "rw_sequencer",
-            Kind::Choice(&[("sequential", "one after another"), ("identical", "all at the same place")]),
-            "What the I/Os of `rw=randread:8` do between two drawn offsets",
-        )
-        .default("sequential")
-        .works(put!(|job, value| job.identical = value.word() == "identical")),
-        opt("rwmixread", PERCENT, "Hundredths of a mix that are reads")
-            .default("50")
-            .works(put!(|job, value| job.read_percent = value.u32())),
-        opt("rwmixwrite", PERCENT, "Hundredths of a mix that are writes")
-            .default("50")
-            .works(put!(|job, value| job.read_percent = 100 - value.u32().min(100))),
-        opt("direct", Kind::Bool, "Goes past the page cache (O_DIRECT)").default("0").works(put!(|job, value| job
-            .job
-            .files
-            .direct =
-            value.flag())),
-        opt("buffered", Kind::Bool, "Goes through the page cache: the opposite of direct")
-            .default("1")
-            .works(put!(|job, value| job.job.files.direct = !value.flag())),
-        opt("atomic", Kind::Bool, "Writes each block whole or not at all (RWF_ATOMIC; pvsync2 with direct)")
-            .default("0")
-            .works(put!(|job, value| job.job.rules.files.atomic = value.flag())),
-        opt("invalidate", Kind::Bool, "Drops files from the page cache before the job")
-            .default("1")
-            .works(put!(|job, value| job.job.files.invalidate = value.flag())),
-        opt("overwrite", Kind::Bool, "Writes files in full before a job that writes")
-            .default("0")
-            .works(put!(|job, value| job.job.files.overwrite = value.flag())),
-        opt("sync", SYNCS, "Opens files so that each write is durable").default("none").works(put!(|job, value| {
-            let durability = &mut job.job.durability;
-            durability.sync = matches!(value.word(), "sync" | "1");
-            durability.dsync = value.word() == "dsync";
+pub(super) const TABLE: &[FioOption] = &[
+    opt("rw", DIRECTIONS, "Which operations, sequential or random")
+        .alias(&["readwrite"])
+        .default("read")
+        .works(put!(|job, value| job.rw = value.numbered())),
+    opt(
+        "rw_sequencer",
+        OptionKind::Choice(&[("sequential", "one after another"), ("identical", "all at the same place")]),
+        "What the I/Os of `rw=randread:8` do between two drawn offsets",
+    )
+    .default("sequential")
+    .works(put!(|job, value| job.identical = value.word() == "identical")),
+    opt("rwmixread", PERCENT, "Hundredths of a mix that are reads")
+        .default("50")
+        .works(put!(|job, value| job.read_percent = value.u32())),
+    opt("rwmixwrite", PERCENT, "Hundredths of a mix that are writes")
+        .default("50")
+        .works(put!(|job, value| job.read_percent = 100 - value.u32().min(100))),
+    opt("direct", OptionKind::Bool, "Goes past the page cache (O_DIRECT)").default("0").works(put!(|job, value| job
+        .job
+        .files
+        .direct =
+        value.flag())),
+    opt("buffered", OptionKind::Bool, "Goes through the page cache: the opposite of direct")
+        .default("1")
+        .works(put!(|job, value| job.job.files.direct = !value.flag())),
+    opt("atomic", OptionKind::Bool, "Writes each block whole or not at all (RWF_ATOMIC; pvsync2 with direct)")
+        .default("0")
+        .works(put!(|job, value| job.job.rules.files.atomic = value.flag())),
+    opt("invalidate", OptionKind::Bool, "Drops files from the page cache before the job")
+        .default("1")
+        .works(put!(|job, value| job.job.files.invalidate = value.flag())),
+    opt("overwrite", OptionKind::Bool, "Writes files in full before a job that writes")
+        .default("0")
+        .works(put!(|job, value| job.job.files.overwrite = value.flag())),
+    opt("sync", SYNCS, "Opens files so that each write is durable").default("none").works(put!(|job, value| {
+        let durability = &mut job.job.durability;
+        durability.sync = matches!(value.word(), "sync" | "1");
+        durability.dsync = value.word() == "dsync";
+    })),
+    opt("fsync", int(0), "Calls fsync after so many writes").default("0").works(put!(|job, value| job
+        .job
+        .durability
+        .fsync_every =
+        value.u32())),
+    opt("fdatasync", int(0), "Calls fdatasync after so many writes").default("0").works(put!(|job, value| job
+        .job
+        .durability
+        .fdatasync_every =
+        value.u32())),
+    opt("end_fsync", OptionKind::Bool, "Calls fsync when all is written").default("0").works(put!(|job, value| job
+        .job
+        .durability
+        .end_fsync =
+        value.flag())),
+    opt("fsync_on_close", OptionKind::Bool, "Calls fsync when a file is closed")
+        .default("0")
+        .works(put!(|job, value| job.job.durability.fsync_on_close = value.flag())),
+    opt("sync_file_range", OptionKind::Text("write:8"), "Calls sync_file_range after so many writes").works(range_sync),
+    opt("write_barrier", int(0), "Makes each so many-th write a barrier")
+        .alias(&["barrier"])
+        .default("0")
+        .accepted("Linux has had no write barriers since 2.6.37; fio takes the option and writes as without it"),
+    opt("randrepeat", OptionKind::Bool, "Draws the same offsets in each run")
+        .default("1")
+        .works(put!(|job, value| job.repeatable = Some(value.flag()))),
+    opt("allrandrepeat", OptionKind::Bool, "Draws everything the same in each run").default("0").works(put!(
+        |job, value| job.repeatable = job.repeatable.filter(|_| !value.flag()).or(value.flag().then_some(true))
+    )),
+    opt("randseed", OptionKind::Int { min: 0, max: i64::MAX }, "Seed of all that is drawn")
+        .default("0x89")
+        .works(put!(|job, value| job.job.seed = Some(value.u64()))),
+    opt("norandommap", OptionKind::Flag, "Draws each offset anew, so that some blocks come twice and some never")
+        .works(put!(|job, value| job.job.access.every_block_once = !value.flag())),
+    opt("softrandommap", OptionKind::Bool, "Goes on where memory does not suffice for a map of blocks")
+        .default("0")
+        .accepted("no map is needed to visit each block once"),
+    opt(
+        "random_generator",
+        OptionKind::Choice(&[
+            ("tausworthe", "a strong generator"),
+            ("lfsr", "a shift register"),
+            ("tausworthe64", "the same for very many blocks"),
+        ]),
+        "How random numbers are made: lfsr visits each block once with norandommap too",
+    )
+    .default("tausworthe")
+    .works(put!(|job, value| job.lfsr = value.word() == "lfsr")),
+    opt("random_distribution", DISTRIBUTIONS, "How random offsets are spread over the file")
+        .default("random")
+        .works(distribution),
+    opt("percentage_random", OptionKind::PerOpInt { min: 0, max: 100 }, "Hundredths of a random job that are random")
+        .default("100,100,100")
+        .works(put!(|job, value| {
+            job.job.rules.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
         })),
-        opt("fsync", int(0), "Calls fsync after so many writes").default("0").works(put!(|job, value| job
-            .job
-            .durability
-            .fsync_every =
-            value.u32())),
-        opt("fdatasync", int(0), "Calls fdatasync after so many writes").default("0").works(put!(|job, value| job
-            .job
-            .durability
-            .fdatasync_every =
-            value.u32())),
-        opt("end_fsync", Kind::Bool, "Calls fsync when all is written").default("0").works(put!(|job, value| job
-            .job
-            .durability
-            .end_fsync =
-            value.flag())),
-        opt("fsync_on_close", Kind::Bool, "Calls fsync when a file is closed")
-            .default("0")
-            .works(put!(|job, value| job.job.durability.fsync_on_close = value.flag())),
-        opt("sync_file_range", Kind::Text("write:8"), "Calls sync_file_range after so many writes").works(range_sync),
-        opt("write_barrier", int(0), "Makes each so many-th write a barrier")
-            .alias(&["barrier"])
-            .default("0")
-            .accepted("Linux has had no write barriers since 2.6.37; fio takes the option and writes as without it"),
-        opt("randrepeat", Kind::Bool, "Draws the same offsets in each run")
-            .default("1")
-            .works(put!(|job, value| job.repeatable = Some(value.flag()))),
-        opt("allrandrepeat", Kind::Bool, "Draws everything the same in each run").default("0").works(put!(
-            |job, value| job.repeatable = job.repeatable.filter(|_| !value.flag()).or(value.flag().then_some(true))
-        )),
-        opt("randseed", Kind::Int { min: 0, max: i64::MAX }, "Seed of all that is drawn")
-            .default("0x89")
-            .works(put!(|job, value| job.job.seed = Some(value.u64()))),
-        opt("norandommap", Kind::Flag, "Draws each offset anew, so that some blocks come twice and some never")
-            .works(put!(|job, value| job.job.access.every_block_once = !value.flag())),
-        opt("softrandommap", Kind::Bool, "Goes on where memory does not suffice for a map of blocks")
-            .default("0")
-            .accepted("no map is needed to visit each block once"),
-        opt(
-            "random_generator",
-            Kind::Choice(&[
-                ("tausworthe", "a strong generator"),
-                ("lfsr", "a shift register"),
-                ("tausworthe64", "the same for very many blocks"),
-            ]),
-            "How random numbers are made: lfsr visits each block once with norandommap too",
-        )
-        .default("tausworthe")
-        .works(put!(|job, value| job.lfsr = value.word() == "lfsr")),
-        opt("random_distribution", DISTRIBUTIONS, "How random offsets are spread over the file")
-            .default("random")
-            .works(distribution),
-        opt("percentage_random", Kind::PerOpInt { min: 0, max: 100 }, "Hundredths of a random job that are random")
-            .default("100,100,100")
-            .works(put!(|job, value| {
-                job.job.rules.percentage_random = Some(value.ints().map(|percent| percent.unwrap_or(100) as u32))
-            })),
-        opt("random_sequence_stride", int(0), "Distance between the numbers a generator gives")
-            .harmless(&["0"])
-            .refused("offsets keep to rw and random_distribution", "use rw=read:SIZE to leave gaps of one size"),
-        opt("sprandom", Kind::Bool, "Writes at random so that a drive is soon in its steady state")
-            .harmless(&["0"])
-            .refused("the method is not built in", "write the whole drive, then at random, before measuring"),
-        opt("spr_num_regions", int(0), "Regions of sprandom").goes_with("sprandom"),
-        opt("spr_op", Kind::Text("0.15"), "Spare space sprandom assumes").goes_with("sprandom"),
-        opt("spr_cache_size", Kind::Size { min: 0 }, "Cache sprandom assumes").goes_with("sprandom"),
-        opt("num_range", int(0), "Ranges of one trim")
-            .default("1")
-            .harmless(&["1"])
-            .refused("a trim is one range", "leave it out"),
-        opt("unified_rw_reporting", UNIFIED, "Whether reads, writes and trims are reported as one")
-            .default("none")
-            .works(put!(|job, value| {
-                use crate::fio::UnifiedReporting;
-                job.extras.unified = match value.word() {
-                    "mixed" | "1" => UnifiedReporting::Mixed,
-                    "both" | "2" => UnifiedReporting::Both,
-                    _ => UnifiedReporting::None,
-                }
-            })),
-    ];
+    opt("random_sequence_stride", int(0), "Distance between the numbers a generator gives")
+        .harmless(&["0"])
+        .refused("offsets keep to rw and random_distribution", "use rw=read:SIZE to leave gaps of one size"),
+    opt("sprandom", OptionKind::Bool, "Writes at random so that a drive is soon in its steady state")
+        .harmless(&["0"])
+        .refused("the method is not built in", "write the whole drive, then at random, before measuring"),
+    opt("spr_num_regions", int(0), "Regions of sprandom").goes_with("sprandom"),
+    opt("spr_op", OptionKind::Text("0.15"), "Spare space sprandom assumes").goes_with("sprandom"),
+    opt("spr_cache_size", OptionKind::Size { min: 0 }, "Cache sprandom assumes").goes_with("sprandom"),
+    opt("num_range", int(0), "Ranges of one trim")
+        .default("1")
+        .harmless(&["1"])
+        .refused("a trim is one range", "leave it out"),
+    opt("unified_rw_reporting", UNIFIED, "Whether reads, writes and trims are reported as one").default("none").works(
+        put!(|job, value| {
+            use crate::fio::UnifiedReporting;
+            job.extras.unified = match value.word() {
+                "mixed" | "1" => UnifiedReporting::Mixed,
+                "both" | "2" => UnifiedReporting::Both,
+                _ => UnifiedReporting::None,
+            }
+        }),
+    ),
+];
 
-pub(super) const PERCENT: Kind = Kind::Int { min: 0, max: 100 };
-const DIRECTIONS: Kind = Kind::Numbered(&[
+pub(super) const PERCENT: OptionKind = OptionKind::Int { min: 0, max: 100 };
+const DIRECTIONS: OptionKind = OptionKind::Numbered(&[
     ("read", "sequential reads"),
     ("write", "sequential writes"),
     ("trim", "sequential trims"),
@@ -144,9 +143,9 @@ const DIRECTIONS: Kind = Kind::Numbered(&[
     ("trimwrite", "sequential pairs of a trim and a write"),
     ("randtrimwrite", "random pairs of a trim and a write"),
 ]);
-const SYNCS: Kind =
-    Kind::Choice(&[("none", "no"), ("0", "as none"), ("sync", "O_SYNC"), ("1", "as sync"), ("dsync", "O_DSYNC")]);
-const DISTRIBUTIONS: Kind = Kind::Tagged(&[
+const SYNCS: OptionKind =
+    OptionKind::Choice(&[("none", "no"), ("0", "as none"), ("sync", "O_SYNC"), ("1", "as sync"), ("dsync", "O_DSYNC")]);
+const DISTRIBUTIONS: OptionKind = OptionKind::Tagged(&[
     ("random", "evenly"),
     ("zipf", "by Zipf with the given theta"),
     ("pareto", "by Pareto with the given power"),
@@ -154,7 +153,7 @@ const DISTRIBUTIONS: Kind = Kind::Tagged(&[
     ("zoned", "shares of accesses to shares of the file, such as zoned:60/10:40/90"),
     ("zoned_abs", "the same with sizes, such as zoned_abs:60/1g:40/4g"),
 ]);
-const UNIFIED: Kind = Kind::Choice(&[
+const UNIFIED: OptionKind = OptionKind::Choice(&[
     ("none", "each for itself"),
     ("mixed", "as one"),
     ("both", "both"),
@@ -164,7 +163,7 @@ const UNIFIED: Kind = Kind::Choice(&[
 ]);
 
 /// `wait_before,write:8`: what the call does, and after how many writes.
-fn range_sync(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+fn range_sync(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     let text = value.text().trim();
     let (words, every) = text.rsplit_once(':').ok_or("a number is missing: write for example write:8")?;
     let every = every.trim().parse().map_err(|_| format!("`{every}` is not a number of writes"))?;
@@ -174,16 +173,18 @@ fn range_sync(job: &mut JobSpec, value: &Value) -> Result<(), String> {
             "wait_before" => sync.wait_before = true,
             "write" => sync.write = true,
             "wait_after" => sync.wait_after = true,
-            other => return Err(format!("`{other}` is none of wait_before, write and wait_after")),
+            other => {
+                return Err(format!("`{other}` is none of wait_before, write and wait_after"));
+            }
         }
     }
     job.job.durability.range_sync = Some(sync).filter(|sync| sync.every > 0);
     Ok(())
 }
 
-fn distribution(job: &mut JobSpec, value: &Value) -> Result<(), String> {
+fn distribution(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     let (word, tag) = (value.word(), value.tag());
-    let rules = if job.extras.kb_base == 1000 { SizeRules::Fio1000 } else { SizeRules::Fio1024 };
+    let rules = if job.extras.kb_base == 1000 { SizeSuffixes::Fio1000 } else { SizeSuffixes::Fio1024 };
     // A second number is the place of the favourite block.
     let (number, centre) = match tag.and_then(|tag| tag.split_once(':')) {
         Some((number, centre)) => (Some(number), Some(centre)),
@@ -210,7 +211,9 @@ fn place(text: &str) -> Result<Option<f64>, String> {
     if text.trim() == "-1" {
         return Ok(None);
     }
-    let [share] = floats(text, 0.0, 1.0, 1)?[..] else { return Err(format!("`{text}` is not one number")) };
+    let [share] = floats(text, 0.0, 1.0, 1)?[..] else {
+        return Err(format!("`{text}` is not one number"));
+    };
     Ok(Some(share))
 }
 
@@ -255,19 +258,19 @@ fn percent(word: &str) -> Result<Option<f64>, String> {
 }
 
 /// `60/10:30/20:10/70`: hundredths of the accesses and of the file; what is left out is filled evenly.
-fn zones(text: &str) -> Result<Vec<Zone>, String> {
+fn zones(text: &str) -> Result<Vec<RelativeZone>, String> {
     let mut pairs = Vec::new();
     for (access, size) in parts(text)? {
         pairs.push((percent(access)?, percent(size)?));
     }
     let accesses = fill(pairs.iter().map(|pair| pair.0).collect(), "accesses")?;
     let sizes = fill(pairs.iter().map(|pair| pair.1).collect(), "the file")?;
-    let zone = |(access_percent, size_percent)| Zone { access_percent, size_percent };
+    let zone = |(access_percent, size_percent)| RelativeZone { access_percent, size_percent };
     Ok(accesses.into_iter().zip(sizes).map(zone).collect())
 }
 
 /// `60/1g:40/4g`: hundredths of the accesses, and sizes.
-fn stretches(text: &str, rules: SizeRules) -> Result<Vec<Stretch>, String> {
+fn stretches(text: &str, rules: SizeSuffixes) -> Result<Vec<AbsoluteZone>, String> {
     let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
     for (access, size) in parts(text)? {
         accesses.push(percent(access)?);
@@ -276,7 +279,7 @@ fn stretches(text: &str, rules: SizeRules) -> Result<Vec<Stretch>, String> {
     if sizes.iter().all(|size| *size == Bytes(0)) {
         return Err("its zones have no size".to_owned());
     }
-    let zone = |(access_percent, size)| Stretch { access_percent, size };
+    let zone = |(access_percent, size)| AbsoluteZone { access_percent, size };
     Ok(fill(accesses, "accesses")?.into_iter().zip(sizes).map(zone).collect())
 }
 
@@ -304,9 +307,9 @@ mod tests {
         assert!(zones("60/10:50/90").unwrap_err().contains("add up to 110"));
         assert!(zones("").is_err() && zones("60").is_err());
         assert!(zones("60/10:40/90,50/50:50/50").unwrap_err().contains("by operation"));
-        let read = |text: &str| stretches(text, SizeRules::Fio1024);
-        let two =
-            [(60.0, 1 << 20), (40.0, 4096)].map(|(access_percent, size)| Stretch { access_percent, size: Bytes(size) });
+        let read = |text: &str| stretches(text, SizeSuffixes::Fio1024);
+        let two = [(60.0, 1 << 20), (40.0, 4096)]
+            .map(|(access_percent, size)| AbsoluteZone { access_percent, size: Bytes(size) });
         assert_eq!(read("60/1m:40/4k"), Ok(two.to_vec()));
         assert!(read("60/1m:30/1m").unwrap_err().contains("add up to 90"));
         assert!(read("60/1m:40/").is_err() && read("100/0").is_err() && read("60/10%:40/90%").is_err());

@@ -1,6 +1,6 @@
 //! Shares of a whole: latencies by size, queue depths, batch sizes.
 
-use super::merge::Report;
+use super::merge::ReportedJob;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::Op;
 use hakaru_model::record::DepthSteps;
@@ -27,7 +27,7 @@ pub(super) struct LatencyShares {
 }
 
 impl LatencyShares {
-    pub(super) fn of(report: &Report<'_>) -> LatencyShares {
+    pub(super) fn of(report: &ReportedJob<'_>) -> LatencyShares {
         // Of operations on names fio tells no shares.
         let told = Op::ALL.iter().filter(|_| !report.job.ioengine.works_on_names());
         let histograms: Vec<&Histogram> = told.filter_map(|&op| report.ops[op].clat.histogram.as_ref()).collect();

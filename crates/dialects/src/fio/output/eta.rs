@@ -8,7 +8,7 @@ use hakaru_model::job::{Access, Op, PerOp};
 
 /// What the status line is made from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct StatusLine {
     /// Workers that run now.
     pub running: u32,
     /// Files they hold open.
@@ -29,9 +29,9 @@ pub struct Progress {
     pub unit_base: u32,
 }
 
-impl Default for Progress {
-    fn default() -> Progress {
-        Progress {
+impl Default for StatusLine {
+    fn default() -> StatusLine {
+        StatusLine {
             running: 0,
             open_files: 0,
             states: Vec::new(),
@@ -47,7 +47,7 @@ impl Default for Progress {
 
 /// Rates that were asked for, added up over the jobs: at least, at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Limit {
+pub enum RateLimit {
     /// As fast as it goes.
     #[default]
     None,
@@ -111,13 +111,13 @@ impl WorkerState {
 }
 
 /// The status line of jobs that go as fast as they can, without newline or carriage return.
-pub fn status_line(progress: &Progress) -> String {
-    limited_status_line(progress, Limit::None)
+pub fn status_line(progress: &StatusLine) -> String {
+    limited_status_line(progress, RateLimit::None)
 }
 
 /// The status line of jobs that are held back.
-pub fn limited_status_line(progress: &Progress, limit: Limit) -> String {
-    let Progress { running, open_files, states, percent, bytes_per_s, iops, eta_s, kb_base, unit_base } = progress;
+pub fn limited_status_line(progress: &StatusLine, limit: RateLimit) -> String {
+    let StatusLine { running, open_files, states, percent, bytes_per_s, iops, eta_s, kb_base, unit_base } = progress;
     let style = Style::of(&JobExtras {
         kb_base: *kb_base,
         unit_base: *unit_base,
@@ -133,11 +133,13 @@ pub fn limited_status_line(progress: &Progress, limit: Limit) -> String {
     line + &format!("[eta {}]", eta_text(*eta_s))
 }
 
-fn limit_text(limit: Limit, style: Style) -> String {
+fn limit_text(limit: RateLimit, style: Style) -> String {
     match limit {
-        Limit::None => String::new(),
-        Limit::BytesPerSec(least, most) => format!(", {}-{}", style.rate(least), style.rate(most)),
-        Limit::Iops(least, most) => format!(", {least}-{most} IOPS"),
+        RateLimit::None => String::new(),
+        RateLimit::BytesPerSec(least, most) => {
+            format!(", {}-{}", style.rate(least), style.rate(most))
+        }
+        RateLimit::Iops(least, most) => format!(", {least}-{most} IOPS"),
     }
 }
 
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_line_of_a_durable_write() {
-        let progress = Progress {
+        let progress = StatusLine {
             running: 1,
             open_files: 1,
             states: vec![WorkerState::running(&Access::only(Op::Write, false))],
@@ -188,14 +190,14 @@ mod tests {
             bytes_per_s: PerOp { write: 616 << 10, ..PerOp::default() },
             iops: PerOp { write: 154, ..PerOp::default() },
             eta_s: Some(0),
-            ..Progress::default()
+            ..StatusLine::default()
         };
         assert_eq!(status_line(&progress), "Jobs: 1 (f=1): [W(1)][100.0%][w=616KiB/s][w=154 IOPS][eta 00m:00s]");
     }
 
     #[test]
     fn several_jobs_in_several_states() {
-        let progress = Progress {
+        let progress = StatusLine {
             running: 3,
             open_files: 3,
             states: vec![Reaped, Reaped, Running('m'), Ramping, NotBegun],
@@ -204,17 +206,17 @@ mod tests {
             eta_s: Some(90_061),
             kb_base: 1000,
             unit_base: 1,
-            ..Progress::default()
+            ..StatusLine::default()
         };
         assert_eq!(
-            limited_status_line(&progress, Limit::BytesPerSec(0, 38 << 20)),
+            limited_status_line(&progress, RateLimit::BytesPerSec(0, 38 << 20)),
             "Jobs: 3 (f=3), 0bit/s-319Mbit/s: [_(2),m(1),/(1),P(1)][-.-%][r=176Mbit/s,w=201Mbit/s][r=7753k,w=24 IOPS][eta 01d:01h:01m:01s]"
         );
     }
 
     #[test]
     fn before_anybody_can_tell() {
-        let progress = Progress { running: 2, ..Progress::default() };
-        assert_eq!(limited_status_line(&progress, Limit::Iops(0, 12_345)), "Jobs: 2 (f=0), 0-12345 IOPS");
+        let progress = StatusLine { running: 2, ..StatusLine::default() };
+        assert_eq!(limited_status_line(&progress, RateLimit::Iops(0, 12_345)), "Jobs: 2 (f=0), 0-12345 IOPS");
     }
 }

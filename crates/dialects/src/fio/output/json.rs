@@ -3,12 +3,12 @@
 //! Strict readers tell `0` from `0.000000`, so that each number is written as the kind of number fio writes there.
 
 use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
-use super::merge::{Group, GroupOp, OpTotals, Report, Spread, groups, reports, share_of_group};
+use super::merge::{GroupOp, MergedSpread, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_group};
 use super::normal::{busy_share, mean_over};
-use super::percentile::Wanted;
+use super::percentile::PercentileSelection;
 use super::search::{Steadiness, TargetNumbers};
 use super::time::ctime;
-use super::value::{Object, Value};
+use super::value::{JsonObject, JsonValue};
 use super::view::{CpuIdleness, DiskView, RunView};
 use crate::fio::UnifiedReporting;
 use hakaru_model::facts::DiskStats;
@@ -24,7 +24,7 @@ const JOB_INDENT: usize = 2;
 pub fn json(view: &RunView<'_>, plus: bool) -> String {
     let reports = reports(view);
     let groups = groups(&reports);
-    let mut root = Object::default();
+    let mut root = JsonObject::default();
     root.set("fio version", view.version)
         .set("timestamp", view.shown_unix_ms.div_euclid(1000))
         .set("timestamp_ms", view.shown_unix_ms)
@@ -34,21 +34,21 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     }
     let jobs = reports.iter().filter_map(|report| {
         let group = groups.iter().find(|group| group.number == report.group)?;
-        Some(Printer { view, report, group, plus }.job().written(JOB_INDENT))
+        Some(JsonJob { view, report, group, plus }.job().written(JOB_INDENT))
     });
-    root.set("jobs", Value::List(jobs.collect()));
+    root.set("jobs", JsonValue::List(jobs.collect()));
     if !view.disks.is_empty() {
-        root.set("disk_util", Value::List(view.disks.iter().flat_map(|disk| disk_util(view, disk)).collect()));
+        root.set("disk_util", JsonValue::List(view.disks.iter().flat_map(|disk| disk_util(view, disk)).collect()));
     }
     if let Some(idleness) = &view.idleness {
         root.set("cpu_idleness", cpu_idleness(idleness));
     }
-    Value::from(root).print()
+    JsonValue::from(root).print()
 }
 
 /// Options as typed.
-fn options(options: &[(String, String)]) -> Object {
-    let mut object = Object::default();
+fn options(options: &[(String, String)]) -> JsonObject {
+    let mut object = JsonObject::default();
     for (name, value) in options {
         object.set(name, value.as_str());
     }
@@ -56,17 +56,17 @@ fn options(options: &[(String, String)]) -> Object {
 }
 
 /// Everything that the pieces of one job need.
-struct Printer<'a> {
+struct JsonJob<'a> {
     view: &'a RunView<'a>,
-    report: &'a Report<'a>,
-    group: &'a Group<'a>,
+    report: &'a ReportedJob<'a>,
+    group: &'a ReportGroup<'a>,
     plus: bool,
 }
 
-impl Printer<'_> {
-    fn job(&self) -> Value {
+impl JsonJob<'_> {
+    fn job(&self) -> JsonValue {
         let report = self.report;
-        let mut job = Object::default();
+        let mut job = JsonObject::default();
         job.set("jobname", report.job.name.as_str()).set("groupid", report.group);
         if self.view.shows_sectors() {
             job.set("job_start", report.started_unix_ms);
@@ -82,7 +82,7 @@ impl Printer<'_> {
         job.into()
     }
 
-    fn operations(&self, job: &mut Object) {
+    fn operations(&self, job: &mut JsonObject) {
         let unified = self.report.extras.unified;
         if unified != UnifiedReporting::Mixed {
             for op in Op::ALL {
@@ -95,9 +95,9 @@ impl Printer<'_> {
         }
     }
 
-    fn operation(&self, op: &OpTotals, group: &GroupOp) -> Object {
+    fn operation(&self, op: &OpTotals, group: &GroupOp) -> JsonObject {
         let extras = self.report.extras;
-        let mut object = Object::default();
+        let mut object = JsonObject::default();
         object
             .set("io_bytes", op.bytes)
             .set("io_kbytes", op.bytes >> 10)
@@ -115,16 +115,16 @@ impl Printer<'_> {
         object
     }
 
-    fn sync(&self) -> Object {
-        let mut object = Object::default();
+    fn sync(&self) -> JsonObject {
+        let mut object = JsonObject::default();
         object.set("total_ios", self.report.syncs).set("lat_ns", self.latency(&self.report.sync, true));
         object
     }
 
     /// Extremes, mean and deviation; percentiles and bins where they are asked for and there is anything to tell.
-    fn latency(&self, latency: &Latency, percentiles: bool) -> Object {
+    fn latency(&self, latency: &Latency, percentiles: bool) -> JsonObject {
         let stat: &Samples = &latency.stat;
-        let mut object = Object::default();
+        let mut object = JsonObject::default();
         object
             .set("min", stat.min)
             .set("max", stat.max)
@@ -141,9 +141,9 @@ impl Printer<'_> {
         object
     }
 
-    fn percentiles(&self, histogram: &Histogram) -> Object {
-        let wanted = Wanted::of(self.report.job);
-        let mut object = Object::default();
+    fn percentiles(&self, histogram: &Histogram) -> JsonObject {
+        let wanted = PercentileSelection::of(self.report.job);
+        let mut object = JsonObject::default();
         for (percent, value) in wanted.list.iter().zip(wanted.values(histogram)) {
             object.set(&format!("{percent:.6}"), value);
         }
@@ -151,8 +151,8 @@ impl Printer<'_> {
     }
 
     /// Processor, depths, latencies by size, errors and the latency target.
-    fn host(&self, job: &mut Object) {
-        let Report { cpu, depth, job_runtime, .. } = self.report;
+    fn host(&self, job: &mut JsonObject) {
+        let ReportedJob { cpu, depth, job_runtime, .. } = self.report;
         let shares = LatencyShares::of(self.report);
         let mut steps: Vec<String> = STEPS.iter().map(u64::to_string).collect();
         job.set("job_runtime", job_runtime.as_millis())
@@ -190,16 +190,16 @@ impl Printer<'_> {
     }
 }
 
-fn steadystate(steady: &Steadiness<'_>) -> Object {
+fn steadystate(steady: &Steadiness<'_>) -> JsonObject {
     let record = steady.record;
-    let list = |values: &[u64]| Value::List(steady.window(values).into_iter().map(Into::into).collect());
-    let mut data = Object::default();
+    let list = |values: &[u64]| JsonValue::List(steady.window(values).into_iter().map(Into::into).collect());
+    let mut data = JsonObject::default();
     data.set("bw_mean", steady.mean(&record.bytes_per_s))
         .set("iops_mean", steady.mean(&record.iops))
         .set("iops", list(&record.iops))
         .set("bw", list(&record.bytes_per_s));
     let unit = if steady.percent { "%" } else { "" };
-    let mut object = Object::default();
+    let mut object = JsonObject::default();
     object
         .set("ss", format!("{}:{:.6}{unit}", steady.word(), steady.limit).as_str())
         .set("duration", steady.rule.window.0.div_ceil(Nanos::SECOND.0))
@@ -212,7 +212,7 @@ fn steadystate(steady: &Steadiness<'_>) -> Object {
 }
 
 /// Bandwidth in KiB/s and I/Os per second over time.
-fn samples(object: &mut Object, bw: &Spread, iops: &Spread, group: &GroupOp) {
+fn samples(object: &mut JsonObject, bw: &MergedSpread, iops: &MergedSpread, group: &GroupOp) {
     object
         .set("bw_min", bw.min)
         .set("bw_max", bw.max)
@@ -227,24 +227,24 @@ fn samples(object: &mut Object, bw: &Spread, iops: &Spread, group: &GroupOp) {
         .set("iops_samples", iops.count);
 }
 
-fn bins(histogram: &Histogram) -> Object {
-    let mut object = Object::default();
+fn bins(histogram: &Histogram) -> JsonObject {
+    let mut object = JsonObject::default();
     for (index, &count) in histogram.fold().iter().enumerate().filter(|(_, count)| **count > 0) {
         object.set(&folded_middle(index).to_string(), count);
     }
     object
 }
 
-fn shares_by_name<S: AsRef<str>>(names: &[S], shares: &[f64]) -> Object {
-    let mut object = Object::default();
+fn shares_by_name<S: AsRef<str>>(names: &[S], shares: &[f64]) -> JsonObject {
+    let mut object = JsonObject::default();
     for (name, &share) in names.iter().zip(shares) {
         object.set(name.as_ref(), share);
     }
     object
 }
 
-fn cpu_idleness(idleness: &CpuIdleness) -> Object {
-    let mut object = Object::default();
+fn cpu_idleness(idleness: &CpuIdleness) -> JsonObject {
+    let mut object = JsonObject::default();
     object.set("system", idleness.system);
     for &(number, percent) in &idleness.per_cpu {
         object.set(&format!("cpu-{number}"), percent);
@@ -254,7 +254,7 @@ fn cpu_idleness(idleness: &CpuIdleness) -> Object {
 }
 
 /// The device with the means over its members, then each member.
-fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Vec<Value> {
+fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Vec<JsonValue> {
     let mut device = one_disk(view, &disk.stats);
     if !disk.members.is_empty() {
         let members = &disk.members;
@@ -273,8 +273,8 @@ fn disk_util(view: &RunView<'_>, disk: &DiskView) -> Vec<Value> {
     std::iter::once(device.into()).chain(members).collect()
 }
 
-fn one_disk(view: &RunView<'_>, stats: &DiskStats) -> Object {
-    let mut object = Object::default();
+fn one_disk(view: &RunView<'_>, stats: &DiskStats) -> JsonObject {
+    let mut object = JsonObject::default();
     object.set("name", stats.name.as_str()).set("read_ios", stats.read_ios).set("write_ios", stats.write_ios);
     if view.shows_sectors() {
         object.set("read_sectors", stats.read_sectors).set("write_sectors", stats.write_sectors);

@@ -11,7 +11,7 @@ use hakaru_model::units::Nanos;
 
 /// One reported job: a worker, or those of a group under `group_reporting`.
 #[derive(Clone, Debug)]
-pub(super) struct Report<'a> {
+pub(super) struct ReportedJob<'a> {
     /// The first worker's job.
     pub(super) job: &'a Job,
     /// What the scenario does not hold of it.
@@ -68,14 +68,14 @@ pub(super) struct OpTotals {
     /// Creation to completion.
     pub(super) lat: Latency,
     /// Bandwidth over time, KiB/s.
-    pub(super) bw: Spread,
+    pub(super) bw: MergedSpread,
     /// I/Os per second over time.
-    pub(super) iops: Spread,
+    pub(super) iops: MergedSpread,
 }
 
 /// Spread of something over time. Members that ran at the same time add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct MergedSpread {
     /// Samples of all members.
     pub(super) count: u64,
     /// Sum of the smallest.
@@ -88,11 +88,11 @@ pub(super) struct Spread {
     scatter: f64,
 }
 
-impl Spread {
-    fn of(samples: &Samples, unit: u64) -> Spread {
+impl MergedSpread {
+    fn of(samples: &Samples, unit: u64) -> MergedSpread {
         let (mean, deviation) = (samples.mean().unwrap_or(0.0), samples.deviation().unwrap_or(0.0));
         let scale = unit as f64;
-        Spread {
+        MergedSpread {
             count: samples.count,
             min: samples.min / unit,
             max: samples.max / unit,
@@ -101,7 +101,7 @@ impl Spread {
         }
     }
 
-    fn add(&mut self, other: &Spread) {
+    fn add(&mut self, other: &MergedSpread) {
         self.count += other.count;
         self.min += other.min;
         self.max += other.max;
@@ -127,8 +127,8 @@ impl OpTotals {
             slat: op.slat.clone(),
             clat: op.clat.clone(),
             lat: op.lat.clone(),
-            bw: Spread::of(&op.bw_samples, 1024),
-            iops: Spread::of(&op.iops_samples, 1000),
+            bw: MergedSpread::of(&op.bw_samples, 1024),
+            iops: MergedSpread::of(&op.iops_samples, 1000),
         }
     }
 
@@ -165,13 +165,13 @@ fn per_second(amount: u64, ms: u64) -> u64 {
     if ms == 0 { 0 } else { u64::try_from(u128::from(amount) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) }
 }
 
-impl<'a> Report<'a> {
-    fn of(worker: &WorkerView<'a>) -> Report<'a> {
+impl<'a> ReportedJob<'a> {
+    fn of(worker: &WorkerView<'a>) -> ReportedJob<'a> {
         let WorkerView { job, extras, record, started_unix_ms } = *worker;
         let WorkerRecord { runtime, job_runtime, ops, sync, depth, cpu, errors, stop, steady, latency_depth, .. } =
             record;
         let first_error = errors.first.first();
-        let mut report = Report {
+        let mut report = ReportedJob {
             job,
             extras,
             group: job.group,
@@ -227,7 +227,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn add(&mut self, other: &Report<'a>) {
+    fn add(&mut self, other: &ReportedJob<'a>) {
         self.members += other.members;
         self.fatal = self.fatal.or(other.fatal);
         self.errors += other.errors;
@@ -298,11 +298,11 @@ fn add_depth(sum: &mut DepthRecord, next: &DepthRecord) {
 
 /// What is reported on, in order: a worker whose job asks for `group_reporting` joins the report of its group, as long
 /// as that is the last one begun.
-pub(super) fn reports<'a>(view: &RunView<'a>) -> Vec<Report<'a>> {
-    let mut reports: Vec<Report<'a>> = Vec::new();
+pub(super) fn reports<'a>(view: &RunView<'a>) -> Vec<ReportedJob<'a>> {
+    let mut reports: Vec<ReportedJob<'a>> = Vec::new();
     let mut last_group = None;
     for worker in view.workers.iter().filter(|worker| worker.extras.stats) {
-        let next = Report::of(worker);
+        let next = ReportedJob::of(worker);
         match reports.last_mut() {
             Some(report) if worker.job.group_reporting && last_group == Some(next.group) => report.add(&next),
             _ => {
@@ -345,7 +345,7 @@ impl GroupOp {
 
 /// A reporting group.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Group<'a> {
+pub(super) struct ReportGroup<'a> {
     /// Its number.
     pub(super) number: u32,
     /// How its last report wants numbers shown.
@@ -357,12 +357,12 @@ pub(super) struct Group<'a> {
 }
 
 /// The groups of these reports, in the order of their first report.
-pub(super) fn groups<'a>(reports: &[Report<'a>]) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+pub(super) fn groups<'a>(reports: &[ReportedJob<'a>]) -> Vec<ReportGroup<'a>> {
+    let mut groups: Vec<ReportGroup<'a>> = Vec::new();
     for report in reports {
         let place = groups.iter().position(|group| group.number == report.group).unwrap_or_else(|| {
             let (ops, mixed) = (PerOp::default(), GroupOp::default());
-            groups.push(Group { number: report.group, extras: report.extras, ops, mixed });
+            groups.push(ReportGroup { number: report.group, extras: report.extras, ops, mixed });
             groups.len() - 1
         });
         let group = &mut groups[place];
@@ -379,7 +379,7 @@ pub(super) fn groups<'a>(reports: &[Report<'a>]) -> Vec<Group<'a>> {
     groups
 }
 
-fn add_ops(group: &mut Group<'_>, report: &Report<'_>) {
+fn add_ops(group: &mut ReportGroup<'_>, report: &ReportedJob<'_>) {
     for op in Op::ALL {
         group.ops[op].add(&report.ops[op]);
     }
@@ -388,7 +388,7 @@ fn add_ops(group: &mut Group<'_>, report: &Report<'_>) {
 /// The mean of a bandwidth as hundredths of what its group moved: `per=` in the text.
 ///
 /// The mean is cut to whole KiB/s, and a group below 1 KiB/s counts as all: found by observation.
-pub(super) fn share_of_group(bw: &Spread, group: &GroupOp) -> f64 {
+pub(super) fn share_of_group(bw: &MergedSpread, group: &GroupOp) -> f64 {
     match group.bytes_per_s() {
         0..=1024 => 100.0,
         whole => (bw.mean.trunc() * 100.0 / (whole as f64 / 1024.0)).min(100.0),
@@ -396,7 +396,7 @@ pub(super) fn share_of_group(bw: &Spread, group: &GroupOp) -> f64 {
 }
 
 /// The same in the terse output, where the group is cut to whole KiB/s rather than the mean.
-pub(super) fn share_of_whole_group(bw: &Spread, group: &GroupOp) -> f64 {
+pub(super) fn share_of_whole_group(bw: &MergedSpread, group: &GroupOp) -> f64 {
     match group.bytes_per_s() {
         0..=1024 => 100.0,
         whole => (bw.mean * 100.0 / (whole / 1024) as f64).min(100.0),
@@ -427,7 +427,7 @@ mod tests {
         let mut view = RunView::of("fio-3.39", &scenario, &[], &[]);
         let worker = |(job, record)| WorkerView { job, extras: &extras, record, started_unix_ms: 0 };
         view.workers = jobs.iter().map(|(job, record)| worker((job, record))).collect();
-        let write = |report: &Report<'_>| (report.members, report.ops.write.bytes, report.ops.write.runtime_ms);
+        let write = |report: &ReportedJob<'_>| (report.members, report.ops.write.bytes, report.ops.write.runtime_ms);
         reports(&view).iter().map(write).collect()
     }
 
@@ -451,7 +451,8 @@ mod tests {
             let (mut job, mut record, extras) = (job(0, false), record(4096, 10), JobExtras::default());
             (job.durability.range_sync, job.durability.fsync_every) = (range_sync, fsync_every);
             (0..5).for_each(|_| record.sync.record(Nanos(1000)));
-            let report = Report::of(&WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 });
+            let report =
+                ReportedJob::of(&WorkerView { job: &job, extras: &extras, record: &record, started_unix_ms: 0 });
             (report.sync.stat.count, report.syncs)
         };
         assert_eq!(counted(Some(rule), 0), (5, 0));
@@ -466,7 +467,7 @@ mod tests {
         }
         assert_eq!(sum, GroupOp { bytes: 4 << 20, bw: (1 << 20, 3 << 19), run_ms: (1000, 2000) });
         assert_eq!(sum.bytes_per_s(), 2 << 20);
-        let bw = Spread { mean: 512.9, ..Spread::default() };
+        let bw = MergedSpread { mean: 512.9, ..MergedSpread::default() };
         assert_eq!(share_of_group(&bw, &sum), 25.0, "the mean is cut to whole KiB/s");
         assert_eq!(share_of_group(&bw, &GroupOp::default()), 100.0);
     }
@@ -475,7 +476,7 @@ mod tests {
     fn spreads_of_members_that_run_side_by_side_add_up() {
         let mut samples = Samples::default();
         [2048, 4096].iter().for_each(|&v| samples.record(v));
-        let one = Spread::of(&samples, 1024);
+        let one = MergedSpread::of(&samples, 1024);
         let mut two = one;
         two.add(&one);
         assert_eq!((two.count, two.min, two.max, two.mean), (4, 4, 8, 6.0));

@@ -1,7 +1,7 @@
 //! What fio says on standard error of errors, and of data that is not as it was written.
 
 use super::normal::{error_text, place_of};
-use hakaru_model::mismatch::{Difference, Mismatch, Saved};
+use hakaru_model::mismatch::{BlockDifference, Mismatch, Saved};
 use hakaru_model::record::{FailureKind, IoError, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
 use std::fmt::Write;
@@ -65,22 +65,22 @@ fn mismatch_lines(text: &mut String, error: &IoError, mismatch: &Mismatch) {
     let block = format!("requested block: offset={}, length={}", error.offset.0, error.len.0);
     let mut header = |what: String| line(text, format_args!("verify: bad {what} {place} ({block})"));
     match &mismatch.difference {
-        Difference::Magic { found, wanted } => header(format!("magic header {found:x}, wanted {wanted:x}")),
-        Difference::Length { found, wanted } => header(format!("header length {found}, wanted {wanted}")),
-        Difference::Header { found, wanted } => header(format!("header crc {wanted:x}, calculated {found:x}")),
-        Difference::Offset { found, wanted } => header(format!("header offset {found}, wanted {wanted}")),
-        Difference::Seed { found, wanted } => header(format!("header rand_seed {found}, wanted {wanted}")),
-        Difference::Sequence { found, wanted } => header(format!("header numberio {found}, wanted {wanted}")),
-        Difference::Method { found, wanted } => {
+        BlockDifference::Magic { found, wanted } => header(format!("magic header {found:x}, wanted {wanted:x}")),
+        BlockDifference::Length { found, wanted } => header(format!("header length {found}, wanted {wanted}")),
+        BlockDifference::Header { found, wanted } => header(format!("header crc {wanted:x}, calculated {found:x}")),
+        BlockDifference::Offset { found, wanted } => header(format!("header offset {found}, wanted {wanted}")),
+        BlockDifference::Seed { found, wanted } => header(format!("header rand_seed {found}, wanted {wanted}")),
+        BlockDifference::Sequence { found, wanted } => header(format!("header numberio {found}, wanted {wanted}")),
+        BlockDifference::Method { found, wanted } => {
             line(text, format_args!("{wanted}: verify failed {place} ({block}, flags=8)"));
             line(text, format_args!("fio: verify type mismatch ({found} media, {wanted} given)"));
         }
-        Difference::Checksum { method, written, computed } => {
+        BlockDifference::Checksum { method, written, computed } => {
             line(text, format_args!("{method}: verify failed {place} ({block}, flags=8)"));
             line(text, format_args!("       Expected CRC: {written}"));
             line(text, format_args!("       Received CRC: {computed}"));
         }
-        Difference::Pattern { method, at, found, wanted } => {
+        BlockDifference::Pattern { method, at, found, wanted } => {
             let bits = (found ^ wanted).count_ones();
             line(text, format_args!("fio: got pattern '{found:02x}', wanted '{wanted:02x}'. Bad bits {bits}"));
             line(text, format_args!("fio: bad pattern block offset {at}"));
@@ -143,11 +143,14 @@ mod tests {
             let saved = Saved { received: "f.12288.received".into(), expected: Some("f.12288.expected".into()) };
             Mismatch { offset: Bytes(12_288), len: Bytes(512), difference, saved: Some(saved) }
         };
-        let checksum =
-            Difference::Checksum { method: "crc32c".into(), written: "dc132380".into(), computed: "b9edb14d".into() };
-        let pattern = Difference::Pattern { method: "pattern".into(), at: 100, found: 0x58, wanted: 0 };
+        let checksum = BlockDifference::Checksum {
+            method: "crc32c".into(),
+            written: "dc132380".into(),
+            computed: "b9edb14d".into(),
+        };
+        let pattern = BlockDifference::Pattern { method: "pattern".into(), at: 100, found: 0x58, wanted: 0 };
         let mut worker = WorkerRecord { pid: 7, stop: StopReason::Error, ..WorkerRecord::default() };
-        for difference in [checksum, pattern, Difference::Offset { found: 12_288, wanted: 28_672 }] {
+        for difference in [checksum, pattern, BlockDifference::Offset { found: 12_288, wanted: 28_672 }] {
             worker.errors.push(IoError {
                 action: "verify".into(),
                 op: Some(hakaru_model::job::Op::Read),

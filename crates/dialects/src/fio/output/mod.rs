@@ -25,7 +25,7 @@ mod time;
 mod value;
 mod view;
 
-pub use eta::{Limit, Progress, WorkerState, limited_status_line, status_line};
+pub use eta::{RateLimit, StatusLine, WorkerState, limited_status_line, status_line};
 pub use json::json;
 pub use logs::{LogColumns, LogEntry, LogKind, histogram_line, log_text};
 pub use mismatch::{ended_by_error, errors};

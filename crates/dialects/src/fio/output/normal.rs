@@ -3,9 +3,9 @@
 //! Leaves out what is printed before the run (`start`) and while it goes (`eta`).
 
 use super::distribution::{BATCHES, DEPTHS, LatencyShares, STEPS, depth_shares};
-use super::merge::{Group, GroupOp, OpTotals, Report, groups, reports, share_of_group};
+use super::merge::{GroupOp, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_group};
 use super::number::{Style, latency};
-use super::percentile::Wanted;
+use super::percentile::PercentileSelection;
 use super::search::{Steadiness, TargetNumbers};
 use super::time::ctime;
 use super::view::{CpuIdleness, DiskView, RunView};
@@ -20,7 +20,7 @@ use std::fmt::Write;
 pub fn normal(view: &RunView<'_>) -> String {
     let reports = reports(view);
     let groups = groups(&reports);
-    let mut out = Text(String::from("\n"));
+    let mut out = NormalText(String::from("\n"));
     for report in &reports {
         if let Some(group) = groups.iter().find(|group| group.number == report.group) {
             out.report(view, report, group);
@@ -37,7 +37,7 @@ pub fn normal(view: &RunView<'_>) -> String {
 }
 
 /// The text so far.
-struct Text(String);
+struct NormalText(String);
 
 /// Adds a line; writing to memory cannot fail.
 macro_rules! line {
@@ -64,8 +64,8 @@ pub(super) fn place_of(kind: FailureKind) -> (&'static str, &'static str) {
     }
 }
 
-impl Text {
-    fn report(&mut self, view: &RunView<'_>, report: &Report<'_>, group: &Group<'_>) {
+impl NormalText {
+    fn report(&mut self, view: &RunView<'_>, report: &ReportedJob<'_>, group: &ReportGroup<'_>) {
         // Of a job that did not begin only the error was told.
         if !report.did_something() && (report.fatal.is_none() || report.pid == 0) {
             return;
@@ -86,13 +86,13 @@ impl Text {
             line!(self, "  fsync/fdatasync/sync_file_range:");
             self.latency("sync", &report.sync);
             if let Some(histogram) = &report.sync.histogram {
-                self.percentiles("sync", histogram, &Wanted::of(report.job));
+                self.percentiles("sync", histogram, &PercentileSelection::of(report.job));
             }
         }
         self.rest(report);
     }
 
-    fn header(&mut self, view: &RunView<'_>, report: &Report<'_>) {
+    fn header(&mut self, view: &RunView<'_>, report: &ReportedJob<'_>) {
         let error = report.told_error().map_or("err= 0".to_owned(), |IoError { errno, kind, mismatches, .. }| {
             // The shape is fio's, which names a line of its sources; there is none to name here.
             let (file, func) = match (mismatches.is_empty(), report.fatal.is_some()) {
@@ -110,7 +110,7 @@ impl Text {
         }
     }
 
-    fn operation(&mut self, report: &Report<'_>, name: &str, op: &OpTotals, group: &GroupOp) {
+    fn operation(&mut self, report: &ReportedJob<'_>, name: &str, op: &OpTotals, group: &GroupOp) {
         if op.runtime_ms == 0 {
             return;
         }
@@ -126,7 +126,7 @@ impl Text {
         self.latency("slat", &op.slat);
         self.latency("clat", &op.clat);
         self.latency(" lat", &op.lat);
-        let wanted = Wanted::of(report.job);
+        let wanted = PercentileSelection::of(report.job);
         let shown = [
             ("slat", report.extras.slat_percentiles, &op.slat),
             ("clat", report.extras.clat_percentiles, &op.clat),
@@ -143,7 +143,9 @@ impl Text {
     /// `    clat (usec): min=809, max=22931, avg=1866.03, stdev=780.41`
     fn latency(&mut self, name: &str, latency_of: &Latency) {
         let stat = &latency_of.stat;
-        let (Some(mean), Some(deviation)) = (stat.mean(), stat.deviation()) else { return };
+        let (Some(mean), Some(deviation)) = (stat.mean(), stat.deviation()) else {
+            return;
+        };
         // A unit is left only where nothing worth seeing is lost by it: found by observation.
         let steps = match (stat.min, stat.max) {
             (min, max) if min > 2_000_000 && max > 99_999_999 && deviation > 1_000_000.0 => 2,
@@ -157,7 +159,7 @@ impl Text {
     }
 
     /// Names and values in columns, as many as fit in 80.
-    fn percentiles(&mut self, name: &str, histogram: &Histogram, wanted: &Wanted) {
+    fn percentiles(&mut self, name: &str, histogram: &Histogram, wanted: &PercentileSelection) {
         let values = wanted.values(histogram);
         let (least, most) = (values.iter().copied().min().unwrap_or(0), values.iter().copied().max().unwrap_or(0));
         let steps = match (least, most) {
@@ -182,7 +184,7 @@ impl Text {
     }
 
     /// Bandwidth and IOPS over time.
-    fn samples(&mut self, report: &Report<'_>, op: &OpTotals, group: &GroupOp) {
+    fn samples(&mut self, report: &ReportedJob<'_>, op: &OpTotals, group: &GroupOp) {
         let OpTotals { bw, iops, .. } = op;
         if bw.count > 0 {
             let base = u64::from(report.extras.kb_base.max(1));
@@ -212,7 +214,7 @@ impl Text {
     }
 
     /// `  lat (usec)   : 250=31.66%, 500=68.34%, 750=0.01%`, five a line.
-    fn latency_shares(&mut self, report: &Report<'_>) {
+    fn latency_shares(&mut self, report: &ReportedJob<'_>) {
         let shares = LatencyShares::of(report);
         let names = |count: usize| STEPS.iter().chain([&2000]).map(|step| step.to_string()).take(count);
         let rows = [
@@ -233,7 +235,7 @@ impl Text {
     }
 
     /// Processor, depths, counts and the latency target.
-    fn rest(&mut self, report: &Report<'_>) {
+    fn rest(&mut self, report: &ReportedJob<'_>) {
         let cpu = &report.cpu;
         let (user, system) = (report.cpu_share(cpu.user), report.cpu_share(cpu.system));
         line!(
@@ -273,7 +275,7 @@ impl Text {
         }
     }
 
-    fn group(&mut self, group: &Group<'_>) {
+    fn group(&mut self, group: &ReportGroup<'_>) {
         line!(self, "\nRun status group {} (all jobs):", group.number);
         for op in Op::ALL {
             self.group_op(group, &op.name().to_uppercase(), &group.ops[op]);
@@ -281,7 +283,7 @@ impl Text {
         self.group_op(group, "MIXED", &group.mixed);
     }
 
-    fn group_op(&mut self, group: &Group<'_>, name: &str, op: &GroupOp) {
+    fn group_op(&mut self, group: &ReportGroup<'_>, name: &str, op: &GroupOp) {
         if op.run_ms.1 == 0 {
             return;
         }

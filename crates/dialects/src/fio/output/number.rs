@@ -6,7 +6,7 @@ use crate::fio::JobExtras;
 
 /// The unit behind a scaled number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum ScaledUnit {
     /// None.
     Count,
     /// Bytes: `KiB` or `kB`.
@@ -56,12 +56,12 @@ fn digits(value: u128) -> usize {
 /// Shows a number with at most `room` digits before its prefix, and a decimal point where two of them are free.
 ///
 /// Each division drops the rest of the one before, and only the last rest is shown or rounded: that is fio's way.
-pub(super) fn scaled(value: u64, room: usize, base: Base, unit: Unit) -> String {
+pub(super) fn scaled(value: u64, room: usize, base: Base, unit: ScaledUnit) -> String {
     let (mut whole, suffix) = match unit {
-        Unit::Count => (u128::from(value), ""),
-        Unit::Bytes => (u128::from(value), "B"),
-        Unit::BytesPerSec => (u128::from(value), "B/s"),
-        Unit::BitsPerSec => (u128::from(value) * 8, "bit/s"),
+        ScaledUnit::Count => (u128::from(value), ""),
+        ScaledUnit::Bytes => (u128::from(value), "B"),
+        ScaledUnit::BytesPerSec => (u128::from(value), "B/s"),
+        ScaledUnit::BitsPerSec => (u128::from(value) * 8, "bit/s"),
     };
     let prefixes = base.prefixes();
     let (mut rest, mut step) = (0, 0);
@@ -84,7 +84,7 @@ pub(super) fn scaled(value: u64, room: usize, base: Base, unit: Unit) -> String 
 pub(super) struct Style {
     room: usize,
     base: Base,
-    rate: Unit,
+    rate: ScaledUnit,
 }
 
 impl Style {
@@ -92,23 +92,23 @@ impl Style {
         Style {
             room: extras.significant_figures as usize,
             base: if extras.kb_base == 1000 { Base::Decimal } else { Base::Binary },
-            rate: if extras.unit_base == 1 { Unit::BitsPerSec } else { Unit::BytesPerSec },
+            rate: if extras.unit_base == 1 { ScaledUnit::BitsPerSec } else { ScaledUnit::BytesPerSec },
         }
     }
 
     /// A count: `62.6k`.
     pub(super) fn count(self, value: u64) -> String {
-        scaled(value, self.room, Base::Decimal, Unit::Count)
+        scaled(value, self.room, Base::Decimal, ScaledUnit::Count)
     }
 
     /// A size in the prefixes of the job: `19.5MiB`.
     pub(super) fn size(self, bytes: u64) -> String {
-        scaled(bytes, self.room, self.base, Unit::Bytes)
+        scaled(bytes, self.room, self.base, ScaledUnit::Bytes)
     }
 
     /// A size in the other prefixes: `20.4MB`.
     pub(super) fn other_size(self, bytes: u64) -> String {
-        scaled(bytes, self.room, self.base.other(), Unit::Bytes)
+        scaled(bytes, self.room, self.base.other(), ScaledUnit::Bytes)
     }
 
     /// A rate in the prefixes of the job: `664KiB/s`.
@@ -124,7 +124,7 @@ impl Style {
 
 /// A latency in whole nanoseconds, microseconds or milliseconds, with up to six digits: `22931`, `1532.3k`.
 pub(super) fn latency(value: u64) -> String {
-    scaled(value, 6, Base::Decimal, Unit::Count)
+    scaled(value, 6, Base::Decimal, ScaledUnit::Count)
 }
 
 #[cfg(test)]
@@ -150,25 +150,25 @@ mod tests {
             (104_857_599, "100.0MiB", "105MB"),
         ];
         for (bytes, binary, decimal) in seen {
-            assert_eq!(scaled(bytes, 4, Base::Binary, Unit::Bytes), binary);
-            assert_eq!(scaled(bytes, 4, Base::Decimal, Unit::Bytes), decimal);
+            assert_eq!(scaled(bytes, 4, Base::Binary, ScaledUnit::Bytes), binary);
+            assert_eq!(scaled(bytes, 4, Base::Decimal, ScaledUnit::Bytes), decimal);
         }
     }
 
     /// `--significant_figures=1..10` for 123456789 bytes.
     #[test]
     fn figures_decide_how_far_it_is_scaled() {
-        let shown = [1, 3, 5, 7, 8, 9].map(|room| scaled(123_456_789, room, Base::Binary, Unit::Bytes));
+        let shown = [1, 3, 5, 7, 8, 9].map(|room| scaled(123_456_789, room, Base::Binary, ScaledUnit::Bytes));
         assert_eq!(shown, ["0GiB", "118MiB", "117.7MiB", "120563KiB", "120563.3KiB", "123456789B"]);
     }
 
     #[test]
     fn rates_and_latencies() {
-        assert_eq!(scaled(85, 4, Base::Binary, Unit::BitsPerSec), "680bit/s");
-        assert_eq!(scaled(4_194_304_000, 4, Base::Binary, Unit::BitsPerSec), "31.2Gibit/s");
+        assert_eq!(scaled(85, 4, Base::Binary, ScaledUnit::BitsPerSec), "680bit/s");
+        assert_eq!(scaled(4_194_304_000, 4, Base::Binary, ScaledUnit::BitsPerSec), "31.2Gibit/s");
         assert_eq!(latency(1_532_300), "1532.3k");
         assert_eq!(latency(422_480), "422480");
-        assert_eq!(scaled(u64::MAX, 1, Base::Decimal, Unit::BitsPerSec), "147574Pbit/s");
-        assert_eq!(scaled(5, 0, Base::Decimal, Unit::Count), "0P");
+        assert_eq!(scaled(u64::MAX, 1, Base::Decimal, ScaledUnit::BitsPerSec), "147574Pbit/s");
+        assert_eq!(scaled(5, 0, Base::Decimal, ScaledUnit::Count), "0P");
     }
 }

@@ -12,23 +12,23 @@ const USUAL: [f64; 17] =
 
 /// Which percentiles a job wants to see.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wanted {
+pub(super) struct PercentileSelection {
     /// In ascending order.
     pub(super) list: Vec<f64>,
     /// Decimals of their names in the text.
     pub(super) decimals: usize,
 }
 
-impl Wanted {
-    pub(super) fn of(job: &Job) -> Wanted {
+impl PercentileSelection {
+    pub(super) fn of(job: &Job) -> PercentileSelection {
         if job.measure.percentiles.is_empty() {
-            return Wanted { list: USUAL.to_vec(), decimals: 2 };
+            return PercentileSelection { list: USUAL.to_vec(), decimals: 2 };
         }
         // The share was divided by 100 once; this finds the number again that was typed.
         let mut list: Vec<f64> = job.measure.percentiles.iter().map(|q| (q.share() * 1e9).round() / 1e7).collect();
         list.sort_by(f64::total_cmp);
         let decimals = list.iter().map(|&p| decimals_of(p)).max().unwrap_or(0);
-        Wanted { list, decimals }
+        PercentileSelection { list, decimals }
     }
 
     /// The values in nanoseconds, in the order of the list.
@@ -71,17 +71,17 @@ mod tests {
     use hakaru_model::job::{Access, Op, Target};
     use hakaru_model::units::{Nanos, Quantile};
 
-    fn wanted(percents: &[f64]) -> Wanted {
+    fn wanted(percents: &[f64]) -> PercentileSelection {
         let mut job = Job::new("a", Target::Nothing, Access::only(Op::Read, true));
         job.measure.percentiles = percents.iter().map(|p| Quantile::new(p / 100.0).unwrap()).collect();
-        Wanted::of(&job)
+        PercentileSelection::of(&job)
     }
 
     #[test]
     fn names_have_as_many_decimals_as_the_longest_needs() {
         assert_eq!(wanted(&[]).decimals, 2);
-        assert_eq!(wanted(&[99.0, 50.0]), Wanted { list: vec![50.0, 99.0], decimals: 0 });
-        assert_eq!(wanted(&[95.0, 99.0, 99.9]), Wanted { list: vec![95.0, 99.0, 99.9], decimals: 1 });
+        assert_eq!(wanted(&[99.0, 50.0]), PercentileSelection { list: vec![50.0, 99.0], decimals: 0 });
+        assert_eq!(wanted(&[95.0, 99.0, 99.9]), PercentileSelection { list: vec![95.0, 99.0, 99.9], decimals: 1 });
         assert_eq!(wanted(&[1.0, 99.999]).decimals, 3);
         assert_eq!(wanted(&[30.1234567]).decimals, 7);
     }

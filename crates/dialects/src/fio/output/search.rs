@@ -1,7 +1,7 @@
 //! What is told of searches: for a steady state, for a queue depth that keeps to a latency.
 
-use super::merge::Report;
-use hakaru_model::job::rules::{SteadyLimit, SteadyState};
+use super::merge::ReportedJob;
+use hakaru_model::job::rules::{SteadyLimit, SteadyStateRule};
 use hakaru_model::record::SteadyRecord;
 
 /// Numbers of the latency target, or those that stand where there is none.
@@ -13,7 +13,7 @@ pub(super) struct TargetNumbers {
 }
 
 impl TargetNumbers {
-    pub(super) fn of(report: &Report<'_>) -> TargetNumbers {
+    pub(super) fn of(report: &ReportedJob<'_>) -> TargetNumbers {
         let depth = report.latency_depth.unwrap_or(report.depth.iodepth);
         match report.job.rules.latency_target {
             None => TargetNumbers { depth, target_ns: 0, window_us: 0, percentile: 100.0 },
@@ -32,14 +32,14 @@ const LONGEST_WINDOW: usize = 1 << 20;
 
 /// What was found of a steady state, with what was asked.
 pub(super) struct Steadiness<'a> {
-    pub(super) rule: &'a SteadyState,
+    pub(super) rule: &'a SteadyStateRule,
     pub(super) record: &'a SteadyRecord,
     pub(super) limit: f64,
     pub(super) percent: bool,
 }
 
 impl<'a> Steadiness<'a> {
-    pub(super) fn of(report: &Report<'a>) -> Option<Steadiness<'a>> {
+    pub(super) fn of(report: &ReportedJob<'a>) -> Option<Steadiness<'a>> {
         let (rule, record) = (report.job.rules.steady.as_ref()?, report.steady?);
         let (limit, percent) = match rule.limit {
             SteadyLimit::Percent(limit) => (limit, true),
@@ -66,7 +66,7 @@ impl<'a> Steadiness<'a> {
 
     /// Samples of a window, at least one.
     fn length(&self) -> usize {
-        let SteadyState { window, interval, .. } = self.rule;
+        let SteadyStateRule { window, interval, .. } = self.rule;
         usize::try_from(window.0 / interval.0.max(1)).unwrap_or(usize::MAX).clamp(1, LONGEST_WINDOW)
     }
 

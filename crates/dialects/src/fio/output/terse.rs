@@ -1,9 +1,9 @@
 //! The terse output: one line of fields for each reported job, read by position.
 
 use super::distribution::{LatencyShares, depth_shares};
-use super::merge::{Group, GroupOp, OpTotals, Report, groups, reports, share_of_whole_group};
+use super::merge::{GroupOp, OpTotals, ReportGroup, ReportedJob, groups, reports, share_of_whole_group};
 use super::normal::busy_share;
-use super::percentile::Wanted;
+use super::percentile::PercentileSelection;
 use super::view::RunView;
 use crate::fio::UnifiedReporting;
 use hakaru_model::job::Op;
@@ -24,8 +24,8 @@ pub fn terse(view: &RunView<'_>, version: u8) -> String {
     lines.collect()
 }
 
-fn line(view: &RunView<'_>, report: &Report<'_>, group: &Group<'_>, version: u8) -> String {
-    let mut fields = Fields(vec![version.to_string()]);
+fn line(view: &RunView<'_>, report: &ReportedJob<'_>, group: &ReportGroup<'_>, version: u8) -> String {
+    let mut fields = TerseFields(vec![version.to_string()]);
     if version > 2 {
         fields.put(view.version);
     }
@@ -59,20 +59,20 @@ fn line(view: &RunView<'_>, report: &Report<'_>, group: &Group<'_>, version: u8)
 }
 
 /// The fields so far.
-struct Fields(Vec<String>);
+struct TerseFields(Vec<String>);
 
-impl Fields {
+impl TerseFields {
     fn push(&mut self, field: String) {
         self.0.push(field);
     }
 
-    fn put(&mut self, field: impl ToString) -> &mut Fields {
+    fn put(&mut self, field: impl ToString) -> &mut TerseFields {
         self.0.push(field.to_string());
         self
     }
 }
 
-fn operations(fields: &mut Fields, report: &Report<'_>, group: &Group<'_>, version: u8) {
+fn operations(fields: &mut TerseFields, report: &ReportedJob<'_>, group: &ReportGroup<'_>, version: u8) {
     let unified = report.extras.unified;
     if unified != UnifiedReporting::Mixed {
         let shown = if version == 3 { &[Op::Read, Op::Write][..] } else { &Op::ALL[..] };
@@ -85,7 +85,7 @@ fn operations(fields: &mut Fields, report: &Report<'_>, group: &Group<'_>, versi
     }
 }
 
-fn operation(fields: &mut Fields, report: &Report<'_>, op: &OpTotals, group: &GroupOp, version: u8) {
+fn operation(fields: &mut TerseFields, report: &ReportedJob<'_>, op: &OpTotals, group: &GroupOp, version: u8) {
     fields.put(op.bytes >> 10).put(op.bytes_per_s() >> 10).put(op.iops_whole()).put(op.runtime_ms);
     latency(fields, &op.slat.stat);
     latency(fields, &op.clat.stat);
@@ -102,14 +102,14 @@ fn operation(fields: &mut Fields, report: &Report<'_>, op: &OpTotals, group: &Gr
 }
 
 /// Extremes in whole microseconds, mean and deviation in microseconds.
-fn latency(fields: &mut Fields, stat: &Samples) {
+fn latency(fields: &mut TerseFields, stat: &Samples) {
     let (mean, deviation) = (stat.mean().unwrap_or(0.0), stat.deviation().unwrap_or(0.0));
     fields.put(stat.min / 1000).put(stat.max / 1000);
     fields.put(format!("{:.6}", mean / 1000.0)).put(format!("{:.6}", deviation / 1000.0));
 }
 
 /// Percentiles of total latency where they are asked for, else of completion latency, in whole microseconds.
-fn percentiles(fields: &mut Fields, report: &Report<'_>, op: &OpTotals) {
+fn percentiles(fields: &mut TerseFields, report: &ReportedJob<'_>, op: &OpTotals) {
     let extras = report.extras;
     let shown: Option<&Latency> = match (extras.lat_percentiles, extras.clat_percentiles) {
         (true, _) => Some(&op.lat),
@@ -118,7 +118,7 @@ fn percentiles(fields: &mut Fields, report: &Report<'_>, op: &OpTotals) {
     };
     let mut written = 0;
     if let Some(latency) = shown {
-        let wanted = Wanted::of(report.job);
+        let wanted = PercentileSelection::of(report.job);
         let values = latency.histogram.as_ref().filter(|h| h.count() > 0).map(|histogram| wanted.values(histogram));
         for (index, percent) in wanted.list.iter().take(PERCENTILES).enumerate() {
             let value = values.as_ref().and_then(|values| values.get(index)).map_or(0, |ns| ns / 1000);
@@ -129,7 +129,7 @@ fn percentiles(fields: &mut Fields, report: &Report<'_>, op: &OpTotals) {
     (written..PERCENTILES).for_each(|_| fields.push("0%=0".to_owned()));
 }
 
-fn disks(fields: &mut Fields, view: &RunView<'_>) {
+fn disks(fields: &mut TerseFields, view: &RunView<'_>) {
     for disk in view.disks.iter().map(|disk| &disk.stats) {
         fields.put(&disk.name).put(disk.read_ios).put(disk.write_ios).put(disk.read_merges).put(disk.write_merges);
         fields.put(disk.read_ticks.as_millis()).put(disk.write_ticks.as_millis()).put(disk.queued.as_millis());

@@ -4,7 +4,7 @@
 
 /// A piece of JSON whose keys keep their order.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum JsonValue {
     /// A whole number.
     Int(i128),
     /// A float, printed with six decimals and no exponent.
@@ -12,74 +12,74 @@ pub(super) enum Value {
     /// Text.
     Text(String),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<JsonValue>),
     /// Names with values.
-    Object(Vec<(String, Value)>),
+    Object(Vec<(String, JsonValue)>),
     /// What was written already, for the place it has.
     Written(String),
 }
 
 /// An object that grows key by key.
 #[derive(Default)]
-pub(super) struct Object(Vec<(String, Value)>);
+pub(super) struct JsonObject(Vec<(String, JsonValue)>);
 
-impl Object {
-    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Object {
+impl JsonObject {
+    pub(super) fn set(&mut self, key: &str, value: impl Into<JsonValue>) -> &mut JsonObject {
         self.0.push((key.to_owned(), value.into()));
         self
     }
 }
 
-impl From<Object> for Value {
-    fn from(object: Object) -> Value {
-        Value::Object(object.0)
+impl From<JsonObject> for JsonValue {
+    fn from(object: JsonObject) -> JsonValue {
+        JsonValue::Object(object.0)
     }
 }
 
-impl From<u64> for Value {
-    fn from(number: u64) -> Value {
-        Value::Int(i128::from(number))
+impl From<u64> for JsonValue {
+    fn from(number: u64) -> JsonValue {
+        JsonValue::Int(i128::from(number))
     }
 }
 
-impl From<u32> for Value {
-    fn from(number: u32) -> Value {
-        Value::Int(i128::from(number))
+impl From<u32> for JsonValue {
+    fn from(number: u32) -> JsonValue {
+        JsonValue::Int(i128::from(number))
     }
 }
 
-impl From<i64> for Value {
-    fn from(number: i64) -> Value {
-        Value::Int(i128::from(number))
+impl From<i64> for JsonValue {
+    fn from(number: i64) -> JsonValue {
+        JsonValue::Int(i128::from(number))
     }
 }
 
-impl From<i32> for Value {
-    fn from(number: i32) -> Value {
-        Value::Int(i128::from(number))
+impl From<i32> for JsonValue {
+    fn from(number: i32) -> JsonValue {
+        JsonValue::Int(i128::from(number))
     }
 }
 
-impl From<f64> for Value {
-    fn from(number: f64) -> Value {
+impl From<f64> for JsonValue {
+    fn from(number: f64) -> JsonValue {
         // JSON has no word for infinity, and no reader of fio expects one.
-        Value::Float(if number.is_finite() { number } else { 0.0 })
+        JsonValue::Float(if number.is_finite() { number } else { 0.0 })
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
+impl From<&str> for JsonValue {
+    fn from(text: &str) -> JsonValue {
+        JsonValue::Text(text.to_owned())
     }
 }
 
-impl Value {
+impl JsonValue {
     /// The same as text for so deep a place: a tree of many jobs would take several times the memory of its text.
-    pub(super) fn written(&self, indent: usize) -> Value {
+    pub(super) fn written(&self, indent: usize) -> JsonValue {
         let mut out = String::new();
         self.write(indent, &mut out);
         out.shrink_to_fit();
-        Value::Written(out)
+        JsonValue::Written(out)
     }
 
     /// The text, with a newline at its end.
@@ -92,15 +92,15 @@ impl Value {
 
     fn write(&self, indent: usize, out: &mut String) {
         match self {
-            Value::Int(number) => *out += &number.to_string(),
-            Value::Float(number) => *out += &format!("{number:.6}"),
-            Value::Text(text) => quote(text, out),
-            Value::Written(text) => *out += text,
-            Value::List(items) => {
+            JsonValue::Int(number) => *out += &number.to_string(),
+            JsonValue::Float(number) => *out += &format!("{number:.6}"),
+            JsonValue::Text(text) => quote(text, out),
+            JsonValue::Written(text) => *out += text,
+            JsonValue::List(items) => {
                 let items = items.iter().map(|item| (None, item));
                 block('[', items, ']', indent, out);
             }
-            Value::Object(entries) => {
+            JsonValue::Object(entries) => {
                 let entries = entries.iter().map(|(key, value)| (Some(key.as_str()), value));
                 block('{', entries, '}', indent, out);
             }
@@ -110,7 +110,7 @@ impl Value {
 
 fn block<'a>(
     open: char,
-    entries: impl Iterator<Item = (Option<&'a str>, &'a Value)>,
+    entries: impl Iterator<Item = (Option<&'a str>, &'a JsonValue)>,
     close: char,
     indent: usize,
     out: &mut String,
@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn the_layout_is_fios() {
-        let mut inner = Object::default();
+        let mut inner = JsonObject::default();
         inner.set("iops", 166.0).set("path", "a \"b\"\\\u{1}");
-        let mut outer = Object::default();
-        outer.set("jobs", Value::List(vec![inner.into(), Object::default().into()])).set("eta", 0u64);
-        insta::assert_snapshot!(Value::from(outer).print(), @r#"
+        let mut outer = JsonObject::default();
+        outer.set("jobs", JsonValue::List(vec![inner.into(), JsonObject::default().into()])).set("eta", 0u64);
+        insta::assert_snapshot!(JsonValue::from(outer).print(), @r#"
         {
           "jobs" : [
             {
@@ -174,15 +174,15 @@ mod tests {
 
     #[test]
     fn floats_have_no_exponent_and_no_infinity() {
-        assert_eq!(Value::from(1e-9).print(), "0.000000\n");
-        assert_eq!(Value::from(1e20).print(), "100000000000000000000.000000\n");
-        assert_eq!(Value::from(f64::NAN).print(), "0.000000\n");
+        assert_eq!(JsonValue::from(1e-9).print(), "0.000000\n");
+        assert_eq!(JsonValue::from(1e20).print(), "100000000000000000000.000000\n");
+        assert_eq!(JsonValue::from(f64::NAN).print(), "0.000000\n");
     }
 
     proptest::proptest! {
         #[test]
         fn any_text_survives(text in "\\PC*|[\\x00-\\x20\"\\\\]*") {
-            let printed = Value::from(text.as_str()).print();
+            let printed = JsonValue::from(text.as_str()).print();
             proptest::prop_assert_eq!(serde_json::from_str::<String>(&printed).unwrap(), text);
         }
     }

@@ -22,7 +22,7 @@ fn check(command: &str, mut wanted: Job) -> Invocation {
     let invocation = run(command).unwrap_or_else(|e| panic!("{command}: {e}"));
     let mut jobs = flat(&invocation.scenario);
     assert_eq!(jobs.len(), 1, "{command}");
-    assert_eq!(invocation.action, Action::Run);
+    assert_eq!(invocation.action, FioAction::Run);
     let got = &mut jobs[0];
     (wanted.seed, wanted.options) = (got.seed, std::mem::take(&mut got.options));
     got.options.clone_from(&wanted.options);

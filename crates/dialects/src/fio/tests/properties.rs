@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// Words that look like options, and some that do not.
 fn word() -> impl Strategy<Value = String> {
-    let names: Vec<&'static str> = options::all().flat_map(options::Opt::names).collect();
+    let names: Vec<&'static str> = options::all().flat_map(options::FioOption::names).collect();
     let value = prop_oneof![
         "[0-9]{1,6}[kmgtKib%s]{0,3}",
         "[ -~]{0,12}",
@@ -60,7 +60,7 @@ proptest! {
             text += &format!("[job{job}]\nbs={bs}\nrw={rw}\niodepth={depth}\n{}", if stonewall { "stonewall\n" } else { "" });
         }
         let from_file = run_file("", &text).unwrap();
-        let Action::Print { text: command, .. } = run_file("--showcmd", &text).unwrap().action else { panic!() };
+        let FioAction::Print { text: command, .. } = run_file("--showcmd", &text).unwrap().action else { panic!() };
         let mut from_command = run(&command).unwrap();
         for job in from_command.scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
             job.options.remove(0);

@@ -2,12 +2,12 @@
 
 use super::*;
 use hakaru_model::job::rules::*;
-use hakaru_model::job::{PerOp, Repeats, SizeSpec};
+use hakaru_model::job::{DedupeRule, PerOp, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
 /// The rules of a command that is obeyed.
-fn obeyed(options: &str) -> Rules {
+fn obeyed(options: &str) -> JobRules {
     job(&format!("--name=a {options}")).rules
 }
 
@@ -59,7 +59,7 @@ fn verification() {
     assert_eq!(verify("--verify_pattern=0xdead").method, VerifyMethod::PatternHeader(pattern));
     let unchecked = job("--name=a --rw=write --verify=0 --verify_pattern=0xdead");
     assert_eq!(unchecked.rules.verify, None);
-    assert_eq!(unchecked.buffers.fill, hakaru_model::job::Fill::Pattern(vec![0xde, 0xad]));
+    assert_eq!(unchecked.buffers.fill, hakaru_model::job::BufferContent::Pattern(vec![0xde, 0xad]));
     let folder = |options: &str| flat(&run(&format!("{options} --name=a --rw=write --verify=md5")).unwrap().scenario);
     assert_eq!(folder("--aux-path=x")[0].rules.verify.as_ref().unwrap().folder, Some("x".into()));
     insta::assert_snapshot!(fails("--name=a --verify=pattern"), @"job `a`: verify=pattern needs verify_pattern");
@@ -95,7 +95,7 @@ fn ends_of_jobs() {
 #[test]
 fn searching_for_a_state() {
     let steady = obeyed("--steadystate=iops_slope:0.3% --ss_dur=30 --ss_ramp=10").steady.unwrap();
-    let wanted = SteadyState {
+    let wanted = SteadyStateRule {
         iops: true,
         slope: true,
         limit: SteadyLimit::Percent(0.3),
@@ -176,7 +176,7 @@ fn zones_need_a_mode_and_sizes_may_be_counted_in_them() {
 
 #[test]
 fn distributions_have_a_middle_and_zones_a_size() {
-    use hakaru_model::job::{Distribution, Stretch};
+    use hakaru_model::job::{AbsoluteZone, Distribution};
     let of = |value: &str| {
         let access = job(&format!("--name=a --rw=randread --random_distribution={value}")).access;
         (access.distribution, access.centre)
@@ -185,8 +185,8 @@ fn distributions_have_a_middle_and_zones_a_size() {
     assert_eq!(of("pareto:0.2:0"), (Distribution::Pareto(0.2), Some(0.0)));
     assert_eq!(of("normal:10:1"), (Distribution::Normal(10.0), Some(1.0)));
     assert_eq!(of("zipf:1.2:-1"), (Distribution::Zipf(1.2), None));
-    let zones =
-        [(60.0, 1 << 20), (40.0, 2 << 20)].map(|(access_percent, size)| Stretch { access_percent, size: Bytes(size) });
+    let zones = [(60.0, 1 << 20), (40.0, 2 << 20)]
+        .map(|(access_percent, size)| AbsoluteZone { access_percent, size: Bytes(size) });
     assert_eq!(of("zoned_abs:60/1m:40/2m"), (Distribution::ZonedAbs(zones.to_vec()), None));
     for wrong in [
         "zipf:1.2:1.5",
@@ -205,9 +205,9 @@ fn distributions_have_a_middle_and_zones_a_size() {
 fn workload_priority_and_replay() {
     assert_eq!(obeyed("--percentage_random=80,20").percentage_random, Some(PerOp { read: 80, write: 20, trim: 20 }));
     let repeats = |options: &str| job(&format!("--name=a --rw=write {options}")).buffers.repeats;
-    assert_eq!(repeats("--dedupe_percentage=30"), Repeats { percent: 30, ..Repeats::default() });
+    assert_eq!(repeats("--dedupe_percentage=30"), DedupeRule { percent: 30, ..DedupeRule::default() });
     let set = repeats("--dedupe_percentage=30 --dedupe_mode=working_set --dedupe_working_set_percentage=9");
-    assert_eq!(set, Repeats { percent: 30, working_set_percent: Some(9), ..Repeats::default() });
+    assert_eq!(set, DedupeRule { percent: 30, working_set_percent: Some(9), ..DedupeRule::default() });
     assert!(obeyed("--io_submit_mode=offload").offload);
     assert!(obeyed("--atomic=1 --ioengine=pvsync2 --direct=1").files.atomic);
     assert!(fails("--name=a --atomic=1").contains("pvsync2"));

@@ -1,7 +1,9 @@
 //! What options and lines mean together.
 
 use super::*;
-use hakaru_model::job::{BlockSize, Distribution, ErrorPolicy, Fallocate, Fill, IoEngine, Op, PerOp, SizeSpec, Target};
+use hakaru_model::job::{
+    BlockSize, BufferContent, Distribution, ErrorPolicy, Fallocate, IoEngine, Op, PerOp, SizeSpec, Target,
+};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -159,13 +161,13 @@ fn what_is_written_stays_what_was_asked_for() {
         let buffers = job(&format!("--name=a --rw=write {options}")).buffers;
         (buffers.fill, buffers.refill, buffers.scramble)
     };
-    assert_eq!(buffers(""), (Fill::Random, false, true));
-    assert_eq!(buffers("--refill_buffers"), (Fill::Random, true, false));
-    assert_eq!(buffers("--zero_buffers"), (Fill::Zero, false, false));
-    assert_eq!(buffers("--zero_buffers --zero_buffers=0"), (Fill::Random, false, true));
-    assert_eq!(buffers("--buffer_pattern=0xdead"), (Fill::Pattern(vec![0xde, 0xad]), false, false));
-    assert_eq!(buffers("--buffer_compress_percentage=60"), (Fill::Compressible(60), true, false));
-    assert_eq!(buffers("--scramble_buffers=0"), (Fill::Random, false, false));
+    assert_eq!(buffers(""), (BufferContent::Random, false, true));
+    assert_eq!(buffers("--refill_buffers"), (BufferContent::Random, true, false));
+    assert_eq!(buffers("--zero_buffers"), (BufferContent::Zero, false, false));
+    assert_eq!(buffers("--zero_buffers --zero_buffers=0"), (BufferContent::Random, false, true));
+    assert_eq!(buffers("--buffer_pattern=0xdead"), (BufferContent::Pattern(vec![0xde, 0xad]), false, false));
+    assert_eq!(buffers("--buffer_compress_percentage=60"), (BufferContent::Compressible(60), true, false));
+    assert_eq!(buffers("--scramble_buffers=0"), (BufferContent::Random, false, false));
 }
 
 #[test]
@@ -269,9 +271,9 @@ fn settings_of_the_whole_run() {
         let error = run(&format!("{wrong} --name=a")).unwrap_err();
         assert_eq!(error.words(|_| Some(wrong.to_owned())).as_deref(), Some(theirs));
     }
-    assert_eq!(run("--parse-only --name=a").unwrap().action, Action::ParseOnly);
-    assert_eq!(run("--parse-only").unwrap().action, Action::ParseOnly, "fio has nothing against it");
-    let Action::Print { text, exit_code: 0 } = run("--version").unwrap().action else { panic!() };
+    assert_eq!(run("--parse-only --name=a").unwrap().action, FioAction::ParseOnly);
+    assert_eq!(run("--parse-only").unwrap().action, FioAction::ParseOnly, "fio has nothing against it");
+    let FioAction::Print { text, exit_code: 0 } = run("--version").unwrap().action else { panic!() };
     assert_eq!(text, "fio-3.39\n");
 }
 
@@ -357,8 +359,8 @@ fn what_ends_and_shows_a_run_is_kept_for_the_edge() {
     assert_eq!(of("--trigger=true").warnings, ["--trigger has no effect without --trigger-file or --trigger-timeout"]);
     let eta = of("--eta=sometimes");
     assert_eq!((eta.settings.eta, eta.warnings.len()), (EtaMode::Auto, 1));
-    assert_eq!(run("--crctest=md5").unwrap().action, Action::TestChecksums(Some("md5".to_owned())));
-    assert_eq!(run("--cpuclock-test").unwrap().action, Action::TestClock);
+    assert_eq!(run("--crctest=md5").unwrap().action, FioAction::TestChecksums(Some("md5".to_owned())));
+    assert_eq!(run("--cpuclock-test").unwrap().action, FioAction::TestClock);
 }
 
 #[test]

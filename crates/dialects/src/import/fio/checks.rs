@@ -3,20 +3,20 @@
 //! Leaves out whether the experiment was a good one.
 
 use super::super::units::{Ranged, slip};
-use super::record::{OpSums, Sums};
+use super::record::{OpSums, ReportSums};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{BlockSize, Job, Op};
-use hakaru_model::reported::Block;
+use hakaru_model::reported::ReportedBlock;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops};
 
 /// Contradictions within a reported job. `job` is what is known of it from elsewhere: block sizes that were themselves
 /// found out from these figures prove nothing.
-pub(super) fn contradictions(report: &Block, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
-    let sums = Sums::of(report);
+pub(super) fn contradictions(report: &ReportedBlock, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
+    let sums = ReportSums::of(report);
     Op::ALL.into_iter().flat_map(|op| of_op(&sums, op, report, phase, job)).collect()
 }
 
-fn of_op(sums: &Sums, op: Op, report: &Block, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
+fn of_op(sums: &ReportSums, op: Op, report: &ReportedBlock, phase: &str, job: Option<&Job>) -> Vec<Caveat> {
     let one = &sums.ops[op];
     let time = one.runtime_ms.filter(|&ms| ms > 0).map(|ms| Ranged { value: ms as f64 / 1e3, slack: 1e-3 });
     let over_time = |amount: Option<Ranged>| amount.zip(time).and_then(|(amount, time)| amount.over(time));
@@ -31,8 +31,8 @@ fn of_op(sums: &Sums, op: Op, report: &Block, phase: &str, job: Option<&Job>) ->
     let iops = [(over_time(count), "I/Os and time".to_owned())];
     let stated = |name: &str| format!("{} {name}", op.name());
     [
-        contradiction(phase, one.bandwidth, &bandwidth, &stated("bandwidth"), Unit::BytesPerSec),
-        contradiction(phase, one.iops, &iops, &stated("rate"), Unit::Iops),
+        contradiction(phase, one.bandwidth, &bandwidth, &stated("bandwidth"), RateUnit::BytesPerSec),
+        contradiction(phase, one.iops, &iops, &stated("rate"), RateUnit::Iops),
     ]
     .into_iter()
     .flatten()
@@ -45,7 +45,7 @@ fn contradiction(
     stated: Option<Ranged>,
     follows: &[(Option<Ranged>, String)],
     name: &str,
-    unit: Unit,
+    unit: RateUnit,
 ) -> Option<Caveat> {
     let stated = stated?;
     let odd: Vec<(Ranged, &str)> = follows
@@ -69,16 +69,16 @@ fn whole_blocks(op: &OpSums) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum Unit {
+enum RateUnit {
     BytesPerSec,
     Iops,
 }
 
-impl Unit {
+impl RateUnit {
     fn show(self, value: f64) -> String {
         match self {
-            Unit::BytesPerSec => BytesPerSec(value).to_string(),
-            Unit::Iops => format!("{} IOPS", Iops(value)),
+            RateUnit::BytesPerSec => BytesPerSec(value).to_string(),
+            RateUnit::Iops => format!("{} IOPS", Iops(value)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What fio prints before its results: jobs, version, starts, files laid out, notes, and the status line.
 
 use super::super::units::number;
-use hakaru_model::reported::Block;
+use hakaru_model::reported::ReportedBlock;
 
 /// `a: (g=0): rw=read, bs=…`
 pub(super) fn is_banner(text: &str) -> bool {
@@ -33,7 +33,7 @@ pub(super) fn program(text: &str) -> String {
 }
 
 /// Reads a line of the head. `None` when it is none.
-pub(super) fn read(text: &str) -> Option<Block> {
+pub(super) fn read(text: &str) -> Option<ReportedBlock> {
     if is_banner(text) {
         return banner(text);
     }
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Option<Block> {
         return Some(layout(name, rest));
     }
     if ["note: ", "fio: ", "verify: "].iter().any(|word| text.starts_with(word)) || text.contains(" data dumped as ") {
-        let mut block = Block::new("note");
+        let mut block = ReportedBlock::new("note");
         block.word("text", text);
         return Some(block);
     }
@@ -52,10 +52,10 @@ pub(super) fn read(text: &str) -> Option<Block> {
 }
 
 /// `a: (g=0): rw=rw, bs=(R) 4096B-4096B, (W) …, (T) …, ioengine=psync, iodepth=1`, or `bs=4K-4K/4K-4K/4K-4K`.
-fn banner(text: &str) -> Option<Block> {
+fn banner(text: &str) -> Option<ReportedBlock> {
     let (name, rest) = text.split_once(": (g=")?;
     let (group, rest) = rest.split_once(')')?;
-    let mut block = Block::new("job");
+    let mut block = ReportedBlock::new("job");
     block.word("name", name);
     block.figures.extend(figure("g", group));
     let (head, tail) = rest.split_once("bs=").unwrap_or((rest, ""));
@@ -92,8 +92,8 @@ fn block_sizes(text: &str) -> Vec<&str> {
 }
 
 /// `1 thread and 3 processes`
-fn start(rest: &str) -> Option<Block> {
-    let mut block = Block::new("start");
+fn start(rest: &str) -> Option<ReportedBlock> {
+    let mut block = ReportedBlock::new("start");
     for part in rest.split(" and ") {
         let (count, what) = part.split_once(' ')?;
         let name = match what.trim_end_matches('.') {
@@ -107,8 +107,8 @@ fn start(rest: &str) -> Option<Block> {
 }
 
 /// ` (1 file / 200MiB)`, `(s) (1 file(s) / 200MB)`, `s (2 files / total 2MiB)`
-fn layout(name: &str, rest: &str) -> Block {
-    let mut block = Block::new("layout");
+fn layout(name: &str, rest: &str) -> ReportedBlock {
+    let mut block = ReportedBlock::new("layout");
     block.word("name", name);
     let inner = rest.rsplit_once(" (").map_or(rest, |(_, inner)| inner);
     let inner =
@@ -120,8 +120,8 @@ fn layout(name: &str, rest: &str) -> Block {
 }
 
 /// `1 (f=1): [M(1)][100.0%][r=21.0MiB/s,w=24.0MiB/s][r=21,w=24 IOPS][eta 00m:00s]`
-fn status(rest: &str) -> Block {
-    let mut block = Block::new("status");
+fn status(rest: &str) -> ReportedBlock {
+    let mut block = ReportedBlock::new("status");
     let (counts, fields) = rest.split_once(": ").unwrap_or((rest, ""));
     let (running, open) = counts.split_once(" (f=").unwrap_or((counts, ""));
     block.figures.extend(figure("running", running));
@@ -147,7 +147,7 @@ fn status(rest: &str) -> Block {
     block
 }
 
-fn figure(name: &str, text: &str) -> Option<hakaru_model::reported::Figure> {
+fn figure(name: &str, text: &str) -> Option<hakaru_model::reported::ReportedFigure> {
     number(text).map(|(value, unit)| (name.to_owned(), value, unit.to_owned()).into())
 }
 

@@ -3,11 +3,11 @@
 //!
 //! Leaves out text, which names its process.
 
-use super::super::lines::Line;
+use super::super::lines::SourceLine;
 use super::{Raw, terse};
 use crate::fio::Invocation;
 use hakaru_model::job::Op;
-use hakaru_model::reported::Block;
+use hakaru_model::reported::ReportedBlock;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ const SLACK_MS: f64 = 500.0;
 
 /// How far one report had come.
 #[derive(Clone, Debug, PartialEq)]
-struct Progress {
+struct InterimProgress {
     name: String,
     group: u64,
     /// When the job began, milliseconds since 1970; 0 where the version does not tell.
@@ -34,13 +34,13 @@ struct Progress {
     ran_ms: f64,
 }
 
-impl Progress {
-    fn of(report: &Block) -> Progress {
+impl InterimProgress {
+    fn of(report: &ReportedBlock) -> InterimProgress {
         let of_ops = |name: &'static str| {
             let blocks = Op::ALL.into_iter().filter_map(|op| report.part(op.name()));
             blocks.filter_map(move |block| block.get(name)).map(|figure| figure.value.value())
         };
-        Progress {
+        InterimProgress {
             name: report.words_of("name").unwrap_or_default().to_owned(),
             group: report.whole("groupid").unwrap_or(0),
             began: report.whole("job_start").unwrap_or(0),
@@ -49,7 +49,7 @@ impl Progress {
         }
     }
 
-    fn is_of_the_job_of(&self, other: &Progress) -> bool {
+    fn is_of_the_job_of(&self, other: &InterimProgress) -> bool {
         self.name == other.name && self.group == other.group
     }
 }
@@ -61,7 +61,7 @@ pub(in super::super) struct State {
     shown_unix_ms: Option<i64>,
     /// Seconds since the start.
     elapsed: u64,
-    reports: Vec<Progress>,
+    reports: Vec<InterimProgress>,
 }
 
 impl State {
@@ -71,7 +71,7 @@ impl State {
             program: raw.program.clone(),
             shown_unix_ms: raw.shown_unix_ms,
             elapsed: reports().filter_map(|report| report.whole("elapsed")).max().unwrap_or(0),
-            reports: reports().map(Progress::of).collect(),
+            reports: reports().map(InterimProgress::of).collect(),
         }
     }
 
@@ -83,13 +83,15 @@ impl State {
             return false;
         }
         // A job that had not begun had no start yet.
-        let begun = |(a, b): &(&Progress, &Progress)| a.began > 0 && b.began > 0;
+        let begun = |(a, b): &(&InterimProgress, &InterimProgress)| a.began > 0 && b.began > 0;
         if self.reports.iter().any(|report| report.began > 0) {
             return pairs().any(|pair| begun(&pair)) && pairs().filter(begun).all(|(a, b)| a.began == b.began);
         }
         // Older versions tell no start: the clock went on by as much as the run did, while another run would have begun
         // anew in between.
-        let (Some(shown), Some(later_shown)) = (self.shown_unix_ms, later.shown_unix_ms) else { return false };
+        let (Some(shown), Some(later_shown)) = (self.shown_unix_ms, later.shown_unix_ms) else {
+            return false;
+        };
         let (ran, later_ran) = (self.ran_ms(), later.ran_ms());
         let apart = later_shown.saturating_sub(shown) as f64 - (later_ran - ran);
         ran > SLACK_MS && later_ran >= ran && apart.abs() < SLACK_MS
@@ -121,8 +123,8 @@ pub(in super::super) struct TerseRun {
 
 /// Takes terse lines that follow one another apart into runs. `asked` is the command that printed them, where it is known:
 /// it tells how often a name may come, and whether states in between are shown.
-pub(in super::super) fn terse_runs(lines: &[Line], asked: Option<&Invocation>) -> Vec<TerseRun> {
-    let lines: Vec<Progress> = lines.iter().map(|line| Progress::of(&terse::report_of(line))).collect();
+pub(in super::super) fn terse_runs(lines: &[SourceLine], asked: Option<&Invocation>) -> Vec<TerseRun> {
+    let lines: Vec<InterimProgress> = lines.iter().map(|line| InterimProgress::of(&terse::report_of(line))).collect();
     let asked = asked.filter(|asked| lines.iter().all(|line| most(asked, &line.name) > 0));
     let whole = |lines: Range<usize>| TerseRun { lines, replaced: None, unclear: false };
     // A command says how often a name comes in all its groups; without it, a name may come once in each.
@@ -137,7 +139,7 @@ pub(in super::super) fn terse_runs(lines: &[Line], asked: Option<&Invocation>) -
         let least = if asked.is_some() || is_end { 0.0 } else { STEP_MS };
         let a = &last.lines;
         let mut pairs = lines[a.clone()].iter().zip(&lines[b.clone()]);
-        let further = |(a, b): (&Progress, &Progress)| {
+        let further = |(a, b): (&InterimProgress, &InterimProgress)| {
             let more = b.moved > a.moved || asked.is_some() && b.moved == a.moved;
             a.is_of_the_job_of(b) && more && b.ran_ms >= a.ran_ms + least
         };
@@ -163,7 +165,7 @@ fn most(asked: &Invocation, name: &str) -> usize {
 }
 
 /// Neighbours among which no job comes more often than it may, of those of its name that are counted with it.
-fn rounds(lines: &[Progress], most: &dyn Fn(&Progress) -> (usize, u64)) -> Vec<Range<usize>> {
+fn rounds(lines: &[InterimProgress], most: &dyn Fn(&InterimProgress) -> (usize, u64)) -> Vec<Range<usize>> {
     let mut rounds: Vec<Range<usize>> = Vec::new();
     let mut seen: HashMap<(&str, u64), usize> = HashMap::new();
     for (at, line) in lines.iter().enumerate() {

@@ -4,11 +4,11 @@
 //! Leaves out the results.
 
 use super::super::units::{Kilo, Ranged, factor};
-use super::record::Sums;
-use crate::fio::{Action, Invocation, ParseContext};
+use super::record::ReportSums;
+use crate::fio::{FioAction, Invocation, ParseContext};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, Target};
-use hakaru_model::reported::{Block, JobProperty, UnstatedJob};
+use hakaru_model::reported::{JobProperty, ReportedBlock, UnstatedJob};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -49,14 +49,18 @@ pub(in super::super) fn command(words: &[String]) -> Result<Invocation, String> 
         memory_mb: 0,
     };
     match crate::fio::parse(&args, &context) {
-        Ok(invocation) if invocation.action == Action::Run && invocation.jobs().next().is_some() => Ok(invocation),
+        Ok(invocation) if invocation.action == FioAction::Run && invocation.jobs().next().is_some() => Ok(invocation),
         Ok(_) => Err("it runs no job".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
 
 /// Finds out what the jobs were. `asked` is what a command line or a list of options says.
-pub(in super::super) fn jobs(banners: &[&Block], reports: &[&Block], asked: Result<Invocation, String>) -> Jobs {
+pub(in super::super) fn jobs(
+    banners: &[&ReportedBlock],
+    reports: &[&ReportedBlock],
+    asked: Result<Invocation, String>,
+) -> Jobs {
     let mut notes = Vec::new();
     let asked = match asked {
         Ok(asked) => match disagreement(&asked, banners, reports) {
@@ -87,7 +91,7 @@ pub(in super::super) fn jobs(banners: &[&Block], reports: &[&Block], asked: Resu
 }
 
 /// Why a command line cannot be that of these results.
-fn disagreement(asked: &Invocation, banners: &[&Block], reports: &[&Block]) -> Option<String> {
+fn disagreement(asked: &Invocation, banners: &[&ReportedBlock], reports: &[&ReportedBlock]) -> Option<String> {
     let jobs: Vec<&Job> = asked.jobs().map(|(job, _)| job).collect();
     for (job, banner) in jobs.iter().zip(banners) {
         let name = banner.words_of("name").unwrap_or_default();
@@ -147,8 +151,8 @@ pub(super) fn engine(name: &str) -> IoEngine {
 
 /// Jobs from what the results say of them: a phase for each group.
 fn guessed(
-    banners: &[&Block],
-    reports: &[&Block],
+    banners: &[&ReportedBlock],
+    reports: &[&ReportedBlock],
     notes: &mut Vec<String>,
     unstated: &mut Vec<UnstatedJob>,
 ) -> Scenario {
@@ -193,7 +197,7 @@ fn add(
 }
 
 /// What a line such as `a: (g=0): rw=read, bs=…, iodepth=1` leaves out; `direct` is never in it.
-fn missing_in_banner(banner: &Block) -> Vec<JobProperty> {
+fn missing_in_banner(banner: &ReportedBlock) -> Vec<JobProperty> {
     let known = |word: &str| banner.words_of(word).is_some();
     let order = banner.words_of("rw").and_then(access).is_some();
     let size = ["bs R max", "bs W max", "bs T max"].into_iter().any(|name| banner.get(name).is_some());
@@ -209,7 +213,7 @@ fn missing_in_banner(banner: &Block) -> Vec<JobProperty> {
 
 /// Takes the queue depth from a report, where it tells: `latency : …, depth=64` is the depth asked for, and
 /// `IO depths : 1=100.0%` means that there was never more than one. Returns whether it did.
-fn depth_from_report(job: &mut Job, report: Option<&&Block>) -> bool {
+fn depth_from_report(job: &mut Job, report: Option<&&ReportedBlock>) -> bool {
     let part = |name: &str| report.and_then(|report| report.part(name));
     let shares = part("IO depths").map(|depths| depths.figures.iter().filter(|figure| figure.value.value() > 0.0));
     let only: Vec<&str> = shares.into_iter().flatten().map(|figure| figure.name.as_str()).collect();
@@ -223,14 +227,14 @@ fn depth_from_report(job: &mut Job, report: Option<&&Block>) -> bool {
     depth.is_some()
 }
 
-fn clones(banner: &Block, name: &str, reports: &[&Block]) -> u32 {
+fn clones(banner: &ReportedBlock, name: &str, reports: &[&ReportedBlock]) -> u32 {
     let mine = || reports.iter().filter(|report| report.words_of("name") == Some(name));
     let members = mine().filter_map(|report| report.whole("jobs")).sum::<u64>().min(4096) as u32;
     // The dots say "several"; how many, the reports tell.
     if banner.words_of("clones").is_some() { members.max(2) } else { 1 }
 }
 
-fn from_banner(banner: &Block, notes: &mut Vec<String>) -> Job {
+fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
     let name = banner.words_of("name").unwrap_or_default();
     let rw = banner.words_of("rw").unwrap_or_default();
     let access = access(rw).unwrap_or_else(|| {
@@ -276,7 +280,7 @@ fn whole_block(bytes: f64, slack: f64) -> Bytes {
 }
 
 /// What a report tells of a job beyond its banner: the share of reads, and that its group is shown as one.
-fn refine(job: &mut Job, report: &Block) {
+fn refine(job: &mut Job, report: &ReportedBlock) {
     let ios = |letter: &str| report.part("issued").and_then(|issued| issued.whole(&format!("total {letter}")));
     if let (Some(reads), Some(writes)) = (ios("r"), ios("w"))
         && job.access.does(Op::Read)
@@ -298,8 +302,8 @@ fn refine(job: &mut Job, report: &Block) {
 }
 
 /// A job of which nothing is known but its results, and what they do not tell of it.
-fn from_report(report: &Block) -> (Job, Vec<JobProperty>) {
-    let sums = Sums::of(report);
+fn from_report(report: &ReportedBlock) -> (Job, Vec<JobProperty>) {
+    let sums = ReportSums::of(report);
     let op = Op::ALL.into_iter().find(|&op| sums.ops[op].bytes.is_some()).unwrap_or(Op::Read);
     let mixed = sums.ops.read.bytes.is_some() && sums.ops.write.bytes.is_some();
     let access = if mixed { Access::mixed(50, false) } else { Access::only(op, false) };
@@ -325,7 +329,7 @@ fn from_report(report: &Block) -> (Job, Vec<JobProperty>) {
 }
 
 /// Finds the job of each report; where there is none, one is made from the report alone. Names the phases.
-fn places(scenario: &mut Scenario, reports: &[&Block], unstated: &mut Vec<UnstatedJob>) -> Vec<(usize, usize)> {
+fn places(scenario: &mut Scenario, reports: &[&ReportedBlock], unstated: &mut Vec<UnstatedJob>) -> Vec<(usize, usize)> {
     let mut places = Vec::with_capacity(reports.len());
     for report in reports {
         let name = report.words_of("name").unwrap_or_default();

@@ -2,14 +2,14 @@
 //!
 //! An output that ends too early is closed where its last whole value ends.
 
-use super::super::{Format, Unread};
+use super::super::{SourceFormat, Unread};
 use super::Raw;
 use super::jobs;
 use super::record::Histograms;
 use super::text::SYNCS;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::Op;
-use hakaru_model::reported::{Block, Decimal};
+use hakaru_model::reported::{Decimal, ReportedBlock};
 use hakaru_model::units::Nanos;
 use serde_json::{Map, Value};
 
@@ -79,7 +79,7 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
         reader.disk(disk);
     }
     if let Some(idle) = root.get("cpu_idleness").and_then(Value::as_object) {
-        let mut block = Block::new("idle");
+        let mut block = ReportedBlock::new("idle");
         idle.iter().for_each(|(name, value)| reader.put(&mut block, name, Some(value), ""));
         reader.blocks.push(block);
     }
@@ -97,7 +97,7 @@ pub(in super::super) fn read(object: Object, lines: (usize, usize)) -> Raw {
     reader.note_strangers(&root, &known, "");
     let global = root.get("global options").and_then(Value::as_object);
     Raw {
-        format: Format::FioJson,
+        format: SourceFormat::FioJson,
         program: root.get("fio version").and_then(Value::as_str).unwrap_or_default().to_owned(),
         asked: asked(global, jobs),
         shown_unix_ms: moment(&root),
@@ -155,7 +155,7 @@ fn asked(global: Option<&Map<String, Value>>, jobs: &[Value]) -> Result<crate::f
 
 #[derive(Default)]
 struct JsonReader {
-    blocks: Vec<Block>,
+    blocks: Vec<ReportedBlock>,
     histograms: Histograms,
     unread: Vec<Unread>,
     not_numbers: (u32, String),
@@ -200,7 +200,7 @@ const JOB_KEYS: [&str; 33] = [
 ];
 
 impl JsonReader {
-    fn put(&mut self, block: &mut Block, name: &str, value: Option<&Value>, unit: &str) {
+    fn put(&mut self, block: &mut ReportedBlock, name: &str, value: Option<&Value>, unit: &str) {
         let Some(value) = value else { return };
         let text = match value {
             Value::Number(number) => number.to_string(),
@@ -228,7 +228,7 @@ impl JsonReader {
     }
 
     fn job(&mut self, job: &Map<String, Value>) {
-        let mut report = Block::new("report");
+        let mut report = ReportedBlock::new("report");
         report.word("name", job.get("jobname").and_then(Value::as_str).unwrap_or_default());
         if let Some(text) = job.get("desc").and_then(Value::as_str) {
             report.word("description", text);
@@ -242,7 +242,7 @@ impl JsonReader {
         ] {
             self.put(&mut report, name, job.get(key), unit);
         }
-        let mut issued = Block::new("issued");
+        let mut issued = ReportedBlock::new("issued");
         for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
             if let Some(values) = job.get(op.name()).and_then(Value::as_object) {
                 let block = self.operation(values, Some(op));
@@ -266,8 +266,8 @@ impl JsonReader {
         self.blocks.push(report);
     }
 
-    fn operation(&mut self, values: &Map<String, Value>, op: Option<Op>) -> Block {
-        let mut block = Block::new(op.map_or("mixed", Op::name));
+    fn operation(&mut self, values: &Map<String, Value>, op: Option<Op>) -> ReportedBlock {
+        let mut block = ReportedBlock::new(op.map_or("mixed", Op::name));
         // Before version 3 sizes are in KiB and latencies in microseconds. 3.0 has bytes, and rates still in KiB/s.
         let old = !values.contains_key("bw_bytes") && !values.contains_key("io_kbytes");
         let size = if old { ("io_bytes", "KiB") } else { ("io_bytes", "B") };
@@ -287,7 +287,7 @@ impl JsonReader {
             }
         }
         let mut samples = |name: &str, unit: Option<&str>, keys: [(&str, &str); 6]| {
-            let mut spread = Block::new(name);
+            let mut spread = ReportedBlock::new(name);
             if let Some(unit) = unit {
                 spread.word("unit", unit);
             }
@@ -328,8 +328,8 @@ impl JsonReader {
     }
 
     /// Extremes, mean and deviation as one block, percentiles as another.
-    fn latency(&mut self, values: &Map<String, Value>, name: &str, unit: &str, into: &mut Block) {
-        let mut stat = Block::new(name);
+    fn latency(&mut self, values: &Map<String, Value>, name: &str, unit: &str, into: &mut ReportedBlock) {
+        let mut stat = ReportedBlock::new(name);
         stat.word("unit", unit);
         for (figure, key) in [("min", "min"), ("max", "max"), ("avg", "mean"), ("stdev", "stddev"), ("N", "N")] {
             self.put(&mut stat, figure, values.get(key), "");
@@ -339,7 +339,7 @@ impl JsonReader {
         }
         into.blocks.push(stat);
         if let Some(map) = values.get("percentile").and_then(Value::as_object) {
-            let mut list = Block::new(format!("{name} percentiles"));
+            let mut list = ReportedBlock::new(format!("{name} percentiles"));
             list.word("unit", unit);
             let mut entries: Vec<(f64, &String, &Value)> =
                 map.iter().filter_map(|(name, value)| Some((name.parse().ok()?, name, value))).collect();
@@ -352,10 +352,12 @@ impl JsonReader {
         }
     }
 
-    fn shares(&mut self, job: &Map<String, Value>, report: &mut Block) {
+    fn shares(&mut self, job: &Map<String, Value>, report: &mut ReportedBlock) {
         for (key, unit) in [("latency_ns", "nsec"), ("latency_us", "usec"), ("latency_ms", "msec")] {
-            let Some(map) = job.get(key).and_then(Value::as_object) else { continue };
-            let mut block = Block::new("lat");
+            let Some(map) = job.get(key).and_then(Value::as_object) else {
+                continue;
+            };
+            let mut block = ReportedBlock::new("lat");
             block.word("unit", unit);
             for (name, value) in by_number(map).into_iter().filter(|(_, value)| value.as_f64() != Some(0.0)) {
                 self.put(&mut block, name, Some(value), "%");
@@ -366,11 +368,13 @@ impl JsonReader {
         }
     }
 
-    fn sync(&mut self, job: &Map<String, Value>, report: &mut Block, issued: &mut Block) {
-        let Some(values) = job.get("sync").and_then(Value::as_object) else { return };
+    fn sync(&mut self, job: &Map<String, Value>, report: &mut ReportedBlock, issued: &mut ReportedBlock) {
+        let Some(values) = job.get("sync").and_then(Value::as_object) else {
+            return;
+        };
         self.put(issued, "total s", values.get("total_ios"), "");
         if let Some(values) = values.get("lat_ns").and_then(Value::as_object) {
-            let mut block = Block::new(SYNCS);
+            let mut block = ReportedBlock::new(SYNCS);
             self.latency(values, "sync", "nsec", &mut block);
             if !block.blocks.is_empty() {
                 let index = self.blocks.iter().filter(|block| block.name == "report").count();
@@ -381,8 +385,8 @@ impl JsonReader {
         }
     }
 
-    fn host(&mut self, job: &Map<String, Value>, report: &mut Block, issued: Block) {
-        let mut cpu = Block::new("cpu");
+    fn host(&mut self, job: &Map<String, Value>, report: &mut ReportedBlock, issued: ReportedBlock) {
+        let mut cpu = ReportedBlock::new("cpu");
         for (name, key, unit) in [
             ("usr", "usr_cpu", "%"),
             ("sys", "sys_cpu", "%"),
@@ -396,8 +400,10 @@ impl JsonReader {
         for (name, key) in
             [("IO depths", "iodepth_level"), ("submit", "iodepth_submit"), ("complete", "iodepth_complete")]
         {
-            let Some(map) = job.get(key).and_then(Value::as_object) else { continue };
-            let mut block = Block::new(name);
+            let Some(map) = job.get(key).and_then(Value::as_object) else {
+                continue;
+            };
+            let mut block = ReportedBlock::new(name);
             for (name, value) in by_number(map) {
                 self.put(&mut block, name, Some(value), "%");
             }
@@ -405,12 +411,12 @@ impl JsonReader {
         }
         report.blocks.push(issued);
         if job.contains_key("total_err") {
-            let mut errors = Block::new("errors");
+            let mut errors = ReportedBlock::new("errors");
             self.put(&mut errors, "total", job.get("total_err"), "");
             self.put(&mut errors, "first_error", job.get("first_error"), "");
             report.blocks.push(errors);
         }
-        let mut latency = Block::new("latency");
+        let mut latency = ReportedBlock::new("latency");
         for (name, key, unit) in [
             ("target", "latency_target", ""),
             ("window", "latency_window", ""),
@@ -423,7 +429,7 @@ impl JsonReader {
     }
 
     fn disk(&mut self, disk: &Map<String, Value>) {
-        let mut block = Block::new("disk");
+        let mut block = ReportedBlock::new("disk");
         block.word("name", disk.get("name").and_then(Value::as_str).unwrap_or_default());
         for (name, keys) in [
             ("ios", ["read_ios", "write_ios"]),

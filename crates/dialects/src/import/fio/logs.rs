@@ -3,13 +3,13 @@
 //! Files of one prefix and job are one worker: bandwidth gives bytes, IOPS give I/Os, latencies give latencies. What a
 //! log averaged over windows stays averaged; what it kept for each I/O makes a true histogram. Leaves out histogram logs.
 
-use super::super::{Clock, Format, ImportedRun, ResultContext, Unread};
+use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
 use hakaru_model::record::{
     Interval, IntervalOp, Latency, OpRecord, Outcome, PhaseRecord, Samples, StopReason, WorkerRecord,
 };
-use hakaru_model::reported::{Block, Decimal, JobProperty, Reported, UnstatedJob, WorkerReport};
+use hakaru_model::reported::{Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ const SOME_DAY: u64 = 100_000_000_000;
 
 /// One line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Entry {
+struct LogLine {
     msec: u64,
     value: u64,
     op: Op,
@@ -69,7 +69,7 @@ struct Entry {
 }
 
 /// The numbers of a line: at least time, value, direction and block size.
-fn entry(text: &str) -> Option<Entry> {
+fn entry(text: &str) -> Option<LogLine> {
     let mut cells = text.split(',').map(str::trim);
     let mut next = || cells.next()?.parse::<u64>().ok();
     let (msec, value, op, bs) = (next()?, next()?, next()?, next()?);
@@ -77,7 +77,7 @@ fn entry(text: &str) -> Option<Entry> {
     // Behind them stand an offset and a priority, which say nothing of speed.
     let rest_is_numeric =
         cells.all(|cell| cell.strip_prefix("0x").unwrap_or(cell).bytes().all(|b| b.is_ascii_hexdigit()));
-    (rest_is_numeric && msec < LATEST).then_some(Entry { msec, value, op, bs })
+    (rest_is_numeric && msec < LATEST).then_some(LogLine { msec, value, op, bs })
 }
 
 /// Whether a text is such a log.
@@ -97,7 +97,7 @@ pub(in super::super) struct LogFile<'a> {
 /// Makes one run of the log files of one prefix.
 pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun {
     let mut unread = Vec::new();
-    let mut jobs: BTreeMap<u32, Vec<(Kind, Vec<Entry>)>> = BTreeMap::new();
+    let mut jobs: BTreeMap<u32, Vec<(Kind, Vec<LogLine>)>> = BTreeMap::new();
     let (mut lines, mut figures) = (0, 0);
     let mut blocks = Vec::new();
     for file in files {
@@ -151,7 +151,7 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         });
     }
     ImportedRun {
-        format: Format::FioLog,
+        format: SourceFormat::FioLog,
         program: "fio".to_owned(),
         scenario,
         path: None,
@@ -163,20 +163,20 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         figures,
         reported: Reported { blocks, workers: reports, unstated },
         started_unix_ms: begun,
-        clock: Clock::Utc,
+        clock: TimeBasis::Utc,
         lines: (1, lines),
         unread,
     }
 }
 
 /// Whether no line tells a block size: averaged logs have 0 there.
-fn has_no_blocks(logs: &[(Kind, Vec<Entry>)]) -> bool {
+fn has_no_blocks(logs: &[(Kind, Vec<LogLine>)]) -> bool {
     logs.iter().all(|(_, entries)| entries.iter().all(|entry| entry.bs == 0))
 }
 
 /// Makes times of the run of times of day, and tells when it began: a window before the first line. `None` where the
 /// logs have times of the run.
-fn take_off_epoch(mut logs: Vec<&mut [Entry]>) -> Option<i64> {
+fn take_off_epoch(mut logs: Vec<&mut [LogLine]>) -> Option<i64> {
     let first = logs.iter().flat_map(|log| log.iter().map(|entry| entry.msec)).min()?;
     if first < SOME_DAY {
         return None;
@@ -191,8 +191,8 @@ fn take_off_epoch(mut logs: Vec<&mut [Entry]>) -> Option<i64> {
 }
 
 /// What a file is of, and how much stood in it. Its lines are the intervals and histograms of the record.
-fn block(file: &LogFile<'_>, entries: &[Entry]) -> Block {
-    let mut block = Block::new("log");
+fn block(file: &LogFile<'_>, entries: &[LogLine]) -> ReportedBlock {
+    let mut block = ReportedBlock::new("log");
     let kind = match file.kind {
         Kind::Bw => "bw",
         Kind::Iops => "iops",
@@ -205,7 +205,7 @@ fn block(file: &LogFile<'_>, entries: &[Entry]) -> Block {
     block
 }
 
-fn worker(name: &str, logs: &[(Kind, Vec<Entry>)]) -> (WorkerRecord, Job) {
+fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
     let mut worker =
         WorkerRecord { name: name.to_owned(), clone: 0, stop: StopReason::Done, ..WorkerRecord::default() };
     let mut windows: BTreeMap<u64, PerOp<IntervalOp>> = BTreeMap::new();
@@ -275,9 +275,9 @@ fn worker(name: &str, logs: &[(Kind, Vec<Entry>)]) -> (WorkerRecord, Job) {
 
 /// Where the window of each entry begins: at the end of the one before of its direction. In a log that several jobs share
 /// (`per_job_logs=0`) time goes back where the next job begins, and stands still where two jobs tell of one window.
-fn starts(entries: &[Entry]) -> Vec<u64> {
+fn starts(entries: &[LogLine]) -> Vec<u64> {
     let mut last = [(0, 0); 3];
-    let start = |entry: &Entry| {
+    let start = |entry: &LogLine| {
         let (from, to) = last[entry.op as usize];
         let start = match entry.msec.cmp(&to) {
             Ordering::Greater => to,
@@ -291,7 +291,7 @@ fn starts(entries: &[Entry]) -> Vec<u64> {
 }
 
 /// A latency of one I/O makes a histogram; a mean over a window does not.
-fn count(latency: &mut Latency, entry: &Entry) {
+fn count(latency: &mut Latency, entry: &LogLine) {
     latency.stat.record(entry.value);
     let averaged = entry.bs == 0;
     match (&mut latency.histogram, averaged) {

@@ -17,20 +17,20 @@ pub use print::print;
 pub(super) use checks::rate_contradiction;
 pub(super) use jobs::{RW, access as jobs_access};
 
-use super::{Clock, Format, ImportedRun, ResultContext, Unread};
+use super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
 use crate::fio::Invocation;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Target;
 use hakaru_model::record::Outcome;
-use hakaru_model::reported::{Block, Reported};
+use hakaru_model::reported::{Reported, ReportedBlock};
 use record::Histograms;
 use std::path::PathBuf;
 
 /// What a reader of one of the outputs hands on.
 pub(super) struct Raw {
-    pub(super) format: Format,
+    pub(super) format: SourceFormat,
     pub(super) program: String,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<ReportedBlock>,
     pub(super) histograms: Histograms,
     /// Scenario as it was asked for; the empty error means that nobody said.
     pub(super) asked: Result<Invocation, String>,
@@ -48,8 +48,8 @@ pub(super) struct Raw {
 const ALL_CLIENTS: &str = "All clients";
 
 /// Leaves the sum over all clients out, because those it is the sum of are there.
-fn without_sums(blocks: &mut Vec<Block>, unread: &mut Vec<Unread>, line: usize) {
-    let is_sum = |block: &Block| block.name == "report" && block.words_of("name") == Some(ALL_CLIENTS);
+fn without_sums(blocks: &mut Vec<ReportedBlock>, unread: &mut Vec<Unread>, line: usize) {
+    let is_sum = |block: &ReportedBlock| block.name == "report" && block.words_of("name") == Some(ALL_CLIENTS);
     let parts = blocks.iter().any(|block| block.name == "report" && !is_sum(block));
     if parts && blocks.iter().any(is_sum) {
         blocks.retain(|block| !is_sum(block));
@@ -63,7 +63,7 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
     let Raw { format, program, mut blocks, histograms, asked, shown_unix_ms, mut unread, not_numbers, .. } = raw;
     without_sums(&mut blocks, &mut unread, raw.lines.0);
     let of = |name: &'static str| blocks.iter().filter(move |block| block.name == name);
-    let (banners, reports): (Vec<&Block>, Vec<&Block>) = (of("job").collect(), of("report").collect());
+    let (banners, reports): (Vec<&ReportedBlock>, Vec<&ReportedBlock>) = (of("job").collect(), of("report").collect());
     if reports.is_empty() {
         return None;
     }
@@ -71,8 +71,12 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
     let jobs = jobs::jobs(&banners, &reports, asked);
     let mut caveats = jobs.caveats.clone();
     for (report, &(phase, job)) in reports.iter().zip(&jobs.places) {
-        let Some(phase) = jobs.scenario.phases.get(phase) else { continue };
-        let Some(job) = phase.jobs.get(job) else { continue };
+        let Some(phase) = jobs.scenario.phases.get(phase) else {
+            continue;
+        };
+        let Some(job) = phase.jobs.get(job) else {
+            continue;
+        };
         caveats.extend(checks::contradictions(report, &phase.name, (!jobs.from_results).then_some(job)));
     }
     if let Some(missing) = raw.missing {
@@ -84,10 +88,10 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
     unread.extend(jobs.notes.iter().map(|note| Unread { line: raw.lines.0, text: String::new(), why: note.clone() }));
     let (mut phases, workers) = record::phases(&blocks, &jobs, histograms, 0);
     let elapsed = phases.iter().map(|phase| phase.elapsed.as_millis() as i64).fold(0, i64::saturating_add);
-    let clock = if shown_unix_ms.is_none() && when.is_some() { Clock::Wall } else { Clock::Utc };
+    let clock = if shown_unix_ms.is_none() && when.is_some() { TimeBasis::Wall } else { TimeBasis::Utc };
     let started = shown_unix_ms.or(when).map(|shown| shown.saturating_sub(elapsed));
     phases.iter_mut().for_each(|phase| phase.started_unix_ms = started.unwrap_or(0));
-    let figures = blocks.iter().map(Block::count).sum();
+    let figures = blocks.iter().map(ReportedBlock::count).sum();
     let failed = reports.iter().find(|report| report.whole("err").is_some_and(|err| err > 0));
     Some(ImportedRun {
         format,
@@ -112,7 +116,7 @@ pub(super) fn finish(raw: Raw) -> Option<ImportedRun> {
     })
 }
 
-fn error_of(report: &Block) -> String {
+fn error_of(report: &ReportedBlock) -> String {
     let text = report.words_of("error").and_then(|text| text.rsplit_once("error=")).map(|(_, text)| text);
     let errno = report.whole("err").unwrap_or(0);
     text.map_or_else(|| format!("error {errno}"), |text| format!("error {errno}, {text}"))

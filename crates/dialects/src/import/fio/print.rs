@@ -4,12 +4,12 @@
 //! figures of more digits; rates and sizes given in bare bytes are scaled as fio scales them.
 
 use super::text::SYNCS;
-use hakaru_model::reported::{Block, Figure, Reported};
+use hakaru_model::reported::{Reported, ReportedBlock, ReportedFigure};
 use std::fmt::Write;
 
 /// The results as text of fio. Empty where nothing of fio's was read.
 pub fn print(reported: &Reported, program: &str) -> String {
-    let mut out = Printer::default();
+    let mut out = TextPrinter::default();
     let of = |name: &'static str| reported.blocks.iter().filter(move |block| block.name == name);
     of("job").for_each(|block| out.banner(block));
     if of("job").next().is_some() {
@@ -35,22 +35,22 @@ pub fn print(reported: &Reported, program: &str) -> String {
 }
 
 #[derive(Default)]
-struct Printer {
+struct TextPrinter {
     text: String,
 }
 
 /// A figure by name, or nothing.
-fn shown(block: &Block, name: &str) -> String {
+fn shown(block: &ReportedBlock, name: &str) -> String {
     block.get(name).map_or_else(String::new, scaled)
 }
 
 /// A figure padded to five columns, as fio pads means and extremes of samples.
-fn padded(block: &Block, name: &str) -> Option<String> {
+fn padded(block: &ReportedBlock, name: &str) -> Option<String> {
     block.get(name).map(|figure| format!("{name}={:>5}", scaled(figure)))
 }
 
 /// Bare bytes are scaled; everything else stands as it was printed.
-fn scaled(figure: &Figure) -> String {
+fn scaled(figure: &ReportedFigure) -> String {
     let rate = figure.unit == "B/s";
     match (figure.unit.as_str(), figure.value.as_whole()) {
         ("B" | "B/s", Some(bytes)) if bytes > 9999 => {
@@ -66,14 +66,14 @@ fn scaled(figure: &Figure) -> String {
     }
 }
 
-impl Printer {
+impl TextPrinter {
     fn line(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');
     }
 
     /// `a: (g=0): rw=rw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1`
-    fn banner(&mut self, block: &Block) {
+    fn banner(&mut self, block: &ReportedBlock) {
         let word = |name| block.words_of(name).unwrap_or_default();
         let range = |op: &str| {
             format!("({op}) {}-{}", shown(block, &format!("bs {op} min")), shown(block, &format!("bs {op} max")))
@@ -92,7 +92,7 @@ impl Printer {
         }
     }
 
-    fn start(&mut self, block: &Block) {
+    fn start(&mut self, block: &ReportedBlock) {
         let part = |(name, one): (&str, &str)| {
             let figure = block.get(name)?;
             Some(format!("{figure} {}", if figure.value.as_whole() == Some(1) { one } else { name }))
@@ -102,7 +102,7 @@ impl Printer {
         self.line(&format!("Starting {}", parts.join(" and ")));
     }
 
-    fn layout(&mut self, block: &Block) {
+    fn layout(&mut self, block: &ReportedBlock) {
         let (name, files, size) =
             (block.words_of("name").unwrap_or_default(), shown(block, "files"), shown(block, "size"));
         self.line(&match files.as_str() {
@@ -112,7 +112,7 @@ impl Printer {
     }
 
     /// `Jobs: 1 (f=1): [M(1)][100.0%][r=21.0MiB/s,w=24.0MiB/s][r=21,w=24 IOPS][eta 00m:00s]`
-    fn status(&mut self, block: &Block) {
+    fn status(&mut self, block: &ReportedBlock) {
         let mut text = format!("Jobs: {} (f={}): ", shown(block, "running"), shown(block, "open"));
         for (name, word) in &block.words {
             if name == "field" {
@@ -135,7 +135,7 @@ impl Printer {
         self.line(&text);
     }
 
-    fn report(&mut self, block: &Block) {
+    fn report(&mut self, block: &ReportedBlock) {
         let error = match block.words_of("error") {
             Some(text) => format!("err={:>2} ({text})", shown(block, "err")),
             None => format!("err={:>2}", shown(block, "err")),
@@ -144,8 +144,8 @@ impl Printer {
             "{}: (groupid={}, jobs={}): {error}: pid={}",
             block.words_of("name").unwrap_or_default(),
             shown(block, "groupid"),
-            block.get("jobs").map_or_else(|| "1".to_owned(), Figure::to_string),
-            block.get("pid").map_or_else(|| "0".to_owned(), Figure::to_string)
+            block.get("jobs").map_or_else(|| "1".to_owned(), ReportedFigure::to_string),
+            block.get("pid").map_or_else(|| "0".to_owned(), ReportedFigure::to_string)
         );
         if let Some(when) = block.words_of("when") {
             let _ = write!(header, ": {when}");
@@ -176,7 +176,7 @@ impl Printer {
     }
 
     /// `  read: IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`
-    fn operation(&mut self, block: &Block) {
+    fn operation(&mut self, block: &ReportedBlock) {
         let mut text = format!("  {}: IOPS={}, BW={}", block.name, shown(block, "IOPS"), shown(block, "BW"));
         if let Some(other) = block.get("BW other") {
             let _ = write!(text, " ({other})");
@@ -190,7 +190,7 @@ impl Printer {
     }
 
     /// A line of latencies, a list of percentiles, or a line of samples.
-    fn latency(&mut self, block: &Block) {
+    fn latency(&mut self, block: &ReportedBlock) {
         let unit = block.words_of("unit").unwrap_or_default();
         match block.name.as_str() {
             "bw" => self.samples(&format!("   bw ({unit:>7}): "), block),
@@ -208,7 +208,7 @@ impl Printer {
         }
     }
 
-    fn samples(&mut self, head: &str, block: &Block) {
+    fn samples(&mut self, head: &str, block: &ReportedBlock) {
         let mut cells: Vec<String> = ["min", "max"].into_iter().filter_map(|key| padded(block, key)).collect();
         cells.extend(block.get("per").map(|figure| format!("per={figure}")));
         cells.extend(["avg", "stdev"].into_iter().filter_map(|key| padded(block, key)));
@@ -217,14 +217,15 @@ impl Printer {
     }
 
     /// Names and values in columns, as many as fit in 80.
-    fn percentiles(&mut self, block: &Block, unit: &str) {
+    fn percentiles(&mut self, block: &ReportedBlock, unit: &str) {
         self.line(&format!("    {} ({unit}):", block.name));
-        let values: Vec<String> = block.figures.iter().map(Figure::to_string).collect();
+        let values: Vec<String> = block.figures.iter().map(ReportedFigure::to_string).collect();
         let width = values.iter().map(String::len).max().unwrap_or(0).max(5);
         let decimals =
             block.figures.iter().filter_map(|f| f.name.split_once('.')).map(|(_, d)| d.len()).max().unwrap_or(0);
         let name_width = decimals + 3;
-        let cell = |(figure, value): (&Figure, &String)| format!(" {:>name_width$}th=[{value:>width$}]", figure.name);
+        let cell =
+            |(figure, value): (&ReportedFigure, &String)| format!(" {:>name_width$}th=[{value:>width$}]", figure.name);
         let cells: Vec<String> = block.figures.iter().zip(&values).map(cell).collect();
         let columns = (73 / (name_width + width + 7)).max(1);
         let rows: Vec<String> = cells.chunks(columns).map(|row| format!("     |{}", row.join(","))).collect();
@@ -232,7 +233,7 @@ impl Printer {
     }
 
     /// `  lat (usec)   : 250=31.66%, 500=68.34%`, five a line unless it was printed otherwise.
-    fn shares(&mut self, block: &Block) {
+    fn shares(&mut self, block: &ReportedBlock) {
         let unit = block.words_of("unit").unwrap_or_default();
         let cells: Vec<String> = block.figures.iter().map(|f| format!("{}={f}", f.name)).collect();
         for five in cells.chunks(5) {
@@ -240,18 +241,18 @@ impl Printer {
         }
     }
 
-    fn row(&mut self, head: &str, block: &Block) {
+    fn row(&mut self, head: &str, block: &ReportedBlock) {
         let cells: Vec<String> = block.figures.iter().map(|f| format!("{}={f}", f.name)).collect();
         self.line(&format!("{head}{}", cells.join(", ")));
     }
 
     /// `     issued rwts: total=99,101,0,0 short=0,0,0,0 dropped=0,0,0,0`
-    fn issued(&mut self, block: &Block) {
+    fn issued(&mut self, block: &ReportedBlock) {
         let list = |name: &str| {
             let cells: Vec<String> = ["r", "w", "t", "s"]
                 .into_iter()
                 .filter_map(|letter| block.get(&format!("{name} {letter}")))
-                .map(Figure::to_string)
+                .map(ReportedFigure::to_string)
                 .collect();
             format!("{name}={}", cells.join(","))
         };
@@ -259,7 +260,7 @@ impl Printer {
         self.line(&format!("     issued rwts: {}", parts.join(" ")));
     }
 
-    fn group(&mut self, block: &Block) {
+    fn group(&mut self, block: &ReportedBlock) {
         let jobs = block.words_of("jobs").unwrap_or("(all jobs)");
         self.line(&format!("\nRun status group {} {jobs}:", shown(block, "number")));
         for part in &block.blocks {
@@ -280,7 +281,7 @@ impl Printer {
     }
 
     /// `  mmcblk0: ios=97/100, sectors=198656/204800, merge=0/0, ticks=1079/3211, in_queue=4290, util=97.57%`
-    fn disk(&mut self, block: &Block) {
+    fn disk(&mut self, block: &ReportedBlock) {
         let mut cells = Vec::new();
         for figure in &block.figures {
             match (figure.name.strip_suffix(" r"), figure.name.ends_with(" w")) {
@@ -292,14 +293,15 @@ impl Printer {
         self.line(&format!("  {}: {}", block.words_of("name").unwrap_or_default(), cells.join(", ")));
     }
 
-    fn idle(&mut self, block: &Block) {
+    fn idle(&mut self, block: &ReportedBlock) {
         self.line("\nCPU idleness:");
         for figure in &block.figures {
             self.line(&format!("  {}: {figure}", figure.name));
         }
         for part in &block.blocks {
-            let cell =
-                |f: &Figure| if f.name.parse::<u32>().is_ok() { f.to_string() } else { format!("{}={f}", f.name) };
+            let cell = |f: &ReportedFigure| {
+                if f.name.parse::<u32>().is_ok() { f.to_string() } else { format!("{}={f}", f.name) }
+            };
             let cells: Vec<String> = part.figures.iter().map(cell).collect();
             self.line(&format!("  {}: {}", part.name, cells.join(", ")));
         }

@@ -12,7 +12,7 @@ use hakaru_model::record::{
     CpuUsage, DepthRecord, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord, Samples, StopReason,
     WorkerRecord,
 };
-use hakaru_model::reported::{Block, Figure, OpReport, Percentile, WorkerReport, op_named};
+use hakaru_model::reported::{OpReport, Percentile, ReportedBlock, ReportedFigure, WorkerReport, op_named};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
 /// Histograms that came along, by report, operation and kind of latency. Only one output has them.
@@ -33,20 +33,22 @@ pub(super) struct OpSums {
 
 /// The same of all operations of a report, with its syncs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sums {
+pub(super) struct ReportSums {
     pub(super) ops: PerOp<OpSums>,
     pub(super) syncs: u64,
     pub(super) kilo: Kilo,
 }
 
-impl Sums {
-    pub(super) fn of(report: &Block) -> Sums {
+impl ReportSums {
+    pub(super) fn of(report: &ReportedBlock) -> ReportSums {
         let kilo = kilo_of(report);
-        let mut sums = Sums { kilo, ..Sums::default() };
+        let mut sums = ReportSums { kilo, ..ReportSums::default() };
         let issued = report.part("issued");
         let count = |name: &str, letter: &str| issued.and_then(|block| block.whole(&format!("{name} {letter}")));
         for (op, letter) in Op::ALL.into_iter().zip(["r", "w", "t"]) {
-            let Some(block) = report.part(op.name()) else { continue };
+            let Some(block) = report.part(op.name()) else {
+                continue;
+            };
             let ranged = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, kilo));
             sums.ops[op] = OpSums {
                 bytes: ranged("io"),
@@ -109,10 +111,10 @@ fn near(printed: Ranged, exact: f64) -> bool {
 ///
 /// Versions since 2.18 print each rate in both bases, `22.7MiB/s (23.8MB/s)`. Earlier ones print it once, without an `i`,
 /// and mean multiples of 1024, unless `kb_base=1000` was set. Then the figures fit only in multiples of 1000.
-pub(super) fn kilo_of(report: &Block) -> Kilo {
+pub(super) fn kilo_of(report: &ReportedBlock) -> Kilo {
     let ops = || report.blocks.iter().filter(|block| op_named(&block.name).is_some() || block.name == "mixed");
-    let bare = |name: &str, block: &Block| block.get(name).is_some_and(|figure| is_bare_prefix(&figure.unit));
-    let old = |block: &&Block| block.get("BW other").is_none() && (bare("BW", block) || bare("io", block));
+    let bare = |name: &str, block: &ReportedBlock| block.get(name).is_some_and(|figure| is_bare_prefix(&figure.unit));
+    let old = |block: &&ReportedBlock| block.get("BW other").is_none() && (bare("BW", block) || bare("io", block));
     if !ops().any(|block| old(&block)) {
         return Kilo::Si;
     }
@@ -138,7 +140,7 @@ fn is_bare_prefix(unit: &str) -> bool {
     matches!(bare, "KB" | "MB" | "GB" | "TB" | "PB" | "EB")
 }
 
-fn op_fit(block: &Block, issued: Option<&Block>, kilo: Kilo) -> Fit {
+fn op_fit(block: &ReportedBlock, issued: Option<&ReportedBlock>, kilo: Kilo) -> Fit {
     let ranged = |name: &str| block.get(name).and_then(|figure| Ranged::of(figure, kilo));
     let near = |a: Ranged, b: Ranged| (a.value - b.value).abs() <= a.slack + b.slack + a.value.max(b.value) * 2e-3;
     let seconds = ranged("runt").map(|time| time.times(1e-9));
@@ -148,7 +150,9 @@ fn op_fit(block: &Block, issued: Option<&Block>, kilo: Kilo) -> Fit {
     }
     let letter = op_named(&block.name).map(|op| ["r", "w", "t"][op as usize]);
     let ios = letter.and_then(|letter| issued?.whole(&format!("total {letter}"))).filter(|&n| n > 0);
-    let Some((ios, bytes)) = ios.zip(ranged("io")) else { return Fit::Sectors };
+    let Some((ios, bytes)) = ios.zip(ranged("io")) else {
+        return Fit::Sectors;
+    };
     let (size, slack) = (bytes.value / ios as f64, bytes.slack / ios as f64);
     let is_near = |other: f64| (other - size).abs() <= slack.max(size * 1e-6);
     match () {
@@ -160,7 +164,7 @@ fn op_fit(block: &Block, issued: Option<&Block>, kilo: Kilo) -> Fit {
 
 /// The records of all reports, phase by phase, and what they say beyond counts and sums.
 pub(super) fn phases(
-    blocks: &[Block],
+    blocks: &[ReportedBlock],
     jobs: &Jobs,
     histograms: Histograms,
     started_unix_ms: i64,
@@ -178,8 +182,12 @@ pub(super) fn phases(
     }
     let reports = blocks.iter().filter(|block| block.name == "report");
     for (index, (report, &(phase, job))) in reports.zip(&jobs.places).enumerate() {
-        let Some(asked) = jobs.scenario.phases.get(phase).and_then(|phase| phase.jobs.get(job)) else { continue };
-        let Some(record) = phases.get_mut(phase) else { continue };
+        let Some(asked) = jobs.scenario.phases.get(phase).and_then(|phase| phase.jobs.get(job)) else {
+            continue;
+        };
+        let Some(record) = phases.get_mut(phase) else {
+            continue;
+        };
         let clone = record.workers.iter().filter(|w| w.job as usize == job).count() as u32;
         let (mut worker, mut more) = worker(report, &asked.block);
         for (_, op, kind, histogram) in histograms.iter().filter(|(report, ..)| *report == index) {
@@ -217,8 +225,8 @@ pub(super) fn phases(
     (phases, beyond)
 }
 
-fn worker(report: &Block, blocks: &PerOp<BlockSize>) -> (WorkerRecord, WorkerReport) {
-    let sums = Sums::of(report);
+fn worker(report: &ReportedBlock, blocks: &PerOp<BlockSize>) -> (WorkerRecord, WorkerReport) {
+    let sums = ReportSums::of(report);
     let mut worker = WorkerRecord { stop: StopReason::Done, ..WorkerRecord::default() };
     let mut more = WorkerReport { members: 1, ..WorkerReport::default() };
     let whole = |name: &str| report.whole(name).unwrap_or(0);
@@ -250,7 +258,7 @@ fn worker(report: &Block, blocks: &PerOp<BlockSize>) -> (WorkerRecord, WorkerRep
     (worker, more)
 }
 
-fn errors(report: &Block) -> ErrorRecord {
+fn errors(report: &ReportedBlock) -> ErrorRecord {
     let errno = report.whole("err").unwrap_or(0);
     let counted = report.part("errors").and_then(|errors| errors.whole("total")).unwrap_or(0);
     let first =
@@ -272,7 +280,7 @@ fn errors(report: &Block) -> ErrorRecord {
     errors
 }
 
-fn operation(block: &Block, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpReport) {
+fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpReport) {
     let ios = sums.completed(size);
     let of =
         |name: &str| block.part(name).map(|stat| latency(stat, stat.whole("N").unwrap_or(ios))).unwrap_or_default();
@@ -303,35 +311,37 @@ fn operation(block: &Block, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpRep
 }
 
 /// Nanoseconds that one of a block's unit is.
-fn unit(block: &Block) -> f64 {
+fn unit(block: &ReportedBlock) -> f64 {
     block.words_of("unit").and_then(|unit| factor(unit, Kilo::Si)).unwrap_or(1.0)
 }
 
 /// A figure of a block, in the block's unit and its own prefix.
-fn value(block: &Block, name: &str) -> Option<f64> {
+fn value(block: &ReportedBlock, name: &str) -> Option<f64> {
     let figure = block.get(name)?;
     Some(figure.value.value() * factor(&figure.unit, Kilo::Si)?)
 }
 
-fn latency(block: &Block, count: u64) -> Latency {
+fn latency(block: &ReportedBlock, count: u64) -> Latency {
     Latency { stat: samples(block, count, unit(block)), histogram: None }
 }
 
 /// Bandwidth over time in bytes per second. `KB` and a bare number are KiB.
-fn bandwidth_samples(block: &Block) -> Samples {
+fn bandwidth_samples(block: &ReportedBlock) -> Samples {
     let unit = block.words_of("unit").unwrap_or("KiB/s");
     spread(block, factor(unit, Kilo::Binary).unwrap_or(1024.0))
 }
 
 /// Versions before 2.14 do not say how many samples there were.
-fn spread(block: &Block, unit: f64) -> Samples {
+fn spread(block: &ReportedBlock, unit: f64) -> Samples {
     samples(block, block.whole("samples").unwrap_or(0), unit)
 }
 
 /// Count, extremes, sum and sum of squares that have this mean and deviation.
-fn samples(block: &Block, count: u64, unit: f64) -> Samples {
+fn samples(block: &ReportedBlock, count: u64, unit: f64) -> Samples {
     let scaled = |name: &str| value(block, name).map(|v| v * unit);
-    let Some(mean) = scaled("avg").filter(|_| count > 0) else { return Samples::default() };
+    let Some(mean) = scaled("avg").filter(|_| count > 0) else {
+        return Samples::default();
+    };
     let deviation = scaled("stdev").unwrap_or(0.0);
     let n = count as f64;
     // A cast saturates: what a damaged text claims is not worth more care.
@@ -345,10 +355,12 @@ fn samples(block: &Block, count: u64, unit: f64) -> Samples {
     Samples { count, min: end("min"), max: end("max"), sum, sum_sq }
 }
 
-fn percentiles(block: &Block, name: &str) -> Vec<Percentile> {
-    let Some(list) = block.part(name) else { return Vec::new() };
+fn percentiles(block: &ReportedBlock, name: &str) -> Vec<Percentile> {
+    let Some(list) = block.part(name) else {
+        return Vec::new();
+    };
     let unit = unit(list);
-    let one = |figure: &Figure| {
+    let one = |figure: &ReportedFigure| {
         let share = Quantile::new(figure.name.parse::<f64>().ok()? / 100.0).ok()?;
         let value = figure.value.value() * factor(&figure.unit, Kilo::Si)? * unit;
         Some(Percentile { share, value: Nanos(value.round() as u64) })
@@ -357,14 +369,14 @@ fn percentiles(block: &Block, name: &str) -> Vec<Percentile> {
 }
 
 /// Hundredths of the time that each disk was busy, as far as it has sectors.
-fn busy_shares(blocks: &[Block]) -> impl Iterator<Item = f64> {
+fn busy_shares(blocks: &[ReportedBlock]) -> impl Iterator<Item = f64> {
     let disks = blocks.iter().filter(|block| block.name == "disk" && block.get("sectors r").is_some());
     disks.map(|block| block.get("util").map_or(0.0, |figure| figure.value.value()))
 }
 
 /// Counters of disks. Those without sectors (before 3.34) are left out: bytes cannot be told from them.
-fn disks(blocks: &[Block]) -> Vec<DiskStats> {
-    let disk = |block: &Block| {
+fn disks(blocks: &[ReportedBlock]) -> Vec<DiskStats> {
+    let disk = |block: &ReportedBlock| {
         let count = |name: &str| block.whole(name).unwrap_or(0);
         block.get("sectors r")?;
         let ms = |name: &str| Nanos::from_millis(count(name).min(1 << 40));

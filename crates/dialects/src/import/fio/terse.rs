@@ -1,12 +1,12 @@
 //! The terse lines of fio, versions 2 to 5, into the same blocks as its text. Fields are known by their place only.
 
-use super::super::lines::Line;
+use super::super::lines::SourceLine;
 use super::super::units::number;
-use super::super::{Format, Unread};
+use super::super::{SourceFormat, Unread};
 use super::Raw;
 use super::record::Histograms;
 use hakaru_model::job::Op;
-use hakaru_model::reported::Block;
+use hakaru_model::reported::ReportedBlock;
 
 /// Fields of percentiles, used or not.
 const PERCENTILES: usize = 20;
@@ -38,10 +38,10 @@ pub(in super::super) fn version(text: &str) -> Option<u8> {
 }
 
 /// Reads lines that follow one another and have the same version: reports of one run.
-pub(in super::super) fn read(lines: &[Line]) -> Raw {
+pub(in super::super) fn read(lines: &[SourceLine]) -> Raw {
     let version = lines.first().and_then(|line| version(&line.text)).unwrap_or(3);
     let mut raw = Raw {
-        format: Format::FioTerse,
+        format: SourceFormat::FioTerse,
         program: String::new(),
         blocks: Vec::new(),
         histograms: Histograms::new(),
@@ -55,7 +55,7 @@ pub(in super::super) fn read(lines: &[Line]) -> Raw {
     };
     let mut disks = Vec::new();
     for line in lines {
-        let mut fields = Fields::of(line);
+        let mut fields = TerseReader::of(line);
         if version > 2 {
             raw.program = fields.text().to_owned();
         }
@@ -83,25 +83,25 @@ pub(in super::super) fn read(lines: &[Line]) -> Raw {
 }
 
 /// What one line reports.
-pub(super) fn report_of(line: &Line) -> Block {
+pub(super) fn report_of(line: &SourceLine) -> ReportedBlock {
     let version = version(&line.text).unwrap_or(3);
-    let mut fields = Fields::of(line);
+    let mut fields = TerseReader::of(line);
     if version > 2 {
         fields.text();
     }
     report(&mut fields, version).0
 }
 
-struct Fields<'a> {
+struct TerseReader<'a> {
     fields: Vec<&'a str>,
     at: usize,
     lost: (u32, String),
     missing: bool,
 }
 
-impl<'a> Fields<'a> {
-    fn of(line: &'a Line) -> Fields<'a> {
-        Fields { fields: bare(&line.text).split(';').collect(), at: 1, lost: (0, String::new()), missing: false }
+impl<'a> TerseReader<'a> {
+    fn of(line: &'a SourceLine) -> TerseReader<'a> {
+        TerseReader { fields: bare(&line.text).split(';').collect(), at: 1, lost: (0, String::new()), missing: false }
     }
 
     fn text(&mut self) -> &'a str {
@@ -111,7 +111,7 @@ impl<'a> Fields<'a> {
         field.unwrap_or_default().trim()
     }
 
-    fn put(&mut self, block: &mut Block, name: &str, unit: &str) {
+    fn put(&mut self, block: &mut ReportedBlock, name: &str, unit: &str) {
         let place = self.at + 1;
         let text = self.text();
         match number(text) {
@@ -137,8 +137,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn report(fields: &mut Fields<'_>, version: u8) -> (Block, Vec<Block>) {
-    let mut report = Block::new("report");
+fn report(fields: &mut TerseReader<'_>, version: u8) -> (ReportedBlock, Vec<ReportedBlock>) {
+    let mut report = ReportedBlock::new("report");
     report.word("name", fields.text());
     fields.put(&mut report, "groupid", "");
     fields.put(&mut report, "err", "");
@@ -151,14 +151,14 @@ fn report(fields: &mut Fields<'_>, version: u8) -> (Block, Vec<Block>) {
             report.blocks.push(block);
         }
     }
-    let mut cpu = Block::new("cpu");
+    let mut cpu = ReportedBlock::new("cpu");
     for (name, unit) in [("usr", "%"), ("sys", "%"), ("ctx", ""), ("majf", ""), ("minf", "")] {
         fields.put(&mut cpu, name, unit);
     }
-    let mut depths = Block::new("IO depths");
+    let mut depths = ReportedBlock::new("IO depths");
     DEPTHS.iter().for_each(|name| fields.put(&mut depths, name, "%"));
     for (unit, more) in [("usec", &[][..]), ("msec", &["2000", ">=2000"])] {
-        let mut block = Block::new("lat");
+        let mut block = ReportedBlock::new("lat");
         block.word("unit", unit);
         STEPS.iter().chain(more).for_each(|name| fields.put(&mut block, name, "%"));
         block.figures.retain(|figure| figure.value.value() > 0.0);
@@ -169,7 +169,7 @@ fn report(fields: &mut Fields<'_>, version: u8) -> (Block, Vec<Block>) {
     report.blocks.extend([cpu, depths]);
     let disks = if version > 2 { disks(fields) } else { Vec::new() };
     if fields.left() >= 2 && fields.fields[fields.at..fields.at + 2].iter().all(|f| f.parse::<u64>().is_ok()) {
-        let mut errors = Block::new("errors");
+        let mut errors = ReportedBlock::new("errors");
         fields.put(&mut errors, "total", "");
         fields.put(&mut errors, "first_error", "");
         report.blocks.push(errors);
@@ -183,18 +183,20 @@ fn report(fields: &mut Fields<'_>, version: u8) -> (Block, Vec<Block>) {
     (report, disks)
 }
 
-fn operation(fields: &mut Fields<'_>, op: Op, version: u8) -> Block {
-    let mut block = Block::new(op.name());
+fn operation(fields: &mut TerseReader<'_>, op: Op, version: u8) -> ReportedBlock {
+    let mut block = ReportedBlock::new(op.name());
     for (name, unit) in [("io", "KiB"), ("BW", "KiB/s"), ("IOPS", ""), ("runt", "msec")] {
         fields.put(&mut block, name, unit);
     }
     latency(fields, "slat", &mut block);
     latency(fields, "clat", &mut block);
-    let mut list = Block::new("clat percentiles");
+    let mut list = ReportedBlock::new("clat percentiles");
     list.word("unit", "usec");
     for _ in 0..PERCENTILES {
         let place = fields.at;
-        let Some((name, value)) = fields.text().split_once("%=") else { continue };
+        let Some((name, value)) = fields.text().split_once("%=") else {
+            continue;
+        };
         // Fields that are not used are written as `0%=0`.
         if name.trim_matches(['0', '.']).is_empty() {
             continue;
@@ -207,12 +209,12 @@ fn operation(fields: &mut Fields<'_>, op: Op, version: u8) -> Block {
         block.blocks.push(list);
     }
     latency(fields, "lat", &mut block);
-    let mut bw = Block::new("bw");
+    let mut bw = ReportedBlock::new("bw");
     bw.word("unit", "KiB/s");
     for (name, unit) in [("min", ""), ("max", ""), ("per", "%"), ("avg", ""), ("stdev", "")] {
         fields.put(&mut bw, name, unit);
     }
-    let mut iops = Block::new("iops");
+    let mut iops = ReportedBlock::new("iops");
     if version == 5 {
         fields.put(&mut bw, "samples", "");
         for name in ["min", "max", "avg", "stdev", "samples"] {
@@ -227,8 +229,8 @@ fn operation(fields: &mut Fields<'_>, op: Op, version: u8) -> Block {
     block
 }
 
-fn latency(fields: &mut Fields<'_>, name: &str, into: &mut Block) {
-    let mut block = Block::new(name);
+fn latency(fields: &mut TerseReader<'_>, name: &str, into: &mut ReportedBlock) {
+    let mut block = ReportedBlock::new(name);
     block.word("unit", "usec");
     for name in ["min", "max", "avg", "stdev"] {
         fields.put(&mut block, name, "");
@@ -249,10 +251,10 @@ fn two_decimals(percent: &str) -> String {
 }
 
 /// Disks have nine fields each and a name that is no number.
-fn disks(fields: &mut Fields<'_>) -> Vec<Block> {
+fn disks(fields: &mut TerseReader<'_>) -> Vec<ReportedBlock> {
     let mut disks = Vec::new();
     while fields.left() >= 9 && fields.fields[fields.at].parse::<f64>().is_err() {
-        let mut block = Block::new("disk");
+        let mut block = ReportedBlock::new("disk");
         block.word("name", fields.text());
         for name in ["ios r", "ios w", "merge r", "merge w", "ticks r", "ticks w", "in_queue"] {
             fields.put(&mut block, name, "");

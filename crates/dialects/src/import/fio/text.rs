@@ -15,11 +15,11 @@
 
 mod rows;
 
-use super::super::lines::Line;
+use super::super::lines::SourceLine;
 use super::super::units::{has_decimal_comma, number};
 use super::super::{Shorten, Unread};
 use super::head;
-use hakaru_model::reported::Block;
+use hakaru_model::reported::ReportedBlock;
 
 /// What a line was to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(in super::super) enum Taken {
 
 /// Which part of the output is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum TextSection {
     Head,
     /// An operation of the last report.
     Op,
@@ -50,7 +50,7 @@ enum Part {
 pub(in super::super) struct Reader {
     /// Name and version as printed; empty until it came by.
     pub(in super::super) program: String,
-    pub(in super::super) blocks: Vec<Block>,
+    pub(in super::super) blocks: Vec<ReportedBlock>,
     pub(in super::super) unread: Vec<Unread>,
     /// Figures that were no numbers, the first as it stood there.
     pub(in super::super) not_numbers: (u32, String),
@@ -58,7 +58,7 @@ pub(in super::super) struct Reader {
     pub(in super::super) commas: bool,
     /// Whether the run was ended from outside.
     pub(in super::super) interrupted: bool,
-    part: Part,
+    part: TextSection,
     reports: usize,
 }
 
@@ -79,7 +79,7 @@ impl Default for Reader {
             not_numbers: (0, String::new()),
             commas: false,
             interrupted: false,
-            part: Part::Head,
+            part: TextSection::Head,
             reports: 0,
         }
     }
@@ -115,7 +115,7 @@ impl Reader {
     }
 
     /// Takes the next line.
-    pub(in super::super) fn line(&mut self, line: &Line) -> Taken {
+    pub(in super::super) fn line(&mut self, line: &SourceLine) -> Taken {
         let text = head::without_server(line.trimmed());
         if text.is_empty() {
             return Taken::Yes;
@@ -141,7 +141,7 @@ impl Reader {
         }
         match self.part {
             // Behind the summary of groups anything may follow that is none of ours.
-            Part::Group | Part::Disks | Part::Idle => Taken::No,
+            TextSection::Group | TextSection::Disks | TextSection::Idle => Taken::No,
             _ => {
                 self.unread.push(Unread::new(line, "no part of fio's output is known to look like this"));
                 Taken::Yes
@@ -202,8 +202,8 @@ impl Reader {
             return true;
         }
         if word == SYNCS {
-            self.last_report().blocks.push(Block::new(SYNCS));
-            self.part = Part::Sync;
+            self.last_report().blocks.push(ReportedBlock::new(SYNCS));
+            self.part = TextSection::Sync;
             return true;
         }
         if text.starts_with('|') {
@@ -212,25 +212,25 @@ impl Reader {
         self.latency_line(word, rest) || self.named_row(word, rest)
     }
 
-    fn last_report(&mut self) -> &mut Block {
+    fn last_report(&mut self) -> &mut ReportedBlock {
         if self.blocks.last().is_none_or(|block| block.name != "report") {
-            self.blocks.push(Block::new("report"));
+            self.blocks.push(ReportedBlock::new("report"));
         }
         self.blocks.last_mut().expect("a report was pushed if there was none")
     }
 
     /// The block that latencies and samples belong to: the last operation, or the syncs.
-    fn place(&mut self) -> &mut Block {
-        let named = |block: &Block| OPS.contains(&block.name.as_str()) || block.name == SYNCS;
+    fn place(&mut self) -> &mut ReportedBlock {
+        let named = |block: &ReportedBlock| OPS.contains(&block.name.as_str()) || block.name == SYNCS;
         let report = self.last_report();
         if !report.blocks.iter().any(named) {
-            report.blocks.push(Block::new("mixed"));
+            report.blocks.push(ReportedBlock::new("mixed"));
         }
         report.blocks.iter_mut().rfind(|block| named(block)).expect("one was pushed if there was none")
     }
 
-    fn header(&mut self, header: &Header<'_>) {
-        let mut block = Block::new("report");
+    fn header(&mut self, header: &JobHeader<'_>) {
+        let mut block = ReportedBlock::new("report");
         block.word("name", header.name);
         if let Some(when) = header.when {
             block.word("when", when);
@@ -244,11 +244,11 @@ impl Reader {
             self.put(&mut block, name, value);
         }
         self.blocks.push(block);
-        self.part = Part::Op;
+        self.part = TextSection::Op;
     }
 
     /// Adds a figure; what is no number is counted.
-    fn put(&mut self, block: &mut Block, name: &str, text: &str) {
+    fn put(&mut self, block: &mut ReportedBlock, name: &str, text: &str) {
         match number(text) {
             Some((value, unit)) => {
                 block.figure(name, value, unit);
@@ -267,7 +267,7 @@ impl Reader {
 
     /// `IOPS=22, BW=22.7MiB/s (23.8MB/s)(99.0MiB/4353msec)`, or `io=1024KB, bw=341KB/s, iops=85 , runt= 3001msec`.
     fn operation(&mut self, name: &str, rest: &str) {
-        let mut block = Block::new(name);
+        let mut block = ReportedBlock::new(name);
         for (key, value) in fields(rest) {
             match key {
                 "IOPS" | "iops" => self.put(&mut block, "IOPS", value),
@@ -282,11 +282,11 @@ impl Reader {
             self.put(&mut block, "zone resets", resets.trim_end_matches("zone resets"));
         }
         self.last_report().blocks.push(block);
-        self.part = Part::Op;
+        self.part = TextSection::Op;
     }
 
     /// `22.7MiB/s (23.8MB/s)(99.0MiB/4353msec); 0 zone resets`
-    fn bandwidth(&mut self, block: &mut Block, value: &str) {
+    fn bandwidth(&mut self, block: &mut ReportedBlock, value: &str) {
         let value = value.split(';').next().unwrap_or_default();
         let mut pieces = value.split('(').map(|piece| piece.trim().trim_end_matches(')'));
         self.put(block, "BW", pieces.next().unwrap_or_default());
@@ -309,7 +309,7 @@ impl Reader {
             None => (word, ""),
         };
         let unit: String = unit.split_whitespace().collect();
-        let mut block = Block::new(name);
+        let mut block = ReportedBlock::new(name);
         if !unit.is_empty() {
             block.word("unit", unit);
         }
@@ -331,9 +331,9 @@ impl Reader {
         for (key, value) in fields(rest) {
             self.put(&mut block, key, value);
         }
-        if name == "sync" && self.part != Part::Sync {
-            self.last_report().blocks.push(Block::new(SYNCS));
-            self.part = Part::Sync;
+        if name == "sync" && self.part != TextSection::Sync {
+            self.last_report().blocks.push(ReportedBlock::new(SYNCS));
+            self.part = TextSection::Sync;
         }
         self.place().blocks.push(block);
         true
@@ -342,27 +342,27 @@ impl Reader {
     /// What stands behind the reported jobs.
     fn tail(&mut self, text: &str) -> bool {
         if let Some(rest) = text.strip_prefix("Run status group ") {
-            let mut block = Block::new("group");
+            let mut block = ReportedBlock::new("group");
             let (n, jobs) = rest.split_once(' ').unwrap_or((rest, ""));
             block.word("jobs", jobs.trim_end_matches(':'));
             self.put(&mut block, "number", n);
             self.blocks.push(block);
-            self.part = Part::Group;
+            self.part = TextSection::Group;
             return true;
         }
         if text.starts_with("Disk stats") {
-            self.part = Part::Disks;
+            self.part = TextSection::Disks;
             return true;
         }
         if text.starts_with("CPU idleness") {
-            self.blocks.push(Block::new("idle"));
-            self.part = Part::Idle;
+            self.blocks.push(ReportedBlock::new("idle"));
+            self.part = TextSection::Idle;
             return true;
         }
         match self.part {
-            Part::Group => self.group_row(text),
-            Part::Disks => self.disk_row(text),
-            Part::Idle => self.idle_row(text),
+            TextSection::Group => self.group_row(text),
+            TextSection::Disks => self.disk_row(text),
+            TextSection::Idle => self.idle_row(text),
             _ => false,
         }
     }
@@ -374,7 +374,7 @@ pub(in super::super) fn fields(text: &str) -> impl Iterator<Item = (&str, &str)>
 }
 
 /// The first line of a reported job, taken apart.
-struct Header<'a> {
+struct JobHeader<'a> {
     name: &'a str,
     group: &'a str,
     jobs: &'a str,
@@ -385,7 +385,7 @@ struct Header<'a> {
 }
 
 /// `a: (groupid=0, jobs=1): err= 0: pid=1642: Wed Nov  5 12:19:01 2025`
-fn report_header(text: &str) -> Option<Header<'_>> {
+fn report_header(text: &str) -> Option<JobHeader<'_>> {
     let (name, rest) = text.split_once(": (groupid=")?;
     let (group, rest) = rest.split_once(',')?;
     let (jobs, rest) = rest.split_once("jobs=")?.1.split_once(')')?;
@@ -395,5 +395,5 @@ fn report_header(text: &str) -> Option<Header<'_>> {
     let error = error.map(|text| text.trim_end_matches([' ', ':']).trim_end_matches(')'));
     let (pid, when) = pid.split_once(':').map_or((pid, None), |(pid, when)| (pid, Some(when.trim())));
     let err = err.trim().trim_end_matches(':');
-    Some(Header { name, group, jobs, err, error, pid, when: when.filter(|when| !when.is_empty()) })
+    Some(JobHeader { name, group, jobs, err, error, pid, when: when.filter(|when| !when.is_empty()) })
 }

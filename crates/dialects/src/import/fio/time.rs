@@ -5,11 +5,15 @@ const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Au
 /// Milliseconds since 1970 by the clock on the wall there, counted as though it showed UTC. `None` when it is no such date.
 pub(super) fn unix_ms(date: &str) -> Option<i64> {
     let words: Vec<&str> = date.split_whitespace().collect();
-    let [_, month, day, clock, year] = words[..] else { return None };
+    let [_, month, day, clock, year] = words[..] else {
+        return None;
+    };
     let month = MONTHS.iter().position(|known| *known == month)? as i64 + 1;
     let (day, year): (i64, i64) = (day.parse().ok()?, year.parse().ok()?);
     let clock: Vec<i64> = clock.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-    let [hour, minute, second] = clock[..] else { return None };
+    let [hour, minute, second] = clock[..] else {
+        return None;
+    };
     let fits = (1..=31).contains(&day) && (0..24).contains(&hour) && (0..60).contains(&minute);
     if !fits || !(0..=60).contains(&second) || !(1970..3000).contains(&year) {
         return None;

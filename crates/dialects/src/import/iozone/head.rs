@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// What the head of an output says.
 #[derive(Debug, Default)]
-pub(super) struct Head {
+pub(super) struct IozoneHead {
     pub(super) version: String,
     pub(super) record_kb: Option<u64>,
     pub(super) file_kb: Option<u64>,
@@ -52,7 +52,7 @@ const KNOWN: [&str; 23] = [
     "random",
 ];
 
-impl Head {
+impl IozoneHead {
     /// Takes a line, if it is one of the head.
     pub(super) fn take(&mut self, text: &str) -> bool {
         let kb = |text: &str| number(text).and_then(|(n, _)| n.as_whole());
@@ -124,14 +124,14 @@ mod tests {
 
     #[test]
     fn a_command_says_how_it_was_done() {
-        let mut head = Head::default();
+        let mut head = IozoneHead::default();
         head.understand("./iozone -e -I -a -s 100M -r 4k -i 0 -f /ssd/test".split(' '));
         assert_eq!((head.direct, head.fsync, head.sync), (true, true, false));
         assert_eq!(head.path, Some("/ssd/test".into()));
-        let mut odd = Head::default();
+        let mut odd = IozoneHead::default();
         odd.understand("iozone --no-such-thing -f x".split(' '));
         assert_eq!((odd.direct, odd.path), (false, Some("x".into())));
-        let mut some = Head::default();
+        let mut some = IozoneHead::default();
         some.understand("iozone -+u -+Q7 -I -r256k -i 0 -i 1 -s 1g -t 4".split(' '));
         assert_eq!((some.direct, some.record_kb, some.file_kb), (true, Some(256), Some(1 << 20)));
         assert_eq!(some.unknown, ["-+Q"]);

@@ -5,13 +5,13 @@
 mod head;
 mod record;
 
-use self::head::Head;
-use self::record::Findings;
-use super::lines::Line;
+use self::head::IozoneHead;
+use self::record::IozoneReadout;
+use super::lines::SourceLine;
 use super::units::number;
-use super::{Format, ImportedRun, Unread};
-use crate::iozone::{COLUMNS, Kind};
-use hakaru_model::reported::{Block, Decimal};
+use super::{ImportedRun, SourceFormat, Unread};
+use crate::iozone::{COLUMNS, IozoneTest};
+use hakaru_model::reported::{Decimal, ReportedBlock};
 
 const KB: f64 = 1024.0;
 
@@ -48,14 +48,14 @@ fn is_table_head(text: &str) -> bool {
 }
 
 /// `"Writer report"`
-fn excel_title(text: &str) -> Option<Kind> {
+fn excel_title(text: &str) -> Option<IozoneTest> {
     let name = text.trim().strip_prefix('"')?.strip_suffix('"')?.strip_suffix(" report")?;
-    Kind::all().find(|test| test.report().eq_ignore_ascii_case(name))
+    IozoneTest::all().find(|test| test.report().eq_ignore_ascii_case(name))
 }
 
 /// One measured rate.
-struct Cell {
-    test: Kind,
+struct ImportedRate {
+    test: IozoneTest,
     /// Bytes per second, or I/Os per second where `ops` says so.
     rate: f64,
     ops: bool,
@@ -65,14 +65,14 @@ struct Cell {
 }
 
 #[derive(Default)]
-struct Reader {
-    head: Head,
-    blocks: Vec<Block>,
-    cells: Vec<Cell>,
+struct IozoneReader {
+    head: IozoneHead,
+    blocks: Vec<ReportedBlock>,
+    cells: Vec<ImportedRate>,
     unread: Vec<Unread>,
-    format: Option<Format>,
+    format: Option<SourceFormat>,
     /// Test and record sizes of the spreadsheet report that is being read.
-    excel: Option<(Kind, Vec<u64>)>,
+    excel: Option<(IozoneTest, Vec<u64>)>,
     /// Whether the reports for spreadsheets repeat the table above them.
     repeats: bool,
     /// How the cells of a table's row are laid out: the column that each name ends at.
@@ -82,8 +82,8 @@ struct Reader {
 
 /// Reads one run of iozone at the start of some lines; also how many lines it took. `command` is the command line that
 /// stood above them.
-pub(super) fn read(lines: &[Line], command: Option<&[String]>) -> Option<(ImportedRun, usize)> {
-    let mut reader = Reader::default();
+pub(super) fn read(lines: &[SourceLine], command: Option<&[String]>) -> Option<(ImportedRun, usize)> {
+    let mut reader = IozoneReader::default();
     if let Some(words) = command {
         reader.head.understand(words.iter().map(String::as_str));
     }
@@ -96,7 +96,7 @@ pub(super) fn read(lines: &[Line], command: Option<&[String]>) -> Option<(Import
         if reader.line(line) {
             used = index + 1;
             reader.pass_over(&mut idle);
-            if reader.complete && !matches!(reader.format, Some(Format::IozoneAuto)) {
+            if reader.complete && !matches!(reader.format, Some(SourceFormat::IozoneAuto)) {
                 break;
             }
         } else if !text.is_empty() {
@@ -112,13 +112,13 @@ pub(super) fn read(lines: &[Line], command: Option<&[String]>) -> Option<(Import
         reader.unread.push(Unread { line: lines.first()?.number, text: String::new(), why });
     }
     let last = lines.get(used - 1).map_or(0, |line| line.number);
-    let Reader { head, blocks, cells, unread, format, complete, .. } = reader;
+    let IozoneReader { head, blocks, cells, unread, format, complete, .. } = reader;
     let lines = (lines.first()?.number, last);
-    let run = record::run(Findings { head, blocks, cells, unread, format, complete, lines })?;
+    let run = record::run(IozoneReadout { head, blocks, cells, unread, format, complete, lines })?;
     Some((run, used))
 }
 
-impl Reader {
+impl IozoneReader {
     /// Whether a line can only be of another run: a run has one command line and one table, and measures a test with
     /// so many children once.
     fn is_next_run(&self, text: &str) -> bool {
@@ -128,7 +128,7 @@ impl Reader {
         let again = |start: &str| text.starts_with(start);
         let sized =
             ["Run began:", "Command line used:", "O_DIRECT feature enabled", "File size set to ", "Record Size "];
-        if is_table_head(text) && self.format == Some(Format::IozoneAuto) || sized.into_iter().any(again) {
+        if is_table_head(text) && self.format == Some(SourceFormat::IozoneAuto) || sized.into_iter().any(again) {
             return true;
         }
         if let Some(rest) = text.strip_prefix("Throughput test with ") {
@@ -142,15 +142,15 @@ impl Reader {
     }
 
     /// Tells of lines among those of the run that nobody understood. The authors in front of the options are no loss.
-    fn pass_over(&mut self, idle: &mut Vec<&Line>) {
+    fn pass_over(&mut self, idle: &mut Vec<&SourceLine>) {
         let results = self.head.command.is_some() || !self.cells.is_empty();
-        let columns_above = |line: &&Line| line.text.trim_start().starts_with("random");
+        let columns_above = |line: &&SourceLine| line.text.trim_start().starts_with("random");
         for line in idle.drain(..).filter(|line| results && !columns_above(line)) {
             self.unread.push(Unread::new(line, "no line of iozone is known to look like this"));
         }
     }
 
-    fn line(&mut self, line: &Line) -> bool {
+    fn line(&mut self, line: &SourceLine) -> bool {
         let text = line.trimmed();
         if self.head.take(text) {
             return true;
@@ -166,25 +166,25 @@ impl Reader {
             return true;
         }
         if is_table_head(text) {
-            self.format = Some(Format::IozoneAuto);
+            self.format = Some(SourceFormat::IozoneAuto);
             self.table = ends_of_words(&line.text);
             return true;
         }
         if text.starts_with("\"Throughput report") {
-            self.format.get_or_insert(Format::IozoneExcel);
+            self.format.get_or_insert(SourceFormat::IozoneExcel);
             return true;
         }
         if let Some(test) = excel_title(text) {
             self.excel = Some((test, Vec::new()));
-            self.repeats |= self.format == Some(Format::IozoneAuto) && !self.cells.is_empty();
-            self.format.get_or_insert(Format::IozoneExcel);
+            self.repeats |= self.format == Some(SourceFormat::IozoneAuto) && !self.cells.is_empty();
+            self.format.get_or_insert(SourceFormat::IozoneExcel);
             return true;
         }
         self.excel_row(text, line) || self.table_row(line)
     }
 
     /// `  4 initial writers   =  174754.01 kB/sec`
-    fn children(&mut self, rest: &str, line: &Line) -> bool {
+    fn children(&mut self, rest: &str, line: &SourceLine) -> bool {
         if !rest.contains('=') {
             return false;
         }
@@ -192,20 +192,20 @@ impl Reader {
             self.unread.push(Unread::new(line, "no test of iozone is known by this name, or its rate is no number"));
             return true;
         };
-        let mut block = Block::new("throughput");
+        let mut block = ReportedBlock::new("throughput");
         block.word("test", test.name());
         block.figure("workers", Decimal::whole(workers.into()), "").figure("children", rate, unit);
         self.blocks.push(block);
-        self.format = Some(Format::IozoneThroughput);
+        self.format = Some(SourceFormat::IozoneThroughput);
         self.stated(test, rate, unit.starts_with("ops"), workers);
         true
     }
 
     /// A rate of throughput mode.
-    fn stated(&mut self, test: Kind, rate: Decimal, ops: bool, workers: u32) {
+    fn stated(&mut self, test: IozoneTest, rate: Decimal, ops: bool, workers: u32) {
         let (record_kb, file_kb) = (self.head.record_kb, self.head.file_kb);
         let rate = rate.value() * if ops { 1.0 } else { KB };
-        self.cells.push(Cell { test, rate, ops, workers, record_kb, file_kb });
+        self.cells.push(ImportedRate { test, rate, ops, workers, record_kb, file_kb });
     }
 
     fn more_of_children(&mut self, text: &str) -> bool {
@@ -216,7 +216,9 @@ impl Reader {
             ("Avg throughput per", "avg"),
             ("Min xfer", "min xfer"),
         ];
-        let Some(block) = self.blocks.last_mut().filter(|block| block.name == "throughput") else { return false };
+        let Some(block) = self.blocks.last_mut().filter(|block| block.name == "throughput") else {
+            return false;
+        };
         if text.starts_with("CPU ") && text.contains("tilization: Wall time") {
             for (start, name, unit) in
                 [("Wall time", "wall", "s"), ("CPU time", "cpu", "s"), ("CPU utilization ", "cpu use", "%")]
@@ -245,15 +247,23 @@ impl Reader {
     }
 
     /// `"1048576"   2102 3011`, or `"  Initial write "   12345.67`.
-    fn excel_row(&mut self, text: &str, line: &Line) -> bool {
-        let Some(rest) = text.strip_prefix('"') else { return false };
-        let Some((name, rest)) = rest.split_once('"') else { return false };
-        if let Some(test) = Kind::all().find(|test| test.excel().eq_ignore_ascii_case(name.trim())) {
+    fn excel_row(&mut self, text: &str, line: &SourceLine) -> bool {
+        let Some(rest) = text.strip_prefix('"') else {
+            return false;
+        };
+        let Some((name, rest)) = rest.split_once('"') else {
+            return false;
+        };
+        if let Some(test) = IozoneTest::all().find(|test| test.excel().eq_ignore_ascii_case(name.trim())) {
             self.summary_row(test, rest, line);
             return true;
         }
-        let Some((test, records)) = &mut self.excel else { return false };
-        let Ok(first) = name.trim().parse::<u64>() else { return false };
+        let Some((test, records)) = &mut self.excel else {
+            return false;
+        };
+        let Ok(first) = name.trim().parse::<u64>() else {
+            return false;
+        };
         if records.is_empty() {
             records.push(first);
             records.extend(rest.split('"').filter_map(|cell| cell.trim().parse::<u64>().ok()));
@@ -262,7 +272,7 @@ impl Reader {
         if self.repeats {
             return true;
         }
-        let mut block = Block::new("row");
+        let mut block = ReportedBlock::new("row");
         block.word("test", test.name()).figure("file", Decimal::whole(first), "kB");
         for (word, record_kb) in rest.split_whitespace().zip(records.iter()) {
             match word.parse::<Decimal>() {
@@ -270,7 +280,7 @@ impl Reader {
                     block.figure(&record_kb.to_string(), rate, "kB/sec");
                     let (record_kb, file_kb) = (Some(*record_kb), Some(first));
                     let rate = rate.value() * KB;
-                    self.cells.push(Cell { test: *test, rate, ops: false, workers: 1, record_kb, file_kb });
+                    self.cells.push(ImportedRate { test: *test, rate, ops: false, workers: 1, record_kb, file_kb });
                 }
                 // A nought stands where no record of that size fits.
                 Ok(_) => {}
@@ -282,9 +292,11 @@ impl Reader {
     }
 
     /// A test in the summary of throughput mode, which says once more what stood above it, unless that was cut away.
-    fn summary_row(&mut self, test: Kind, rest: &str, line: &Line) {
+    fn summary_row(&mut self, test: IozoneTest, rest: &str, line: &SourceLine) {
         let known = self.cells.iter().any(|cell| cell.test == test);
-        let Some((rate, _)) = number(rest).filter(|_| !known) else { return };
+        let Some((rate, _)) = number(rest).filter(|_| !known) else {
+            return;
+        };
         if rest.split_whitespace().nth(1).is_some() {
             self.unread.push(Unread::new(
                 line,
@@ -292,16 +304,16 @@ impl Reader {
             ));
         }
         let unit = if self.head.ops { "ops/sec" } else { "kB/sec" };
-        let mut block = Block::new("throughput");
+        let mut block = ReportedBlock::new("throughput");
         block.word("test", test.name()).figure("children", rate, unit);
         self.blocks.push(block);
         let (ops, record_kb) = (self.head.ops, self.head.record_kb);
         let rate = rate.value() * if ops { 1.0 } else { KB };
-        self.cells.push(Cell { test, rate, ops, workers: 1, record_kb, file_kb: None });
+        self.cells.push(ImportedRate { test, rate, ops, workers: 1, record_kb, file_kb: None });
     }
 
     /// `            8192       4    57751    82155    57543    54677    63699    64052`
-    fn table_row(&mut self, line: &Line) -> bool {
+    fn table_row(&mut self, line: &SourceLine) -> bool {
         if self.table.len() < 4 {
             return false;
         }
@@ -313,10 +325,12 @@ impl Reader {
             return false;
         };
         let (file_kb, record_kb) = (whole[0], whole[1]);
-        let mut block = Block::new("row");
+        let mut block = ReportedBlock::new("row");
         block.figure("file", Decimal::whole(file_kb), "kB").figure("reclen", Decimal::whole(record_kb), "kB");
         for (index, ((_, end), &rate)) in rates.iter().zip(&whole[2..]).enumerate() {
-            let Some(test) = Kind::of_column(self.column(index, *end, words[1].1)) else { continue };
+            let Some(test) = IozoneTest::of_column(self.column(index, *end, words[1].1)) else {
+                continue;
+            };
             let shown = Decimal::whole(rate);
             let (unit, ops, rate) = match (self.head.ops, self.head.micros) {
                 (true, _) => ("ops/sec", true, rate as f64),
@@ -325,7 +339,7 @@ impl Reader {
             };
             block.figure(test.name(), shown, unit);
             let (record_kb, file_kb) = (Some(record_kb), Some(file_kb));
-            self.cells.push(Cell { test, rate, ops, workers: 1, record_kb, file_kb });
+            self.cells.push(ImportedRate { test, rate, ops, workers: 1, record_kb, file_kb });
         }
         self.blocks.push(block);
         true
@@ -346,11 +360,11 @@ impl Reader {
 }
 
 /// `  4 initial writers   =  174754.01 kB/sec`: the test, its rate with the unit, and how many children.
-fn children_of(rest: &str) -> Option<(Kind, (Decimal, &str), u32)> {
+fn children_of(rest: &str) -> Option<(IozoneTest, (Decimal, &str), u32)> {
     let (who, rate) = rest.split_once('=')?;
     let who = who.trim();
     let (count, name) = who.split_once(' ').unwrap_or((who, ""));
-    let test = Kind::all().find(|test| test.workers() == name.trim())?;
+    let test = IozoneTest::all().find(|test| test.workers() == name.trim())?;
     Some((test, number(rate)?, count.parse().ok()?))
 }
 

@@ -1,20 +1,20 @@
 //! From rates of iozone to a run: a phase for each.
 
-use super::super::{Clock, Format, ImportedRun, ResultContext, Unread};
-use super::{Cell, Head, KB};
+use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
+use super::{ImportedRate, IozoneHead, KB};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, PerOp, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::record::{OpRecord, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::reported::{Block, JobProperty, OpReport, Reported, StatedRate, UnstatedJob, WorkerReport};
+use hakaru_model::reported::{JobProperty, OpReport, Reported, ReportedBlock, StatedRate, UnstatedJob, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 
 /// What was read of one run.
-pub(super) struct Findings {
-    pub(super) head: Head,
-    pub(super) blocks: Vec<Block>,
-    pub(super) cells: Vec<Cell>,
+pub(super) struct IozoneReadout {
+    pub(super) head: IozoneHead,
+    pub(super) blocks: Vec<ReportedBlock>,
+    pub(super) cells: Vec<ImportedRate>,
     pub(super) unread: Vec<Unread>,
-    pub(super) format: Option<Format>,
+    pub(super) format: Option<SourceFormat>,
     /// Whether its end was seen.
     pub(super) complete: bool,
     /// First and last line.
@@ -22,8 +22,8 @@ pub(super) struct Findings {
 }
 
 /// Makes a run of it. `None` when there is no rate in it.
-pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
-    let Findings { head, blocks, mut cells, unread, format, complete, lines } = findings;
+pub(super) fn run(findings: IozoneReadout) -> Option<ImportedRun> {
+    let IozoneReadout { head, blocks, mut cells, unread, format, complete, lines } = findings;
     if cells.is_empty() {
         return None;
     }
@@ -31,7 +31,7 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
     cells.iter_mut().for_each(|cell| cell.record_kb = cell.record_kb.or(head.record_kb));
     let (mut asked, mut phases, mut workers) = (Vec::new(), Vec::new(), Vec::new());
     let mut unstated = Vec::new();
-    let several = |pick: fn(&Cell) -> Option<u64>| cells.iter().any(|cell| pick(cell) != pick(&cells[0]));
+    let several = |pick: fn(&ImportedRate) -> Option<u64>| cells.iter().any(|cell| pick(cell) != pick(&cells[0]));
     let sizes = (several(|cell| cell.file_kb), several(|cell| cell.record_kb));
     for cell in &cells {
         let name = name_of(cell, sizes);
@@ -53,7 +53,7 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
     }
     let version = if head.version.is_empty() { String::new() } else { format!(" {}", head.version) };
     Some(ImportedRun {
-        format: format.unwrap_or(Format::IozoneThroughput),
+        format: format.unwrap_or(SourceFormat::IozoneThroughput),
         program: format!("iozone{version}"),
         scenario: Scenario { name: "iozone".to_owned(), seed: 0, phases: asked },
         caveats: caveats(&head, &cells, complete),
@@ -62,16 +62,16 @@ pub(super) fn run(findings: Findings) -> Option<ImportedRun> {
         context: ResultContext::default(),
         phases,
         outcome: Outcome::Completed,
-        figures: blocks.iter().map(Block::count).sum(),
+        figures: blocks.iter().map(ReportedBlock::count).sum(),
         reported: Reported { blocks, workers, unstated },
         started_unix_ms: None,
-        clock: Clock::Utc,
+        clock: TimeBasis::Utc,
         lines,
         unread,
     })
 }
 
-fn caveats(head: &Head, cells: &[Cell], complete: bool) -> Vec<Caveat> {
+fn caveats(head: &IozoneHead, cells: &[ImportedRate], complete: bool) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     if !head.options_known && !head.direct {
         caveats.push(Caveat::Unstated {
@@ -89,7 +89,7 @@ fn caveats(head: &Head, cells: &[Cell], complete: bool) -> Vec<Caveat> {
     caveats
 }
 
-fn name_of(cell: &Cell, (files, records): (bool, bool)) -> String {
+fn name_of(cell: &ImportedRate, (files, records): (bool, bool)) -> String {
     let mut name = cell.test.name().to_owned();
     if let Some(kb) = cell.record_kb.filter(|_| records) {
         name += &format!(" {}", Bytes(kb.saturating_mul(1024)));
@@ -100,7 +100,7 @@ fn name_of(cell: &Cell, (files, records): (bool, bool)) -> String {
     name
 }
 
-fn job(name: &str, cell: &Cell, head: &Head) -> Job {
+fn job(name: &str, cell: &ImportedRate, head: &IozoneHead) -> Job {
     let target = head.path.as_ref().map_or(Target::Nothing, |path| Target::Paths(vec![path.clone()]));
     let mut job = Job::new(name, target, Access::only(cell.test.op(), cell.test.is_random()));
     job.numjobs = cell.workers.clamp(1, 4096);
@@ -116,7 +116,7 @@ fn job(name: &str, cell: &Cell, head: &Head) -> Job {
 }
 
 /// In auto mode one worker moves the whole file, so bytes and time follow; in throughput mode a rate is all there is.
-fn worker(name: &str, cell: &Cell, phase: u32) -> (WorkerRecord, WorkerReport) {
+fn worker(name: &str, cell: &ImportedRate, phase: u32) -> (WorkerRecord, WorkerReport) {
     let mut worker = WorkerRecord { name: name.to_owned(), stop: StopReason::Done, ..WorkerRecord::default() };
     let mut more = WorkerReport { phase, members: cell.workers, ..WorkerReport::default() };
     let op = cell.test.op();

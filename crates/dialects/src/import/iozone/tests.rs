@@ -38,7 +38,7 @@ fn a_table_with_tests_left_out_is_read_by_place() {
 fn throughput_mode_states_rates() {
     let text = "\tIozone: Performance Test of File I/O\n\t        Version $Revision: 3.471 $\n\n\tO_DIRECT feature enabled\n\tCommand line used: iozone -T -t 4 -s 256m -r 4k -I -i0\n\tEach thread writes a 262144 kByte file in 4 kByte records\n\n\tChildren see throughput for  4 initial writers \t=  174754.01 kB/sec\n\tParent sees throughput for  4 initial writers \t=   83428.39 kB/sec\n\tMin throughput per thread \t\t\t=   17818.75 kB/sec \n\tMax throughput per thread \t\t\t=   52980.82 kB/sec\n\tAvg throughput per thread \t\t\t=   43688.50 kB/sec\n\tMin xfer \t\t\t\t\t=    1392.00 kB\n\n\n\niozone test complete.\n";
     let (run, _) = read(&lines(text), None).unwrap();
-    assert_eq!((run.program.as_str(), run.format, run.figures), ("iozone 3.471", Format::IozoneThroughput, 7));
+    assert_eq!((run.program.as_str(), run.format, run.figures), ("iozone 3.471", SourceFormat::IozoneThroughput, 7));
     let report = run.reported.worker(0, 0).unwrap();
     assert_eq!((report.members, report.ops.write.iops.unwrap().mean.round()), (4, 43689.0));
     assert_eq!(run.caveats, []);

@@ -1,10 +1,10 @@
 //! What a command line asks for as a whole: its tests, its mode, and the rows of its table.
 
-use super::{AUTO_FILES, AUTO_RECORDS, Draft, LARGE_FILE_KB, MOST_ROWS, Mode, SMALL_RECORD_KB};
-use crate::iozone::error::{IozoneError, Place};
-use crate::iozone::kind::Kind;
+use super::{AUTO_FILES, AUTO_RECORDS, IozoneArgs, IozoneMode, LARGE_FILE_KB, MOST_ROWS, SMALL_RECORD_KB};
+use crate::iozone::error::{IozoneError, WordLocation};
+use crate::iozone::kind::IozoneTest;
 
-impl Draft {
+impl IozoneArgs {
     /// Options that were given and have no effect beside the others.
     pub(super) fn ignored(&self, throughput: bool) -> Vec<String> {
         let mut ignored = Vec::new();
@@ -36,8 +36,8 @@ impl Draft {
     pub(super) fn kinds(
         &self,
         throughput: bool,
-        place: &dyn Fn(&str) -> Option<Place>,
-    ) -> Result<Vec<Kind>, IozoneError> {
+        place: &dyn Fn(&str) -> Option<WordLocation>,
+    ) -> Result<Vec<IozoneTest>, IozoneError> {
         let wrong = |message: String| IozoneError { message, at: place("i") };
         let all: &[u32] = if throughput { &[0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12] } else { &[0, 1, 2, 3, 4, 5, 6, 7] };
         if let Some(odd) = self.tests.iter().find(|test| !all.contains(test)) {
@@ -51,10 +51,10 @@ impl Draft {
         // The calls with vectors came late, and stay out unless they are asked for.
         let usual: Vec<u32> = all.iter().copied().filter(|&test| test < 11).collect();
         let tests = if self.tests.is_empty() { &usual } else { &self.tests };
-        Ok(Kind::chosen(tests, throughput, self.retests))
+        Ok(IozoneTest::chosen(tests, throughput, self.retests))
     }
 
-    pub(super) fn throughput(&self, place: &dyn Fn(&str) -> Option<Place>) -> Result<Mode, IozoneError> {
+    pub(super) fn throughput(&self, place: &dyn Fn(&str) -> Option<WordLocation>) -> Result<IozoneMode, IozoneError> {
         let range = self.fewest.is_some() || self.most.is_some();
         let children = match (self.fewest, self.most) {
             (None, None) => self.groups.clone(),
@@ -82,10 +82,10 @@ impl Draft {
         let size_kb = self.sizes_kb.first().copied().unwrap_or(512);
         let record_kb = self.records_kb.first().copied().unwrap_or(4);
         fits(size_kb, record_kb, place)?;
-        Ok(Mode::Throughput { children, size_kb, record_kb, range })
+        Ok(IozoneMode::Throughput { children, size_kb, record_kb, range })
     }
 
-    pub(super) fn table(&self, place: &dyn Fn(&str) -> Option<Place>) -> Result<Mode, IozoneError> {
+    pub(super) fn table(&self, place: &dyn Fn(&str) -> Option<WordLocation>) -> Result<IozoneMode, IozoneError> {
         let auto = self.auto || self.file_bounds.1.is_some();
         let sizes = match (&self.sizes_kb[..], self.file_bounds) {
             ([], (min, max)) if auto => {
@@ -123,11 +123,11 @@ impl Draft {
         if rows.len() > MOST_ROWS {
             return Err(IozoneError::nowhere(format!("{} rows are more than {MOST_ROWS}", rows.len())));
         }
-        Ok(Mode::Table { rows })
+        Ok(IozoneMode::Table { rows })
     }
 }
 
-fn fits(size_kb: u64, record_kb: u64, place: &dyn Fn(&str) -> Option<Place>) -> Result<(), IozoneError> {
+fn fits(size_kb: u64, record_kb: u64, place: &dyn Fn(&str) -> Option<WordLocation>) -> Result<(), IozoneError> {
     if record_kb <= size_kb {
         return Ok(());
     }

@@ -95,7 +95,9 @@ fn full_size(
         (false, None, Some(SizeSpec::Bytes(size))) if job.rules.files.append => facts.size.0 + size.0 / count,
         (false, None, Some(SizeSpec::Bytes(size))) => facts.size.0.max(size.0 / count + offset),
         (false, None, _) if facts.size.0 > 0 => facts.size.0,
-        _ => return Err(PlanError::NoSize { job: job.name.clone(), path: path.to_owned() }),
+        _ => {
+            return Err(PlanError::NoSize { job: job.name.clone(), path: path.to_owned() });
+        }
     })
 }
 

@@ -1,6 +1,6 @@
 //! The sizes of I/Os, as they are drawn.
 
-use crate::job::rules::SizeRules;
+use crate::job::rules::BlockSizeRules;
 use crate::job::{BlockSize, Op, PerOp};
 use crate::rng::Rng;
 
@@ -15,7 +15,7 @@ pub(super) struct DrawnSizes {
     /// The size, when there is only one.
     pub(super) single_len: Option<u32>,
     pub(super) block: PerOp<BlockSize>,
-    pub(super) rules: SizeRules,
+    pub(super) rules: BlockSizeRules,
     /// The smallest of each operation, and of all.
     pub(super) least: PerOp<u64>,
     pub(super) smallest: u64,

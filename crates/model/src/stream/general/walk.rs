@@ -1,17 +1,17 @@
 //! Where the next I/O of a region goes.
 
-use crate::job::rules::{Course, Zones};
+use crate::job::rules::{TraversalOrder, Zones};
 use crate::job::{BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use crate::stream::permutation::Permutation;
-use crate::stream::pieces::{Pieces, Sizes};
+use crate::stream::pieces::{PieceSizes, Pieces};
 use crate::stream::skew::Skew;
 use crate::stream::strided::Strided;
 use crate::stream::{Region, StreamPlan};
 
 /// Where the next I/O of a region goes.
 #[derive(Clone, Debug)]
-pub(super) enum Walk {
+pub(super) enum RegionOrder {
     /// Behind the last I/O of each operation, or further on.
     Sequential {
         next: PerOp<u64>,
@@ -53,21 +53,23 @@ impl Interleaved {
     }
 }
 
-impl Walk {
-    pub(super) fn new(plan: &StreamPlan, used: &[Op], region: Region, slots: u64, rng: Rng) -> Walk {
+impl RegionOrder {
+    pub(super) fn new(plan: &StreamPlan, used: &[Op], region: Region, slots: u64, rng: Rng) -> RegionOrder {
         let StreamPlan { access, zones, align, course, sizes, block, .. } = plan;
         let align = (*align).max(1);
         if let Zones::Strided { range, size, skip } = zones {
             let zones = (range.0, size.0, skip.0);
-            return Walk::Strided(Box::new(Strided::new(zones, access, region, align, rng)));
+            return RegionOrder::Strided(Box::new(Strided::new(zones, access, region, align, rng)));
         }
         match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => match *course {
-                Course::Forward if access.stride < 0 => Walk::Reverse { behind: PerOp::all(region.offset) },
-                Course::Forward => Walk::Sequential { next: PerOp::all(region.offset) },
-                Course::Backward => Walk::Backward { behind: region.offset },
-                Course::Interleaved { step } => {
-                    Walk::Interleaved(Interleaved { step: step.0.max(1), lane: 0, next: 0 })
+                TraversalOrder::Forward if access.stride < 0 => {
+                    RegionOrder::Reverse { behind: PerOp::all(region.offset) }
+                }
+                TraversalOrder::Forward => RegionOrder::Sequential { next: PerOp::all(region.offset) },
+                TraversalOrder::Backward => RegionOrder::Backward { behind: region.offset },
+                TraversalOrder::Interleaved { step } => {
+                    RegionOrder::Interleaved(Interleaved { step: step.0.max(1), lane: 0, next: 0 })
                 }
             },
             (true, true, Distribution::Uniform) if plan.comes_in_pieces(used) => {
@@ -76,13 +78,13 @@ impl Walk {
                 let ragged = |block: &BlockSize| matches!(block, BlockSize::Range { max, .. } if max.0 % align != 0);
                 let own = sizes.unaligned || smallest != Some(align) || used.iter().any(|&op| ragged(&block[op]));
                 let align = if own { align } else { 1 };
-                let sizes = Sizes { block, mix: &access.mix, unaligned: sizes.unaligned, align };
-                Walk::Pieces(Box::new(Pieces::new(region.len, used, sizes, rng)))
+                let sizes = PieceSizes { block, mix: &access.mix, unaligned: sizes.unaligned, align };
+                RegionOrder::Pieces(Box::new(Pieces::new(region.len, used, sizes, rng)))
             }
-            (true, true, Distribution::Uniform) => Walk::EachOnce(Permutation::new(slots, rng)),
+            (true, true, Distribution::Uniform) => RegionOrder::EachOnce(Permutation::new(slots, rng)),
             (true, _, distribution) => {
                 let mut rng = rng;
-                Walk::Independent(Skew::new(distribution, access.centre, slots, align, &mut rng))
+                RegionOrder::Independent(Skew::new(distribution, access.centre, slots, align, &mut rng))
             }
         }
     }
@@ -90,13 +92,13 @@ impl Walk {
     /// Begins again at the start of its region.
     pub(super) fn begin_pass(&mut self, region: Region) {
         match self {
-            Walk::Sequential { next } => *next = PerOp::all(region.offset),
-            Walk::EachOnce(permutation) => permutation.begin_pass(),
-            Walk::Pieces(pieces) => pieces.begin_pass(),
-            Walk::Strided(zones) => zones.begin_pass(region),
-            Walk::Reverse { behind } => *behind = PerOp::all(region.offset),
+            RegionOrder::Sequential { next } => *next = PerOp::all(region.offset),
+            RegionOrder::EachOnce(permutation) => permutation.begin_pass(),
+            RegionOrder::Pieces(pieces) => pieces.begin_pass(),
+            RegionOrder::Strided(zones) => zones.begin_pass(region),
+            RegionOrder::Reverse { behind } => *behind = PerOp::all(region.offset),
             // These have no end.
-            Walk::Backward { .. } | Walk::Interleaved(_) | Walk::Independent(_) => {}
+            RegionOrder::Backward { .. } | RegionOrder::Interleaved(_) | RegionOrder::Independent(_) => {}
         }
     }
 }

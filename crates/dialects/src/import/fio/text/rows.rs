@@ -2,7 +2,7 @@
 
 use super::super::super::units::number;
 use super::{OPS, Reader, fields};
-use hakaru_model::reported::{Block, Decimal};
+use hakaru_model::reported::{Decimal, ReportedBlock};
 
 impl Reader {
     /// `|  1.00th=[  988],  5.00th=[ 1045],`
@@ -47,7 +47,7 @@ impl Reader {
             }
             _ => return false,
         };
-        let mut block = Block::new(name);
+        let mut block = ReportedBlock::new(name);
         for (key, value) in cells {
             // `first_error=5/<Input/output error>`
             let value = value.split('/').next().unwrap_or_default();
@@ -59,11 +59,13 @@ impl Reader {
 
     /// `READ: bw=22.7MiB/s (23.8MB/s), 22.7MiB/s-22.7MiB/s (23.8MB/s-23.8MB/s), io=99.0MiB (104MB), run=1-2msec`
     pub(super) fn group_row(&mut self, text: &str) -> bool {
-        let Some((name, rest)) = text.split_once(':') else { return false };
+        let Some((name, rest)) = text.split_once(':') else {
+            return false;
+        };
         if !OPS.contains(&name.trim().to_ascii_lowercase().as_str()) || !rest.contains('=') {
             return false;
         }
-        let mut block = Block::new(name.trim());
+        let mut block = ReportedBlock::new(name.trim());
         for cell in rest.split(", ") {
             match cell.split_once('=') {
                 Some(("run", range)) => self.range(&mut block, ["run min", "run max"], range),
@@ -86,7 +88,7 @@ impl Reader {
         true
     }
 
-    fn range(&mut self, block: &mut Block, names: [&str; 2], text: &str) {
+    fn range(&mut self, block: &mut ReportedBlock, names: [&str; 2], text: &str) {
         let (low, high) = text.split_once('-').unwrap_or((text, ""));
         self.put(block, names[0], low);
         // `4353-4353msec`: the unit stands behind the last only.
@@ -100,8 +102,10 @@ impl Reader {
 
     /// `mmcblk0: ios=97/100, sectors=198656/204800, merge=0/0, ticks=1079/3211, in_queue=4290, util=97.57%`
     pub(super) fn disk_row(&mut self, text: &str) -> bool {
-        let Some((name, rest)) = text.split_once(':').filter(|(_, rest)| rest.contains("ios=")) else { return false };
-        let mut block = Block::new("disk");
+        let Some((name, rest)) = text.split_once(':').filter(|(_, rest)| rest.contains("ios=")) else {
+            return false;
+        };
+        let mut block = ReportedBlock::new("disk");
         block.word("name", name.trim());
         for (key, value) in fields(rest) {
             match value.split_once('/') {
@@ -118,11 +122,13 @@ impl Reader {
 
     /// `system: 96.33%`, `percpu: 97.0%, 95.6%`, `unit work: mean=10.11us, stddev=0.08`
     pub(super) fn idle_row(&mut self, text: &str) -> bool {
-        let Some((name, rest)) = text.split_once(':') else { return false };
+        let Some((name, rest)) = text.split_once(':') else {
+            return false;
+        };
         if !["system", "percpu", "unit work"].contains(&name) {
             return false;
         }
-        let mut block = Block::new(name);
+        let mut block = ReportedBlock::new(name);
         for (index, cell) in rest.split(", ").enumerate() {
             let (key, value) =
                 cell.split_once('=').map_or((index.to_string(), cell), |(k, v)| (k.trim().to_owned(), v));
@@ -139,7 +145,9 @@ impl Reader {
 fn issued(rest: &str) -> Vec<(String, &str)> {
     let mut cells = Vec::new();
     for group in rest.split([' ']).filter(|group| !group.is_empty()) {
-        let Some((name, list)) = group.split_once('=') else { continue };
+        let Some((name, list)) = group.split_once('=') else {
+            continue;
+        };
         let name = if name == "drop" { "dropped" } else { name };
         let list = list.trim_end_matches(',');
         for (value, letter) in list.split([',', '/']).zip(["r", "w", "t", "s"]) {

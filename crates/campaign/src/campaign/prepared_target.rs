@@ -1,0 +1,404 @@
+//! The storage made ready for a stretch of runs, and given back afterwards: the only place of a campaign that changes it.
+
+use super::card_finder::PresentDisk;
+use super::file::{DiscardMode, FillEntry, PartitionTableEntry, PrepareScope};
+use super::operator::Operator;
+use super::retarget::{FreeRoom, RetargetTo, files};
+use super::spec::{Campaign, Card, CardLocation, FsSpec, Layer, LayerKind};
+use crate::ground::{self, usable};
+use hakaru_device::guard::{Confirmation, Erasable, Refusal};
+use hakaru_device::prepare::{
+    self, DiscardError, DiscardKind, FillPattern, LayoutKind, LayoutTable, MkfsRequest, MountRequest, Mounted,
+    OWN_FOLDER, PartitionLayout, Preparation, PrepareError, PrepareStep, StepDone,
+};
+use hakaru_device::{Roots, ScanProgress, SpeedMap};
+use hakaru_model::campaign::{DeviceSegment, PreparedStep};
+use hakaru_model::device_model::DeviceModel;
+use hakaru_model::facts::Identity;
+use hakaru_model::job::{Op, Scenario};
+use hakaru_model::units::Bytes;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Storage that is ready.
+pub(super) struct PreparedTarget {
+    ground: MeasuredTarget,
+    preparation: Option<Preparation>,
+    identity: Identity,
+    room: FreeRoom,
+    prepared: Vec<PreparedStep>,
+}
+
+enum MeasuredTarget {
+    Sim(Box<DeviceModel>),
+    /// A folder for the files of this campaign, which is removed with them.
+    Folder(PathBuf),
+    /// A device; while the leave to erase it is held, nothing else can claim it.
+    Device {
+        node: PathBuf,
+        leave: Option<Erasable>,
+    },
+    Mounted(Mounted),
+}
+
+/// Why storage could not be made ready.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StageError {
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    #[error("{0}")]
+    Refused(String),
+    #[error("stopped")]
+    Stopped,
+}
+
+/// Who sets a stage, and with what.
+pub(super) struct TargetSetup<'a, 'h> {
+    pub(super) campaign: &'a Campaign,
+    pub(super) card: &'a Card,
+    pub(super) layer: &'a Layer,
+    pub(super) disk: Option<&'a PresentDisk>,
+    pub(super) confirmation: Option<&'a Confirmation>,
+    /// Whether the whole card is still to be discarded and filled.
+    pub(super) whole: bool,
+    /// Bytes its files may take where several cards share one file system; all that is free when not given.
+    pub(super) share: Option<Bytes>,
+    /// Where preparations are journalled and file systems mounted.
+    pub(super) state: &'a Path,
+    /// Name of the directory in `state` to mount its file system at.
+    pub(super) mount_name: String,
+    pub(super) roots: &'a Roots,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) hands: &'h mut dyn Operator,
+}
+
+impl TargetSetup<'_, '_> {
+    /// Makes the storage ready.
+    pub(super) fn set(mut self) -> Result<PreparedTarget, StageError> {
+        match &self.card.seat {
+            CardLocation::Sim(prices) => Ok(simulated(self.card, prices)),
+            CardLocation::Folder(folder) => self.folder(folder),
+            CardLocation::Reader { .. } => self.device(),
+        }
+    }
+
+    fn folder(&self, folder: &Path) -> Result<PreparedTarget, StageError> {
+        let mut preparation = self.begin()?;
+        let own = folder.join(format!("{OWN_FOLDER}{}", self.campaign.id));
+        preparation.own_folder(&own)?;
+        let room = FreeRoom { all: self.share.unwrap_or_else(|| free(&own)), each: self.layer.size };
+        let identity = self.labelled(hakaru_device::identify(folder, self.roots));
+        let preparation = Some(preparation);
+        Ok(PreparedTarget { ground: MeasuredTarget::Folder(own), preparation, identity, room, prepared: Vec::new() })
+    }
+
+    fn begin(&self) -> Result<Preparation, PrepareError> {
+        Preparation::begin(self.state, self.roots.clone())
+    }
+
+    fn labelled(&self, identity: Identity) -> Identity {
+        Identity { label: Some(self.card.label.clone()), ..identity }
+    }
+
+    fn device(&mut self) -> Result<PreparedTarget, StageError> {
+        if let LayerKind::Fs(spec) = &self.layer.through {
+            let lacking = lacking(spec, self.roots);
+            if !lacking.is_empty() {
+                return Err(StageError::Refused(lacking.join("; ")));
+            }
+        }
+        let disk = self.disk.ok_or_else(|| StageError::Refused("the card is in no reader".to_owned()))?;
+        let candidate = disk.candidate(self.roots).map_err(StageError::Refused)?;
+        let erasable = match self.confirmation {
+            Some(confirmation) => {
+                let taken = candidate.confirm(confirmation, self.roots);
+                Some(taken.map_err(|refusal| StageError::Refused(format!("{refusal} ({})", refusal.cure())))?)
+            }
+            None => None,
+        };
+        let mut preparation = self.begin()?;
+        let mut speed = None;
+        if let (true, Some(erasable)) = (self.whole, &erasable) {
+            speed = self.whole_card(&mut preparation, erasable)?;
+        }
+        match (&self.layer.through, erasable) {
+            (LayerKind::Fs(spec), Some(erasable)) => self.file_system(preparation, erasable, spec, speed),
+            (LayerKind::Fs(_), None) => {
+                Err(StageError::Refused("a file system needs leave to erase the card".to_owned()))
+            }
+            (_, erasable) => {
+                let identity = self.labelled(hakaru_device::identify(&disk.node, self.roots));
+                let all = identity.device.known().map_or(Bytes(0), |device| device.size);
+                let prepared = prepared(preparation.steps(), speed.as_ref());
+                let node = erasable.as_ref().map_or_else(|| disk.node.clone(), Erasable::node);
+                let ground = MeasuredTarget::Device { node, leave: erasable };
+                let room = FreeRoom { all, each: self.layer.size };
+                Ok(PreparedTarget { ground, preparation: Some(preparation), identity, room, prepared })
+            }
+        }
+    }
+
+    /// Discards and fills, as the campaign asks.
+    fn whole_card(
+        &mut self,
+        preparation: &mut Preparation,
+        erasable: &Erasable,
+    ) -> Result<Option<SpeedMap>, StageError> {
+        if let Some(discard) = self.campaign.preparation.discard {
+            let kind = if discard == DiscardMode::Secure { DiscardKind::Secure } else { DiscardKind::Plain };
+            match preparation.discard(erasable, kind, &mut progress(self.hands, self.stop, "discarding the card")) {
+                Err(PrepareError::Discard(DiscardError::NotOffered { .. })) if discard == DiscardMode::WhereOffered => {
+                }
+                done => stopped_or(done, self.stop)?,
+            }
+        }
+        let Some(fill) = self.campaign.preparation.fill else {
+            return Ok(None);
+        };
+        let pattern = match fill {
+            FillEntry::Ones => FillPattern::Ones,
+            FillEntry::Zeroes => FillPattern::Zeroes,
+            FillEntry::Random => FillPattern::Random { seed: self.campaign.seed },
+        };
+        let filled = preparation.fill(erasable, pattern, &mut progress(self.hands, self.stop, "filling the card"));
+        stopped_or(filled, self.stop).map(Some)
+    }
+
+    fn file_system(
+        &mut self,
+        mut preparation: Preparation,
+        mut erasable: Erasable,
+        spec: &FsSpec,
+        speed: Option<SpeedMap>,
+    ) -> Result<PreparedTarget, StageError> {
+        let FsSpec { fs, mount, partition, .. } = spec;
+        if let Some(table) = partition {
+            self.hands.preparing("making a partition table", None);
+            let whole =
+                preparation.partition(erasable, &PartitionLayout::single(table_of(*table), LayoutKind::of(*fs)))?;
+            let part = whole.into_partition(1, self.roots);
+            erasable = part.map_err(|refusal| StageError::Refused(refusal.to_string()))?;
+        }
+        self.hands.preparing(&format!("making {fs}"), None);
+        let (erasable, _) = preparation.mkfs(erasable, &request(spec))?;
+        let at = self.state.join(&self.mount_name);
+        let request = MountRequest { fs_type: fs.name().to_owned(), options: mount.clone(), at };
+        let mounted = preparation.mount(erasable, &request)?;
+        if let Some(level) = self.campaign.preparation.fill_level {
+            let percent = (level.0 * 100.0).round() as u32;
+            let mut tell = progress(self.hands, self.stop, "using up space");
+            let filled = preparation.fill_level(mounted.folder(), percent, self.campaign.seed, &mut tell);
+            stopped_or(filled, self.stop)?;
+        }
+        let identity = self.labelled(hakaru_device::identify(mounted.folder(), self.roots));
+        let room = FreeRoom { all: free(mounted.folder()), each: self.layer.size };
+        let prepared = prepared(preparation.steps(), speed.as_ref());
+        Ok(PreparedTarget {
+            ground: MeasuredTarget::Mounted(mounted),
+            preparation: Some(preparation),
+            identity,
+            room,
+            prepared,
+        })
+    }
+}
+
+/// Tells the watcher, and ends when somebody stops the campaign.
+fn progress<'a>(
+    hands: &'a mut dyn Operator,
+    stop: &'a AtomicBool,
+    what: &'a str,
+) -> impl FnMut(ScanProgress) -> ControlFlow<()> + 'a {
+    move |progress| {
+        hands.preparing(what, Some(progress));
+        if stop.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// An interruption by the user is no failure.
+fn stopped_or<T>(done: Result<T, PrepareError>, stop: &AtomicBool) -> Result<T, StageError> {
+    done.map_err(|error| if stop.load(Relaxed) { StageError::Stopped } else { error.into() })
+}
+
+fn table_of(table: PartitionTableEntry) -> LayoutTable {
+    match table {
+        PartitionTableEntry::Mbr => LayoutTable::Mbr,
+        PartitionTableEntry::Gpt => LayoutTable::Gpt,
+    }
+}
+
+fn request(spec: &FsSpec) -> MkfsRequest {
+    let FsSpec { fs, mkfs, discard, .. } = spec;
+    MkfsRequest { fs: *fs, label: None, discard: *discard, options: mkfs.clone() }
+}
+
+/// What keeps a file system from being made and mounted here, as far as that can be told before anything is lost.
+pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
+    // Which device it is does not matter for what can be wrong with the command.
+    let command = request(spec).command(Path::new("/dev")).err();
+    let table = spec.partition.and_then(|_| PartitionLayout::tool().err());
+    let mut lacking: Vec<String> = command.into_iter().chain(table).map(|error| error.to_string()).collect();
+    if !prepare::can_mount(spec.fs.name(), roots) {
+        lacking.push(format!("the kernel knows no {}: load or install its module, or leave the layer out", spec.fs));
+    }
+    lacking
+}
+
+/// Bytes that files may take.
+pub(super) fn free(folder: &Path) -> Bytes {
+    usable(free_now(folder).unwrap_or(Bytes(u64::MAX)))
+}
+
+/// What is free at this moment; asked without a trace on the card, right before it is measured.
+fn free_now(folder: &Path) -> Option<Bytes> {
+    let stat = rustix::fs::statvfs(folder).ok()?;
+    Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+}
+
+fn simulated(card: &Card, prices: &DeviceModel) -> PreparedTarget {
+    let identity = ground::simulated(prices, &card.label);
+    let room = FreeRoom { all: prices.announced(), each: None };
+    PreparedTarget {
+        ground: MeasuredTarget::Sim(Box::new(prices.clone())),
+        preparation: None,
+        identity,
+        room,
+        prepared: Vec::new(),
+    }
+}
+
+/// What was done, in words; the speed along the device goes with the step that wrote all of it.
+fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
+    let step = |done: &StepDone| {
+        // Caches are emptied before each run, and the folder is one of ours.
+        if matches!(done.step, PrepareStep::MakeFolder { .. } | PrepareStep::DropCaches) {
+            return None;
+        }
+        let what = done.step.to_string();
+        let map = speed.filter(|_| matches!(done.step, PrepareStep::Fill { .. })).map(stretches).unwrap_or_default();
+        let written = if let PrepareStep::FillLevel { size, .. } = done.step { size } else { Bytes(0) };
+        Some(PreparedStep { what, elapsed: done.elapsed, speed: map, written })
+    };
+    steps.iter().filter_map(step).collect()
+}
+
+fn stretches(map: &SpeedMap) -> Vec<DeviceSegment> {
+    map.points.iter().map(|p| DeviceSegment { offset: p.offset, len: p.len, elapsed: p.elapsed }).collect()
+}
+
+/// Whether a step was done to the whole card.
+pub(super) fn of_whole_card(prepared: &PreparedStep) -> bool {
+    prepared.what.starts_with("filled") || prepared.what.starts_with("discarded")
+}
+
+/// Whether the whole card is prepared again for each stretch of runs.
+pub(super) fn each_stretch(campaign: &Campaign) -> bool {
+    campaign.preparation.each != PrepareScope::Card
+}
+
+/// Bytes that are wanting to these files.
+fn missing(wanted: &BTreeMap<PathBuf, u64>) -> u64 {
+    let there = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.blocks().saturating_mul(512));
+    wanted.iter().map(|(path, size)| size.saturating_sub(there(path))).fold(0u64, u64::saturating_add)
+}
+
+impl PreparedTarget {
+    pub(super) fn place(&self) -> RetargetTo<'_> {
+        match &self.ground {
+            MeasuredTarget::Sim(prices) => RetargetTo::Sim(prices),
+            MeasuredTarget::Folder(own) => RetargetTo::Folder(own),
+            MeasuredTarget::Device { node, .. } => RetargetTo::Device(node),
+            MeasuredTarget::Mounted(mounted) => RetargetTo::Folder(mounted.folder()),
+        }
+    }
+
+    /// Whether time passes while it is measured.
+    pub(super) fn is_real(&self) -> bool {
+        !matches!(self.ground, MeasuredTarget::Sim(_))
+    }
+
+    pub(super) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub(super) fn room(&self) -> FreeRoom {
+        self.room
+    }
+
+    pub(super) fn prepared(&self) -> &[PreparedStep] {
+        &self.prepared
+    }
+
+    /// Whether the device below is still the one that was made ready. The engine opens what it measures by name, and a
+    /// card may be exchanged during any pause.
+    pub(super) fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
+        match &self.ground {
+            MeasuredTarget::Device { leave: Some(leave), .. } => leave.check_unchanged(roots),
+            MeasuredTarget::Mounted(mounted) => mounted.check_unchanged(roots),
+            MeasuredTarget::Device { leave: None, .. } | MeasuredTarget::Folder(_) | MeasuredTarget::Sim(_) => Ok(()),
+        }
+    }
+
+    /// Makes room for the files of a workload: those that others left are removed where there is none beside them. What is
+    /// used up on purpose stays.
+    pub(super) fn make_room(&self, scenario: &Scenario) -> std::io::Result<()> {
+        let RetargetTo::Folder(folder) = self.place() else {
+            return Ok(());
+        };
+        let wanted = files(scenario);
+        let missing = missing(&wanted);
+        // As much stays free as when the room was measured: a twentieth of what was free then.
+        let room = free_now(folder).map_or(u64::MAX, |free| free.0.saturating_sub(self.room.all.0 / 19));
+        if missing <= room {
+            return Ok(());
+        }
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            // All files here are ours; a level is used up in a folder of its own.
+            if entry.file_type()?.is_file() && !wanted.contains_key(&entry.path()) {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        // Some file systems only give the space back once they have written that they do.
+        Ok(rustix::fs::syncfs(std::fs::File::open(folder)?)?)
+    }
+
+    /// Whether files of a workload are not there in full: what it reads of them is written before it is measured.
+    pub(super) fn lacks_files(&self, scenario: &Scenario) -> bool {
+        matches!(self.place(), RetargetTo::Folder(_)) && missing(&files(scenario)) > 0
+    }
+
+    /// Bytes that a workload writes before it is measured, because it reads all that its file system has room for.
+    pub(super) fn fills(&self, scenario: &Scenario) -> Bytes {
+        let RetargetTo::Folder(folder) = self.place() else {
+            return Bytes(0);
+        };
+        let mut jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
+        let fills = jobs.any(|job| job.rules.files.fill_device && !job.access.does(Op::Write));
+        free_now(folder).filter(|_| fills).unwrap_or(Bytes(0))
+    }
+
+    /// Empties the caches of the host.
+    pub(super) fn drop_caches(&mut self) -> Result<(), PrepareError> {
+        self.preparation.as_mut().map_or(Ok(()), Preparation::drop_caches)
+    }
+
+    /// Gives the storage back as it is to be left. Everything is tried; what failed is told.
+    pub(super) fn strike(self) -> Vec<String> {
+        let PreparedTarget { ground, preparation, .. } = self;
+        let mut failed: Vec<String> = Vec::new();
+        let Some(mut preparation) = preparation else {
+            return failed;
+        };
+        if let MeasuredTarget::Mounted(mounted) = ground {
+            failed.extend(preparation.unmount(mounted).err().map(|error| error.to_string()));
+        }
+        if let Err(errors) = preparation.undo_all() {
+            failed.extend(errors.iter().map(ToString::to_string));
+        }
+        failed
+    }
+}

@@ -1,0 +1,158 @@
+//! Aiming a workload at a place: whatever files its author named, it works on the card under test and nowhere else.
+
+use crate::ground;
+use hakaru_model::device_model::DeviceModel;
+use hakaru_model::job::{IoEngine, Job, Scenario, SizeSpec, Target};
+use hakaru_model::plan::clone_paths;
+use hakaru_model::units::Bytes;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where a workload is carried out.
+#[derive(Clone, Copy, Debug)]
+pub enum RetargetTo<'a> {
+    /// On a whole device or partition.
+    Device(&'a Path),
+    /// On files in a folder.
+    Folder(&'a Path),
+    /// On a simulated card.
+    Sim(&'a DeviceModel),
+}
+
+/// How much there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeRoom {
+    /// All files together.
+    pub all: Bytes,
+    /// Each file.
+    pub each: Option<Bytes>,
+}
+
+/// The workload at its place: its files are no larger than there is room, and the offsets come from `seed`.
+pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64) -> Scenario {
+    let mut scenario = Scenario { seed, ..scenario.clone() };
+    let each = Bytes(room.all.0.min(room.each.map_or(u64::MAX, |each| each.0)));
+    for job in scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+        fit(job, each);
+        // The name of a job is a part of the names of its files.
+        job.name = job.name.replace('/', "_");
+        job.target = target(&job.target, place);
+        if let RetargetTo::Sim(_) = place {
+            job.ioengine = IoEngine::Sim;
+        }
+    }
+    let files = files(&scenario);
+    let together = files.values().fold(0u64, |sum, size| sum.saturating_add(*size));
+    // Each has room by itself; where not all of them have beside each other, they share it.
+    if let (RetargetTo::Folder(_), true) = (place, together > room.all.0) {
+        let share = Bytes(room.all.0 / (files.len() as u64).max(1));
+        scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| fit(job, share));
+    }
+    scenario
+}
+
+/// The files a workload works on, and how large each of them becomes at most, as far as its jobs tell.
+pub(super) fn files(scenario: &Scenario) -> BTreeMap<PathBuf, u64> {
+    let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
+    for job in scenario.phases.iter().flat_map(|phase| &phase.jobs) {
+        for paths in (0..job.numjobs).map(|clone| clone_paths(job, clone)) {
+            let size = match (job.extent.filesize, job.extent.size) {
+                (Some(size), _) => size.0,
+                (None, Some(SizeSpec::Bytes(size))) => size.0.div_ceil((paths.len() as u64).max(1)),
+                _ => 0,
+            };
+            for path in paths {
+                let known = files.entry(path).or_default();
+                *known = size.max(*known);
+            }
+        }
+    }
+    files
+}
+
+fn target(named: &Target, place: RetargetTo<'_>) -> Target {
+    match (place, named) {
+        (RetargetTo::Sim(prices), _) => Target::Sim(Box::new(prices.clone())),
+        (RetargetTo::Device(node), _) => Target::Paths(vec![node.to_owned()]),
+        (RetargetTo::Folder(folder), Target::Paths(paths)) => {
+            Target::Paths(paths.iter().enumerate().map(|(i, path)| folder.join(file_name(i, path))).collect())
+        }
+        (RetargetTo::Folder(folder), Target::Formatted { format, nrfiles, .. }) => Target::Formatted {
+            directories: vec![folder.to_owned()],
+            // A format may hold folders, and even `..`.
+            format: format.replace('/', "_"),
+            nrfiles: *nrfiles,
+        },
+        (RetargetTo::Folder(folder), Target::Nothing | Target::Sim(_)) => Target::Paths(vec![folder.join("data")]),
+    }
+}
+
+/// The last part of a path; whatever folders its author named do not count here.
+fn file_name(index: usize, path: &Path) -> PathBuf {
+    path.file_name().map_or_else(|| PathBuf::from(format!("file-{index}")), PathBuf::from)
+}
+
+/// Makes the files of a job no larger than this, in whole MiB where there is at least one.
+fn fit(job: &mut Job, each: Bytes) {
+    let each = if each.0 >= 1 << 20 { ground::whole_mib(each) } else { each };
+    if let Some(SizeSpec::Bytes(size)) = &mut job.extent.size {
+        *size = (*size).min(each);
+    }
+    if let Some(size) = &mut job.extent.filesize {
+        *size = (*size).min(each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::job::{Access, Op, Phase};
+
+    fn scenario(target: Target) -> Scenario {
+        let mut job = Job::new("job", target, Access::only(Op::Write, false));
+        job.numjobs = 4;
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 30)));
+        Scenario { name: "x".into(), seed: 1, phases: vec![Phase { name: "x".into(), jobs: vec![job] }] }
+    }
+
+    fn aimed(target: Target, place: RetargetTo<'_>, room: u64) -> Job {
+        let room = FreeRoom { all: Bytes(room), each: Some(Bytes(500 << 20)) };
+        aim(&scenario(target), place, room, 7).phases.remove(0).jobs.remove(0)
+    }
+
+    #[test]
+    fn files_of_the_author_are_replaced_by_those_of_the_card() {
+        let paths = || Target::Paths(vec!["/home/me/x.tmp".into(), "/etc/..".into()]);
+        let folder = RetargetTo::Folder(Path::new("/mnt"));
+        let job = aimed(paths(), folder, 1 << 40);
+        assert_eq!(job.target, Target::Paths(vec!["/mnt/x.tmp".into(), "/mnt/file-1".into()]));
+        let job = aimed(paths(), RetargetTo::Device(Path::new("/dev/mmcblk0")), 1 << 40);
+        assert_eq!(job.target, Target::Paths(vec!["/dev/mmcblk0".into()]));
+        let own = Target::Formatted { directories: vec!["/".into()], format: "../$jobnum".into(), nrfiles: 1 };
+        let job = aimed(own, folder, 1 << 40);
+        let Target::Formatted { directories, format, .. } = job.target else { panic!() };
+        assert_eq!((directories, format.as_str()), (vec![PathBuf::from("/mnt")], ".._$jobnum"));
+    }
+
+    #[test]
+    fn files_are_no_larger_than_there_is_room() {
+        let own = Target::Formatted { directories: vec![], format: "$jobnum".into(), nrfiles: 1 };
+        let job = aimed(own, RetargetTo::Folder(Path::new("/mnt")), (400 << 20) + 5);
+        assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(100 << 20))));
+        let job = aimed(Target::Paths(vec!["x".into()]), RetargetTo::Folder(Path::new("/mnt")), 400 << 20);
+        assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(400 << 20))));
+        // Two jobs of one phase with a file each: together there is room for 400 MiB.
+        let mut both = scenario(Target::Paths(vec!["x".into()]));
+        let mut other = both.phases[0].jobs[0].clone();
+        other.target = Target::Paths(vec!["y".into()]);
+        both.phases[0].jobs.push(other);
+        let sizes = |room: u64| {
+            let room = FreeRoom { all: Bytes(room), each: None };
+            files(&aim(&both, RetargetTo::Folder(Path::new("/mnt")), room, 1)).into_values().collect::<Vec<_>>()
+        };
+        assert_eq!((sizes(400 << 20), sizes(3 << 30)), (vec![200 << 20; 2], vec![1 << 30; 2]));
+        let prices = DeviceModel::plain("card", Bytes(1 << 40));
+        let job = aimed(Target::Nothing, RetargetTo::Sim(&prices), 1 << 40);
+        assert_eq!((job.ioengine, job.extent.size), (IoEngine::Sim, Some(SizeSpec::Bytes(Bytes(500 << 20)))));
+    }
+}

@@ -1,0 +1,362 @@
+//! What fio shows while it runs: files laid out, and the status line on a terminal.
+
+use super::logs::LogFiles;
+use super::total_log::TotalLog;
+use super::{FioRun, failed, trigger};
+use crate::stop;
+use hakaru_dialects::fio::output::{self, RateLimit, StatusLine as Status, WorkerState};
+use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
+use hakaru_engine::{Flow, LayoutProgress, LogChunk, Observer, PhaseProgress, WorkerStage};
+use hakaru_model::job::rules::ShellCommands;
+use hakaru_model::job::{IoEngine, Job, Op, PerOp};
+use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, WorkerPlan};
+use hakaru_model::record::{PhaseRecord, WorkerRecord};
+use std::collections::{BTreeSet, HashMap};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What fio writes for the time left where it is not known.
+const ETA_UNKNOWN_S: u64 = i32::MAX as u64;
+
+/// Shows what fio shows while it runs: files laid out, and the status line on a terminal.
+pub(super) struct FioStatusReporter<'a> {
+    settings: &'a Settings,
+    invocation: &'a Invocation,
+    run: &'a FioRun<'a>,
+    out: &'a mut dyn Write,
+    /// Whether the result is text, into which notes may go.
+    normal: bool,
+    /// Phases that are over, for results in between.
+    over: Vec<PhaseRecord>,
+    /// When the next result in between is due (`--status-interval`), since the run began.
+    next_status: Option<Duration>,
+    /// What a file of this name asks for is a result in between; it is removed.
+    dump_file: PathBuf,
+    /// Time left, as far as it is known.
+    left: Option<Duration>,
+    /// Whether the status line goes to standard output (a terminal) or to standard error.
+    on_stdout: bool,
+    shows_eta: bool,
+    last_line: Instant,
+    last_newline: Instant,
+    line_open: bool,
+    /// Signs of the line that is open.
+    width: usize,
+    /// Number of the phase that runs.
+    phase: usize,
+    /// I/Os and bytes of the phase when the last line was shown.
+    shown: (PerOp<u64>, PerOp<u64>),
+    /// Files to lay out of one worker, by the first of them: name of its job, how many, and their bytes.
+    layouts: HashMap<PathBuf, (String, u64, u64)>,
+    /// Workers of the phase whose queue is capped, and of whom nothing was said yet.
+    capped: usize,
+    /// What is to be said of commands that ran for workers.
+    commands: String,
+    logs: LogFiles,
+    total: Option<TotalLog>,
+    /// Whether the trigger has ended the jobs.
+    fired: bool,
+}
+
+impl<'a> FioStatusReporter<'a> {
+    pub(super) fn new(
+        run: &'a FioRun<'a>,
+        (logs, total): (LogFiles, Option<TotalLog>),
+        normal: bool,
+        out: &'a mut dyn Write,
+    ) -> FioStatusReporter<'a> {
+        let invocation = run.invocation;
+        let settings = &invocation.settings;
+        let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
+        let only_normal = settings.formats == [OutputFormat::Normal];
+        let shows_eta = match settings.eta {
+            EtaMode::Never => false,
+            EtaMode::Always => true,
+            EtaMode::Auto => on_stdout && only_normal,
+        };
+        FioStatusReporter {
+            settings,
+            invocation,
+            run,
+            out,
+            normal,
+            over: Vec::new(),
+            next_status: settings.status_interval_ms.map(Duration::from_millis),
+            dump_file: std::env::temp_dir().join("fio-dump-status"),
+            left: None,
+            on_stdout,
+            shows_eta,
+            last_line: Instant::now(),
+            last_newline: Instant::now(),
+            line_open: false,
+            width: 0,
+            phase: 0,
+            shown: Default::default(),
+            layouts: HashMap::new(),
+            capped: 0,
+            commands: String::new(),
+            logs,
+            total,
+            fired: false,
+        }
+    }
+
+    /// Whether the trigger has ended the jobs.
+    pub(super) fn fired(&self) -> bool {
+        self.fired
+    }
+
+    /// Whether a result in between is due by `--status-interval`; it is due again one interval later.
+    pub(super) fn status_is_due(&mut self) -> bool {
+        let (Some(every), Some(next)) = (self.settings.status_interval_ms, self.next_status) else {
+            return false;
+        };
+        let (every, now) = (Duration::from_millis(every.max(1)), self.run.begun.elapsed());
+        if now < next {
+            return false;
+        }
+        let missed = (now - next).as_millis() / every.as_millis();
+        self.next_status = Some(next + every * (1 + u32::try_from(missed).unwrap_or(u32::MAX - 1)));
+        true
+    }
+
+    /// Prints a result in between: of phases that are over, of the one that runs, and of those that have not begun.
+    pub(super) fn print_so_far(&mut self, phases: Vec<PhaseRecord>) {
+        let mut phases = phases;
+        failed::add_phases(&self.run.plan, &mut phases);
+        failed::add_unbegun(&self.run.plan, &mut phases);
+        failed::add_workers(self.invocation, &self.run.left_out, &mut phases);
+        let eta_s = self.left.map_or(ETA_UNKNOWN_S, |left| left.as_secs_f64().ceil() as u64);
+        // The last result will tell whether the output can be written.
+        let _ = self.run.print(&phases, None, eta_s, &mut *self.out);
+    }
+
+    /// Whether everything that was to be written besides the result could be.
+    pub(super) fn end(&mut self) -> bool {
+        // The text result begins with the newline that ends the line, where both go to the same place.
+        let goes_on = self.on_stdout && self.normal;
+        if self.line_open && !goes_on {
+            self.write_status("\n");
+        }
+        self.logs.end() & self.total.as_ref().is_none_or(TotalLog::end)
+    }
+
+    /// Puts what only the logs know into the result.
+    pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
+        self.logs.amend(phases);
+    }
+
+    fn write_status(&self, text: &str) {
+        // Nobody looks at a status line that cannot be written.
+        let _ = if self.on_stdout {
+            std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush())
+        } else {
+            std::io::stderr().write_all(text.as_bytes())
+        };
+    }
+}
+
+/// What jobs may do at most, added up: bandwidth where any has a limit of that, else IOPS.
+fn limit(jobs: &[&Job]) -> RateLimit {
+    let sum = |rate: fn(&Job) -> &PerOp<Option<u64>>| -> u64 {
+        let used = |job: &Job| -> u64 {
+            Op::ALL.iter().filter(|&&op| job.access.does(op)).filter_map(|&op| rate(job)[op]).sum()
+        };
+        jobs.iter().map(|job| used(job)).sum()
+    };
+    let bytes = (sum(|job| &job.rules.minimum_rate.bytes_per_s), sum(|job| &job.rate.bytes_per_s));
+    let ios = (sum(|job| &job.rules.minimum_rate.iops), sum(|job| &job.rate.iops));
+    match (bytes, ios) {
+        ((0, 0), (0, 0)) => RateLimit::None,
+        ((0, 0), (least, most)) => RateLimit::Iops(least, most),
+        ((least, most), _) => RateLimit::BytesPerSec(least, most),
+    }
+}
+
+/// Files that a worker holds open; what has no file counts as one.
+fn open_files(worker: &WorkerPlan) -> usize {
+    let most = worker.rules.turns.open_files.map_or(usize::MAX, |most| most.max(1) as usize);
+    worker.stream.regions.len().clamp(1, most)
+}
+
+/// The longest a phase can take, where times bound it.
+fn time_bound(phase: &PhasePlan) -> Option<Duration> {
+    let bound = |w: &WorkerPlan| w.runtime.map(|time| time.0 + w.ramp_time.0 + w.startdelay.0);
+    let longest = phase.workers.iter().map(bound).try_fold(0, |longest, time| Some(longest.max(time?)));
+    longest.map(Duration::from_nanos)
+}
+
+/// By how much numbers grew in a time, for each second of it.
+fn per_second(now: &PerOp<u64>, before: &PerOp<u64>, time: Duration) -> PerOp<u64> {
+    let mut grown = PerOp::default();
+    for op in Op::ALL {
+        grown[op] = (now[op].saturating_sub(before[op]) as f64 / time.as_secs_f64().max(1e-3)) as u64;
+    }
+    grown
+}
+
+/// What one worker after the other lays out of its files, those of earlier ones left out: by the first file of each.
+fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
+    let mut seen = BTreeSet::new();
+    let mut all = HashMap::new();
+    for worker in &phase.workers {
+        let regions = worker.stream.regions.iter().filter(|region| seen.insert(region.file));
+        let files = regions.filter_map(|region| phase.files.get(region.file as usize));
+        let files: Vec<&FilePlan> = files.filter(|file| file.lay_out != LayOut::Ready).collect();
+        if let Some(first) = files.first() {
+            let bytes = files.iter().map(|file| file.size.0).sum();
+            all.insert(first.path.clone(), (worker.name.clone(), files.len() as u64, bytes));
+        }
+    }
+    all
+}
+
+impl FioStatusReporter<'_> {
+    /// Whether a job of the phase has such a command.
+    fn has_command(&self, job: u32, which: fn(&ShellCommands) -> bool) -> bool {
+        let phase = self.invocation.scenario.phases.get(self.phase);
+        phase.and_then(|phase| phase.jobs.get(job as usize)).is_some_and(|job| which(&job.rules.commands))
+    }
+
+    /// The longest that is left of this phase and the later ones, where times bound it.
+    fn time_left(&self, progress: &PhaseProgress) -> Option<Duration> {
+        let after = self.run.plan.phases.get(self.phase + 1..).unwrap_or_default();
+        let later = after.iter().map(time_bound).try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
+        progress.remaining.map(|left| left + later.unwrap_or_default())
+    }
+
+    /// The status line, which tells of the jobs of all phases.
+    fn line(&self, phase: &PhasePlan, progress: &PhaseProgress, since: Duration) -> String {
+        let plan = &self.run.plan;
+        let extras = self.invocation.extras.iter().flatten().next();
+        let workers = |phases: &[PhasePlan]| phases.iter().map(|phase| phase.workers.len()).sum();
+        let (before, after) = plan.phases.split_at(self.phase.min(plan.phases.len()));
+        let after = after.get(1..).unwrap_or_default();
+        let state = |(worker, stage): (&WorkerPlan, &WorkerStage)| match stage {
+            WorkerStage::Waiting => WorkerState::NotBegun,
+            WorkerStage::LeadIn => WorkerState::Ramping,
+            WorkerStage::AtWork => WorkerState::running(&worker.stream.access),
+            WorkerStage::Done => WorkerState::Reaped,
+        };
+        let now = phase.workers.iter().zip(&progress.stages);
+        let mut states = vec![WorkerState::Reaped; workers(before)];
+        states.extend(now.clone().map(state));
+        states.resize(states.len() + workers(after), WorkerState::NotBegun);
+        let active: Vec<&WorkerPlan> = now
+            .filter(|(_, stage)| matches!(stage, WorkerStage::LeadIn | WorkerStage::AtWork))
+            .map(|(worker, _)| worker)
+            .collect();
+        let jobs = self.invocation.scenario.phases.get(self.phase).map_or(&[][..], |phase| &phase.jobs);
+        let limited: Vec<&Job> = active.iter().filter_map(|worker| jobs.get(worker.job as usize)).collect();
+        let left = self.time_left(progress);
+        let done = self.run.begun.elapsed().as_secs_f64();
+        // The share of the whole run where times bound it, else of the phase.
+        let whole = left.filter(|_| !after.is_empty() || !before.is_empty());
+        let share = whole.map(|left| 100.0 * done / (done + left.as_secs_f64()).max(1e-3));
+        let status = Status {
+            running: active.len() as u32,
+            open_files: active.iter().map(|worker| open_files(worker)).sum::<usize>() as u32,
+            states,
+            percent: share.or(progress.permille.map(|p| f64::from(p) / 10.0)),
+            bytes_per_s: per_second(&progress.bytes, &self.shown.1, since),
+            iops: per_second(&progress.ios, &self.shown.0, since),
+            eta_s: left.map(|left| left.as_secs_f64().ceil() as u64),
+            kb_base: extras.map_or(1024, |e| e.kb_base),
+            unit_base: extras.map_or(0, |e| e.unit_base),
+        };
+        output::limited_status_line(&status, limit(&limited))
+    }
+
+    /// A note for each worker whose queue is capped, or for whom a command ran, once the phase is under way.
+    fn note_depths(&mut self) {
+        let notes = output::DEPTH_NOTE.repeat(std::mem::take(&mut self.capped)) + &std::mem::take(&mut self.commands);
+        if self.normal {
+            // The result itself will tell whether the output can be written.
+            let _ = self.out.write_all(notes.as_bytes());
+        }
+    }
+}
+
+impl Observer for FioStatusReporter<'_> {
+    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
+        self.logs.phase_begins(index);
+        self.total.iter_mut().for_each(TotalLog::phase_begins);
+        (self.phase, self.shown) = (index, Default::default());
+        self.layouts = layouts(phase);
+        let jobs = self.invocation.scenario.phases.get(index).map_or(&[][..], |phase| &phase.jobs);
+        let capped = |job: &Job| job.queue.iodepth > 1 && (!job.has_queue() || job.ioengine == IoEngine::Vsync);
+        let ran = |worker: &&WorkerPlan| self.has_command(worker.job, |commands| commands.before.is_some());
+        let ran = phase.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "prerun"));
+        self.commands = ran.collect();
+        self.capped = phase.workers.iter().filter(|w| jobs.get(w.job as usize).is_some_and(capped)).count();
+    }
+
+    fn wants_so_far(&mut self) -> bool {
+        // The file is removed first, so that of several runs only one answers, and only once.
+        let dump = std::fs::remove_file(&self.dump_file).is_ok();
+        self.status_is_due() | stop::report_wanted() | dump
+    }
+
+    fn so_far(&mut self, _: usize, record: &PhaseRecord) {
+        let mut phases = self.over.clone();
+        failed::add_phases(&self.run.plan, &mut phases);
+        phases.push(record.clone());
+        self.print_so_far(phases);
+    }
+
+    fn phase_ends(&mut self, record: &PhaseRecord) {
+        self.note_depths();
+        let ran = |worker: &&WorkerRecord| self.has_command(worker.job, |commands| commands.after.is_some());
+        let ran = record.workers.iter().filter(ran).map(|worker| output::command_ran(&worker.name, "postrun"));
+        self.commands = ran.collect();
+        self.note_depths();
+        self.over.push(record.clone());
+    }
+
+    fn log(&mut self, worker: usize, chunk: &LogChunk) {
+        self.logs.take(worker, chunk);
+    }
+
+    fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
+        let LayoutProgress { file, done } = *layout;
+        let due = if done == 0 { self.layouts.remove(&file.path) } else { None };
+        if let (Some((job, files, bytes)), true) = (due, self.normal) {
+            // The result itself will tell whether the output can be written.
+            let _ = self.out.write_all(output::laying_out(&job, files, bytes).as_bytes());
+        }
+        Flow::Continue
+    }
+
+    fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
+        self.note_depths();
+        self.left = self.time_left(progress);
+        let since_start = self.run.begun.elapsed();
+        if let Some(total) = &mut self.total {
+            total.look(since_start, &progress.bytes);
+        }
+        self.fired |= trigger::is_due(&self.settings.trigger, since_start);
+        if self.fired {
+            return Flow::Stop;
+        }
+        let due = Duration::from_millis(self.settings.eta_interval_ms.max(100));
+        let since = self.last_line.elapsed();
+        if !self.shows_eta || since < due {
+            return Flow::Continue;
+        }
+        self.last_line = Instant::now();
+        let line = self.line(phase, progress, since);
+        self.shown = (progress.ios, progress.bytes);
+        let newline_due = |ms: u64| self.last_newline.elapsed() >= Duration::from_millis(ms);
+        self.line_open = !self.settings.eta_newline_ms.is_some_and(newline_due);
+        if !self.line_open {
+            self.last_newline = Instant::now();
+        }
+        // A line that is written over must not show behind a shorter one.
+        let line = format!("{line:<width$}", width = self.width);
+        self.width = if self.line_open { line.trim_end().len() } else { 0 };
+        let end = if self.line_open { "\r" } else { "\n" };
+        self.write_status(&format!("{line}{end}"));
+        Flow::Continue
+    }
+}

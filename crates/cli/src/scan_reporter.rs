@@ -1,0 +1,98 @@
+//! Progress along a device: one live line on a terminal, a plain line now and then elsewhere, nothing when asked to be
+//! quiet. It also passes on that somebody wants it to stop.
+
+use crate::status_reporter::{ONE_LINE, ProgressMode, bar, seconds};
+use crate::stop;
+use hakaru_device::ScanProgress;
+use indicatif::ProgressBar;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Tells how a walk over a device comes along, on standard error.
+pub(crate) struct ScanReporter {
+    mode: ProgressMode,
+    bar: ProgressBar,
+    /// Which walk was told of last, and at which tenth of it.
+    told: (&'static str, u64),
+}
+
+impl ScanReporter {
+    /// From here on, Ctrl-C ends the walk and not the program.
+    pub(crate) fn new(quiet: bool) -> ScanReporter {
+        stop::flag();
+        let mode = ProgressMode::of(quiet);
+        ScanReporter { mode, bar: bar(mode, ONE_LINE), told: ("", 0) }
+    }
+
+    /// To be called at every chunk.
+    pub(crate) fn tell(&mut self, progress: ScanProgress) -> ControlFlow<()> {
+        let permille = progress.done.0.saturating_mul(1000) / progress.total.0.max(1);
+        match self.mode {
+            ProgressMode::Live => {
+                self.bar.set_prefix(format!("{:<10}", progress.doing));
+                self.bar.set_position(permille);
+                self.bar.set_message(words(&progress));
+            }
+            ProgressMode::Lines if self.told != (progress.doing, permille / 100) && permille >= 100 => {
+                self.told = (progress.doing, permille / 100);
+                anstream::eprintln!("{} {}", progress.doing, words(&progress));
+            }
+            ProgressMode::Lines | ProgressMode::Quiet => {}
+        }
+        if ScanReporter::stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// What is done now, where nobody knows how long it takes.
+    pub(crate) fn doing(&self, what: &str) {
+        match self.mode {
+            ProgressMode::Live => {
+                self.bar.set_prefix(what.to_owned());
+                self.bar.set_position(0);
+                self.bar.set_message("");
+            }
+            ProgressMode::Lines => anstream::eprintln!("{what}"),
+            ProgressMode::Quiet => {}
+        }
+    }
+
+    /// Leaves the terminal as it was.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Whether somebody wants it to stop.
+    pub(crate) fn stopped() -> bool {
+        stop::flag().load(Relaxed)
+    }
+}
+
+/// `1.20 GiB of 29.7 GiB, 21.3 MB/s, 22m50s left`.
+fn words(progress: &ScanProgress) -> String {
+    let mut text = format!("{} of {}", progress.done, progress.total);
+    if let Some(rate) = progress.rate() {
+        text += &format!(", {rate}");
+    }
+    match progress.left() {
+        Some(left) if left.0 > 0 => text + &format!(", {} left", seconds(Duration::from_nanos(left.0))),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::units::{Bytes, Nanos};
+
+    #[test]
+    fn progress_is_told_with_rate_and_estimate() {
+        let progress = ScanProgress {
+            doing: "writing",
+            done: Bytes(3 << 30),
+            total: Bytes(12 << 30),
+            elapsed: Nanos::from_secs(100),
+        };
+        assert_eq!(words(&progress), "3 GiB of 12 GiB, 32.2 MB/s, 5m00s left");
+        assert_eq!(words(&ScanProgress { elapsed: Nanos(0), ..progress }), "3 GiB of 12 GiB");
+    }
+}

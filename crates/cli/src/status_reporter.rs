@@ -1,0 +1,172 @@
+//! Progress: one live line on a terminal, a plain line a phase elsewhere, nothing when asked to be quiet.
+
+use hakaru_campaign::bench::Watcher;
+use hakaru_engine::{Flow, LayoutProgress, Observer, PhaseProgress};
+use hakaru_model::job::Op;
+use hakaru_model::plan::PhasePlan;
+use hakaru_model::record::{PhaseRecord, RunRecord};
+use hakaru_model::units::{Bytes, BytesPerSec, Iops};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgressMode {
+    Live,
+    Lines,
+    Quiet,
+}
+
+impl ProgressMode {
+    /// As was asked for, and as standard error allows.
+    pub(crate) fn of(quiet: bool) -> ProgressMode {
+        match (quiet, has_room()) {
+            (true, _) => ProgressMode::Quiet,
+            (false, true) => ProgressMode::Live,
+            (false, false) => ProgressMode::Lines,
+        }
+    }
+
+    /// Says a line: above the live one, or by itself.
+    pub(crate) fn say(self, bar: &ProgressBar, line: &str) {
+        match self {
+            ProgressMode::Live => bar.println(line),
+            ProgressMode::Lines => anstream::eprintln!("{line}"),
+            ProgressMode::Quiet => {}
+        }
+    }
+}
+
+/// The live line of most.
+pub(crate) const ONE_LINE: &str = "{prefix} {bar:20} {msg}";
+
+/// A live line, of a thousand steps; it is only seen where there is a terminal.
+pub(crate) fn bar(mode: ProgressMode, template: &str) -> ProgressBar {
+    let target = if mode == ProgressMode::Live { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(1000), target);
+    let style = ProgressStyle::with_template(template).map(|s| s.progress_chars("━╸─"));
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+/// Whether a live line has somewhere to stand. Serial lines and terminals with nobody before them have no size, and what is
+/// printed above the line would be lost there.
+fn has_room() -> bool {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stderr());
+    std::io::stderr().is_terminal() && size.is_ok_and(|size| size.ws_row > 0 && size.ws_col > 0)
+}
+
+/// Tells the user how a suite comes along, on standard error.
+pub(crate) struct StatusReporter {
+    mode: ProgressMode,
+    bar: ProgressBar,
+    round: u32,
+    rounds: u32,
+    phases: u32,
+    phase: u32,
+    /// Tenth of the file that was told of last, where there is no live line.
+    told: u64,
+}
+
+impl StatusReporter {
+    pub(crate) fn new(quiet: bool, phases: usize) -> StatusReporter {
+        let mode = ProgressMode::of(quiet);
+        let bar = bar(mode, ONE_LINE);
+        StatusReporter { mode, bar, round: 0, rounds: 1, phases: phases as u32, phase: 0, told: 0 }
+    }
+
+    /// Leaves the terminal as it was.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn say(&self, line: &str) {
+        self.mode.say(&self.bar, line);
+    }
+
+    fn place(&self) -> String {
+        let phase = format!("{}/{}", self.phase, self.phases);
+        if self.rounds > 1 { format!("round {}/{} {phase}", self.round, self.rounds) } else { phase }
+    }
+}
+
+pub(crate) fn seconds(time: Duration) -> String {
+    let s = time.as_secs_f64().ceil() as u64;
+    if s >= 60 { format!("{}m{:02}s", s / 60, s % 60) } else { format!("{s}s") }
+}
+
+/// How fast it goes just now, one text an operation.
+pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
+    let mut words = Vec::new();
+    for op in Op::ALL.into_iter().filter(|&op| progress.ios[op] > 0) {
+        let speed = BytesPerSec(progress.bytes_per_s[op] as f64);
+        words.push(format!("{} {speed:>10} {:>7} IOPS", op.name(), Iops(progress.iops[op] as f64)));
+    }
+    if !progress.measuring {
+        words.push("(lead-in)".to_owned());
+    }
+    words
+}
+
+/// How fast a phase was in all.
+pub(crate) fn rates(record: &PhaseRecord) -> String {
+    let mut words = Vec::new();
+    for op in Op::ALL {
+        let longest = record.workers.iter().map(|w| w.runtime).max().unwrap_or_default();
+        let (ios, bytes) =
+            record.workers.iter().fold((0, 0), |sum, w| (sum.0 + w.ops[op].ios, sum.1 + w.ops[op].bytes));
+        if let (true, Some(speed)) = (ios > 0, Bytes(bytes).per(longest)) {
+            let iops = Iops(ios as f64 / longest.as_secs_f64());
+            words.push(format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name()));
+        }
+    }
+    words.join("   ")
+}
+
+impl Observer for StatusReporter {
+    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
+        self.phase = index as u32 + 1;
+        self.bar.set_prefix(format!("{} {:<10}", self.place(), phase.name));
+        self.bar.set_position(0);
+        self.bar.set_message("");
+    }
+
+    fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
+        self.filling(layout.done, layout.file.size.0);
+        Flow::Continue
+    }
+
+    fn progress(&mut self, _phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
+        let mut words = speeds(progress);
+        if let Some(left) = progress.remaining {
+            words.push(format!("{} left", seconds(left)));
+        }
+        self.bar.set_position(progress.permille.unwrap_or(0).into());
+        self.bar.set_message(words.join("  "));
+        Flow::Continue
+    }
+
+    fn phase_ends(&mut self, record: &PhaseRecord) {
+        self.say(&format!("{} {:<10} {}", self.place(), record.name, rates(record)));
+    }
+}
+
+impl Watcher for StatusReporter {
+    fn filling(&mut self, done: u64, total: u64) {
+        self.bar.set_prefix(format!("{:<18}", "laying out file"));
+        self.bar.set_position(done * 1000 / total.max(1));
+        self.bar.set_message(format!("{} of {}", Bytes(done), Bytes(total)));
+        let tenth = done * 10 / total.max(1);
+        if self.mode == ProgressMode::Lines && done > 0 && tenth / 5 > self.told / 5 {
+            anstream::eprintln!("laying out the file: {} of {}", Bytes(done), Bytes(total));
+        }
+        self.told = tenth;
+    }
+
+    fn round(&mut self, number: u32, of: u32) {
+        (self.round, self.rounds) = (number + 1, of);
+    }
+
+    fn stored(&mut self, _record: &RunRecord) {}
+}

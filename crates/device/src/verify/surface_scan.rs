@@ -1,0 +1,315 @@
+//! Going over a device piece by piece, once to write and once to read, and bearing with blocks that fail.
+
+use super::block::{judge, stamp};
+use super::findings::{Runs, ScanFindings};
+use super::{VerifyError, gone, is_full, is_gone};
+use crate::blockdev::{BlockDev, OnProgress, ScanProgress};
+use hakaru_model::integrity::{BlockState, Capacity, IntegrityVerdict, SpeedMap, SpeedPoint};
+use hakaru_model::rng::Rng;
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_sys::buffer::AlignedBuffer;
+use rustix::io::Errno;
+use std::io;
+use std::ops::Range;
+
+/// Blocks of a piece that may fail one after another before the rest of it is given up: a card takes seconds for each.
+/// It is halved with each piece that fails as a whole.
+const PATIENCE: u32 = 64;
+
+/// After so many pieces that failed as a whole, it is asked whether it is worth going on.
+const MOST_FAILURES: u32 = 16;
+
+/// Nanoseconds for emptying caches where each piece has to be written block by block.
+const MOST_WAITED: u64 = 120_000_000_000;
+
+/// What is done on one way over the device.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pass {
+    Write,
+    Read,
+}
+
+impl Pass {
+    pub(super) fn name(self, again: bool) -> &'static str {
+        match (self, again) {
+            (Pass::Write, false) => "writing",
+            (Pass::Read, false) => "reading",
+            (Pass::Write, true) => "writing again",
+            (Pass::Read, true) => "reading again",
+        }
+    }
+}
+
+/// What came of one way over the device.
+pub(super) struct PassResult {
+    pub(super) map: SpeedMap,
+    /// Where somebody ended it.
+    pub(super) stopped_at: Option<Bytes>,
+    /// Where there was no room any more.
+    pub(super) full_at: Option<Bytes>,
+}
+
+pub(super) struct SurfaceScan<'a, 'b> {
+    device: &'a mut dyn BlockDev,
+    /// What blocks are written with, and have to hold.
+    seed: u64,
+    /// The seeds of all rounds until now.
+    seeds: Vec<u64>,
+    on_progress: &'a mut OnProgress<'b>,
+    buffer: AlignedBuffer,
+    pub(super) found: ScanFindings,
+    /// States of blocks from this offset on are held back, because another round may change them.
+    held: Option<(u64, Runs)>,
+}
+
+impl<'a, 'b> SurfaceScan<'a, 'b> {
+    pub(super) fn new(
+        device: &'a mut dyn BlockDev,
+        seed: u64,
+        chunk: u64,
+        on_progress: &'a mut OnProgress<'b>,
+    ) -> Result<SurfaceScan<'a, 'b>, VerifyError> {
+        let buffer = crate::prepare::fill_buffer(chunk as usize)?;
+        let found = ScanFindings::default();
+        Ok(SurfaceScan { device, seed, seeds: vec![seed], on_progress, buffer, found, held: None })
+    }
+
+    /// Begins another round, with other content. Returns its seed.
+    pub(super) fn renew_seed(&mut self) -> u64 {
+        let next = Rng::fork(self.seeds[0], self.seeds.len() as u64).next_u64();
+        self.seeds.push(next);
+        self.seed = next;
+        next
+    }
+
+    /// Goes back to the content of an earlier round, for reading it.
+    pub(super) fn expect(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    /// Holds the states of blocks from an offset on back.
+    pub(super) fn hold_from(&mut self, offset: u64) {
+        self.held = Some((offset, Runs::default()));
+    }
+
+    /// The states that were held back.
+    pub(super) fn take_held(&mut self) -> Runs {
+        self.held.take().map(|(_, runs)| runs).unwrap_or_default()
+    }
+
+    fn note(&mut self, offset: u64, len: u64, state: BlockState) {
+        let state = self.found.state_of(offset, state);
+        match &mut self.held {
+            Some((from, runs)) if offset >= *from => runs.push(offset, len, state),
+            _ => self.found.add(offset, len, state),
+        }
+    }
+
+    fn doing(&self, leg: Pass) -> &'static str {
+        leg.name(self.seeds.len() > 1)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), VerifyError> {
+        self.device.flush().map_err(|source| VerifyError::Flush { source })
+    }
+
+    pub(super) fn verdict(
+        self,
+        claimed: Bytes,
+        capacity: Capacity,
+        write: SpeedMap,
+        read: SpeedMap,
+    ) -> IntegrityVerdict {
+        let ScanFindings { good, bad, bad_bytes, .. } = self.found;
+        let (good, bad_bytes) = (Bytes(good), Bytes(bad_bytes));
+        IntegrityVerdict { claimed, capacity, good, bad, bad_bytes, write_speed: write, read_speed: read }
+    }
+
+    /// Goes once over the pieces, none of which is larger than a chunk.
+    pub(super) fn leg(&mut self, leg: Pass, pieces: &[Range<u64>]) -> Result<PassResult, VerifyError> {
+        let total = Bytes(pieces.iter().map(|piece| piece.end - piece.start).sum());
+        let (mut map, begin, mut done, mut failures) = (SpeedMap::default(), self.device.now(), 0, 0);
+        for (index, piece) in pieces.iter().enumerate() {
+            let (offset, len) = (Bytes(piece.start), Bytes(piece.end - piece.start));
+            match self.piece(leg, piece, PATIENCE >> failures.min(6)) {
+                Ok(elapsed) => {
+                    map.add(SpeedPoint { offset, len, elapsed }, total);
+                    failures = 0;
+                }
+                Err(source) if is_gone(&source) => return Err(gone(offset, source)),
+                Err(source) if is_full(&source) && self.device.may_shrink() && index > 0 => {
+                    return Ok(PassResult { map, stopped_at: None, full_at: Some(offset) });
+                }
+                Err(source) if is_full(&source) => return Err(VerifyError::Full { at: offset }),
+                Err(source) => {
+                    failures += 1;
+                    let rest = &pieces[index + 1..];
+                    if failures % MOST_FAILURES == 0 && !self.goes_on(leg, rest, offset, source)? {
+                        return Ok(PassResult { map, stopped_at: None, full_at: None });
+                    }
+                }
+            }
+            done += len.0;
+            let elapsed = self.since(begin);
+            let progress = ScanProgress { doing: self.doing(leg), done: Bytes(done), total, elapsed };
+            if (self.on_progress)(progress).is_break() {
+                let ended = index + 1 < pieces.len() || leg == Pass::Write;
+                return Ok(PassResult { map, stopped_at: ended.then_some(Bytes(piece.end)), full_at: None });
+            }
+        }
+        Ok(PassResult { map, stopped_at: None, full_at: None })
+    }
+
+    /// Writes or reads one piece, no larger than a chunk, and keeps what is found.
+    pub(super) fn piece(&mut self, leg: Pass, piece: &Range<u64>, patience: u32) -> io::Result<Nanos> {
+        let len = (piece.end - piece.start) as usize;
+        match leg {
+            Pass::Write => self.write(piece.start, len, patience),
+            Pass::Read => self.read(piece.start, len, patience),
+        }
+    }
+
+    /// Writes what is there once more, until `amount` bytes have gone through every cache on the way. Pieces that cannot be read are written anew. Where nothing takes it, that is no finding.
+    pub(super) fn empty_caches(&mut self, amount: u64, pieces: &[Range<u64>]) -> Result<(), VerifyError> {
+        let (begin, mut done, mut failures, mut slow) = (self.device.now(), 0, 0, 0);
+        for piece in pieces {
+            if done >= amount || failures >= MOST_FAILURES || slow >= MOST_WAITED {
+                break;
+            }
+            let len = piece.end - piece.start;
+            let before = self.device.now();
+            let answer = self.device.rewrite_at(piece.start, &mut self.buffer.as_mut_slice()[..len as usize]);
+            let answer = answer.or_else(|error| {
+                if is_gone(&error) || is_full(&error) {
+                    return Err(error);
+                }
+                let unwritable = self.found.take_unwritable();
+                let written = self.write(piece.start, len as usize, 1).map(drop);
+                self.found.put_unwritable(unwritable);
+                slow += self.since(before).0;
+                written
+            });
+            match answer {
+                Ok(()) => (done, failures) = (done + len, 0),
+                Err(source) if is_gone(&source) => return Err(gone(Bytes(piece.start), source)),
+                Err(_) => failures += 1,
+            }
+            let (doing, total) = ("emptying caches", Bytes(amount.max(done)));
+            let progress = ScanProgress { doing, done: Bytes(done), total, elapsed: self.since(begin) };
+            if (self.on_progress)(progress).is_break() {
+                return Err(VerifyError::Interrupted { doing, at: Bytes(piece.start) });
+            }
+        }
+        self.flush()
+    }
+
+    /// After many failures: a device that answers nowhere is gone; if merely all the rest of it fails, that is a
+    /// finding, and need not be tried block by block. Tells whether it is worth going on.
+    fn goes_on(&mut self, leg: Pass, rest: &[Range<u64>], at: Bytes, source: io::Error) -> Result<bool, VerifyError> {
+        let block = u64::from(self.device.block());
+        let last = self.device.size().0.saturating_sub(block);
+        let middle = last / 2 / block * block;
+        if ![0, middle, last].into_iter().any(|offset| self.try_block(Pass::Read, offset).is_ok()) {
+            let source = if self.device.turns_out_pulled() { Errno::NODEV.into() } else { source };
+            return Err(gone(at, source));
+        }
+        let Some(end) = rest.last().map(|piece| piece.end) else {
+            return Ok(true);
+        };
+        if self.try_block(leg, end - block).is_ok() {
+            return Ok(true);
+        }
+        for piece in rest {
+            match leg {
+                Pass::Write => self.found.unwritable(piece.start, piece.end - piece.start),
+                Pass::Read => self.note(piece.start, piece.end - piece.start, BlockState::Unreadable),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Writes or reads one block, without a finding.
+    pub(super) fn try_block(&mut self, leg: Pass, offset: u64) -> io::Result<BlockState> {
+        let block = self.device.block() as usize;
+        let bytes = &mut self.buffer.as_mut_slice()[..block];
+        match leg {
+            Pass::Write => {
+                stamp(self.seed, offset, bytes);
+                self.device.write_at(offset, bytes)?;
+                Ok(BlockState::Good)
+            }
+            Pass::Read => {
+                self.device.read_at(offset, bytes)?;
+                Ok(judge(self.seed, &self.seeds, offset, bytes))
+            }
+        }
+    }
+
+    fn since(&self, before: Nanos) -> Nanos {
+        Nanos(self.device.now().0.saturating_sub(before.0))
+    }
+
+    fn write(&mut self, at: u64, len: usize, most: u32) -> io::Result<Nanos> {
+        let block = self.device.block() as usize;
+        let chunk = &mut self.buffer.as_mut_slice()[..len];
+        for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact_mut(block)) {
+            stamp(self.seed, offset, bytes);
+        }
+        let before = self.device.now();
+        let answer = self.device.write_at(at, chunk);
+        let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
+        let Err(error) = answer else {
+            return Ok(elapsed);
+        };
+        if is_full(&error) {
+            return Err(error);
+        }
+        // One bad block must not condemn its whole piece.
+        let (mut any, mut patience) = (false, most);
+        for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact(block)) {
+            let answer = if patience == 0 { Err(error.kind().into()) } else { self.device.write_at(offset, bytes) };
+            match answer {
+                Ok(()) => (any, patience) = (true, most),
+                Err(error) if is_gone(&error) || is_full(&error) => return Err(error),
+                Err(_) => {
+                    patience = patience.saturating_sub(1);
+                    self.found.unwritable(offset, block as u64);
+                }
+            }
+        }
+        // What the blocks took one by one belongs to it: the write that failed may have taken no time at all.
+        if any { Ok(self.since(before)) } else { Err(error) }
+    }
+
+    fn read(&mut self, at: u64, len: usize, most: u32) -> io::Result<Nanos> {
+        let block = self.device.block() as usize;
+        let before = self.device.now();
+        let answer = self.device.read_at(at, &mut self.buffer.as_mut_slice()[..len]);
+        let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
+        let (mut any, mut patience) = (answer.is_ok(), most);
+        for start in (0..len).step_by(block) {
+            let (offset, bytes) = (at + start as u64, &mut self.buffer.as_mut_slice()[start..start + block]);
+            let read = match &answer {
+                Ok(()) => Ok(()),
+                Err(error) if patience == 0 => Err(error.kind().into()),
+                Err(_) => self.device.read_at(offset, bytes),
+            };
+            let state = match read {
+                Ok(()) => {
+                    (any, patience) = (true, most);
+                    judge(self.seed, &self.seeds, offset, bytes)
+                }
+                Err(error) if is_gone(&error) => return Err(error),
+                Err(_) => {
+                    patience = patience.saturating_sub(1);
+                    BlockState::Unreadable
+                }
+            };
+            self.note(offset, block as u64, state);
+        }
+        match answer {
+            Err(error) if !any => Err(error),
+            _ => Ok(elapsed),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Threads that check beside the worker (`verify_async`).
+//!
+//! The worker gives each a copy of what it read and goes on; what they found comes back by and by.
+
+use super::inspect::Inspector;
+use super::scheme::ExpectedBlock;
+use hakaru_model::mismatch::Mismatch;
+use hakaru_model::stream::IoRequest;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// Blocks that wait for one thread at most; then the worker waits too.
+const WAITING: usize = 16;
+
+struct VerifyTask {
+    request: IoRequest,
+    wanted: ExpectedBlock,
+    block: Vec<u8>,
+}
+
+/// A block with errors.
+pub(super) type Bad = (IoRequest, Vec<Mismatch>);
+
+/// The threads, and what is on its way to and from them.
+#[derive(Debug)]
+pub(super) struct VerifyPool {
+    tasks: Vec<SyncSender<VerifyTask>>,
+    answers: Receiver<(VerifyTask, Vec<Mismatch>)>,
+    threads: Vec<JoinHandle<()>>,
+    spare: Vec<Vec<u8>>,
+    on_their_way: usize,
+    turn: usize,
+}
+
+impl std::fmt::Debug for VerifyTask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Task").field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
+impl VerifyPool {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// Why a thread could not be made.
+    pub(super) fn new(threads: u32, cpus: &[u32], inspector: &Arc<Inspector>) -> std::io::Result<VerifyPool> {
+        let (back, answers) = channel();
+        let mut crew =
+            VerifyPool { tasks: Vec::new(), answers, threads: Vec::new(), spare: Vec::new(), on_their_way: 0, turn: 0 };
+        for _ in 0..threads {
+            let (sender, tasks) = sync_channel::<VerifyTask>(WAITING);
+            let (back, inspector, cpus) = (back.clone(), Arc::clone(inspector), cpus.to_vec());
+            let run = move || {
+                if !cpus.is_empty() {
+                    // Where these processors do not exist, any other checks as well.
+                    let _ = hakaru_sys::thread::pin(&cpus);
+                }
+                for task in tasks {
+                    let found = inspector.inspect(&task.request, &task.block, task.wanted);
+                    if back.send((task, found)).is_err() {
+                        return;
+                    }
+                }
+            };
+            crew.threads.push(std::thread::Builder::new().name("verify".to_owned()).spawn(run)?);
+            crew.tasks.push(sender);
+        }
+        Ok(crew)
+    }
+
+    /// Gives a block to the next thread. Returns what the threads have found meanwhile.
+    pub(super) fn give(&mut self, request: IoRequest, block: &[u8], wanted: ExpectedBlock) -> Vec<Bad> {
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(block);
+        self.turn = (self.turn + 1) % self.tasks.len().max(1);
+        if let Some(thread) = self.tasks.get(self.turn)
+            && thread.send(VerifyTask { request, wanted, block: copy }).is_ok()
+        {
+            self.on_their_way += 1;
+        }
+        self.collect(false)
+    }
+
+    /// What the threads have found; with `all`, waits for what is still on its way.
+    pub(super) fn collect(&mut self, all: bool) -> Vec<Bad> {
+        let mut bad = Vec::new();
+        while self.on_their_way > 0 {
+            let answer = match self.answers.try_recv() {
+                Err(TryRecvError::Empty) if !all => break,
+                Err(TryRecvError::Empty) => self.answers.recv().ok(),
+                answer => answer.ok(),
+            };
+            let Some((task, found)) = answer else { break };
+            self.on_their_way -= 1;
+            if !found.is_empty() {
+                bad.push((task.request, found));
+            }
+            self.spare.push(task.block);
+        }
+        bad
+    }
+}
+
+impl Drop for VerifyPool {
+    fn drop(&mut self) {
+        self.tasks.clear();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so; what it held is lost with it.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What was written and has to be read back: of writes that overlap, the last one.
+
+use hakaru_model::job::Op;
+use hakaru_model::stream::IoRequest;
+use std::collections::BTreeMap;
+
+/// One write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) region: u32,
+    pub(super) len: u32,
+    pub(super) offset: u64,
+    /// Its number; a later write has a larger one.
+    pub(super) sequence: u64,
+    /// Whether its content is known: that of a trim and of a write that failed is not.
+    pub(super) known: bool,
+}
+
+impl Written {
+    pub(super) fn new(request: &IoRequest, sequence: u64, known: bool) -> Written {
+        let IoRequest { region, offset, len, .. } = *request;
+        Written { region, len, offset, sequence, known }
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.offset + u64::from(self.len)
+    }
+
+    /// Whether a request touches its bytes.
+    pub(super) fn overlaps(&self, request: &IoRequest) -> bool {
+        let IoRequest { region, offset, len, .. } = *request;
+        self.region == region && offset < self.end() && self.offset < offset + u64::from(len)
+    }
+
+    /// The request that reads it back.
+    pub(super) fn read(&self) -> IoRequest {
+        IoRequest { op: Op::Read, region: self.region, offset: self.offset, len: self.len }
+    }
+}
+
+/// Writes are forgotten when others cover them, so that a long job on a small file stays small.
+const SWEEP_AT: usize = 1 << 16;
+
+/// All writes of a worker.
+#[derive(Debug, Default)]
+pub(super) struct WriteLog {
+    written: Vec<Written>,
+    sweep_at: usize,
+}
+
+impl WriteLog {
+    /// An empty one with room for so many writes.
+    pub(super) fn with_room(writes: u64) -> WriteLog {
+        let room = writes.min(SWEEP_AT as u64) as usize;
+        WriteLog { written: Vec::with_capacity(room), sweep_at: SWEEP_AT }
+    }
+
+    pub(super) fn add(&mut self, written: Written) {
+        self.written.push(written);
+        if self.written.len() >= self.sweep_at {
+            survivors(&mut self.written);
+            self.sweep_at = (2 * self.written.len()).max(SWEEP_AT);
+        }
+    }
+
+    /// Places whose content is not known.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = &Written> {
+        self.written.iter().filter(|written| !written.known)
+    }
+
+    /// Takes all whose content is known and still there, in the order of their places.
+    pub(super) fn settle(&mut self) -> Vec<Written> {
+        let mut written = std::mem::take(&mut self.written);
+        survivors(&mut written);
+        written.retain(|written| written.known);
+        written
+    }
+
+    /// Takes the first `count` writes, without those of them that later writes cover.
+    pub(super) fn take(&mut self, count: usize) -> Vec<Written> {
+        let count = count.min(self.written.len());
+        survivors_and_first(&mut self.written, count)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.written.len()
+    }
+}
+
+/// Takes the first `count` out of `written`, in their order, and leaves out what anything later covers.
+fn survivors_and_first(written: &mut Vec<Written>, count: usize) -> Vec<Written> {
+    let rest = written.split_off(count);
+    let first = std::mem::replace(written, rest);
+    let mut all: Vec<Written> = first.iter().chain(written.iter()).copied().collect();
+    survivors(&mut all);
+    let mut kept: Vec<u64> = all.iter().filter(|w| w.known).map(|w| w.sequence).collect();
+    kept.sort_unstable();
+    first.into_iter().filter(|w| kept.binary_search(&w.sequence).is_ok()).collect()
+}
+
+/// Leaves out each write that a later one overlaps, and sorts the others by their place.
+fn survivors(written: &mut Vec<Written>) {
+    written.sort_unstable_by_key(|w| (w.region, w.offset, w.sequence));
+    // Nearly always blocks cover one another wholly: then the last of each place is what is there.
+    let mut kept: usize = 0;
+    for i in 0..written.len() {
+        let same = kept > 0 && {
+            let last = &written[kept - 1];
+            (last.region, last.offset, last.len) == (written[i].region, written[i].offset, written[i].len)
+        };
+        kept -= usize::from(same);
+        written[kept] = written[i];
+        kept += 1;
+    }
+    written.truncate(kept);
+    let overlap = |pair: &[Written]| pair[0].region == pair[1].region && pair[0].end() > pair[1].offset;
+    if written.windows(2).any(overlap) {
+        sweep_overlaps(written);
+    }
+}
+
+/// The same where blocks overlap in part: from the last write to the first, each stays that meets none before it.
+fn sweep_overlaps(written: &mut Vec<Written>) {
+    written.sort_unstable_by_key(|w| std::cmp::Reverse(w.sequence));
+    // Covered stretches by region and start; they never overlap, because neighbours are joined.
+    let mut covered: BTreeMap<(u32, u64), u64> = BTreeMap::new();
+    written.retain(|w| cover(&mut covered, w));
+    written.sort_unstable_by_key(|w| (w.region, w.offset));
+}
+
+/// Adds the place of a write to what is covered. Returns whether nothing of it was.
+fn cover(covered: &mut BTreeMap<(u32, u64), u64>, w: &Written) -> bool {
+    let (mut start, mut end) = (w.offset, w.end());
+    let mut free = true;
+    while let Some((&(region, from), &to)) = covered.range(..=(w.region, end)).next_back() {
+        if region != w.region || to < start {
+            break;
+        }
+        free &= to <= w.offset || from >= w.end();
+        (start, end) = (start.min(from), end.max(to));
+        covered.remove(&(region, from));
+    }
+    covered.insert((w.region, start), end);
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn write(sequence: u64, offset: u64, len: u32) -> Written {
+        Written { region: 0, len, offset, sequence, known: true }
+    }
+
+    fn settled(writes: &[Written]) -> Vec<u64> {
+        let mut ledger = WriteLog::with_room(0);
+        writes.iter().for_each(|&w| ledger.add(w));
+        ledger.settle().iter().map(|w| w.sequence).collect()
+    }
+
+    #[test]
+    fn the_last_write_to_a_place_counts() {
+        assert_eq!(settled(&[write(1, 0, 4), write(2, 8, 4), write(3, 0, 4)]), [3, 2]);
+        assert_eq!(settled(&[write(1, 0, 8), write(2, 4, 8), write(3, 20, 4)]), [2, 3]);
+        assert_eq!(settled(&[write(1, 0, 4), Written { known: false, ..write(2, 0, 4) }]), [0u64; 0]);
+    }
+
+    #[test]
+    fn the_oldest_are_taken_first_and_those_written_over_are_not() {
+        let mut ledger = WriteLog::with_room(4);
+        [write(1, 0, 4), write(2, 8, 4), write(3, 0, 4)].into_iter().for_each(|w| ledger.add(w));
+        assert_eq!(ledger.take(2).iter().map(|w| w.sequence).collect::<Vec<_>>(), [2]);
+        assert_eq!(ledger.len(), 1);
+        assert_eq!(ledger.take(9).iter().map(|w| w.sequence).collect::<Vec<_>>(), [3]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_back_was_overwritten_by_nobody(
+            places in prop::collection::vec((0u64..40, 1u32..12, any::<bool>()), 0..60),
+        ) {
+            let writes: Vec<Written> =
+                places.iter().zip(0..).map(|(&(offset, len, known), n)| Written { known, ..write(n, offset, len) }).collect();
+            // What each byte holds, written one by one.
+            let mut bytes = [None; 64];
+            for w in &writes {
+                (w.offset..w.end()).for_each(|at| bytes[at as usize] = Some(w.sequence));
+            }
+            let whole = |w: &Written| w.known && (w.offset..w.end()).all(|at| bytes[at as usize] == Some(w.sequence));
+            let settled = settled(&writes);
+            for w in &writes {
+                if settled.contains(&w.sequence) {
+                    prop_assert!(whole(w), "{w:?} is read back though something lies over it");
+                }
+                let touched = writes.iter().any(|v| v.sequence > w.sequence && v.offset < w.end() && w.offset < v.end());
+                prop_assert_eq!(settled.contains(&w.sequence), w.known && !touched, "{:?}", w);
+            }
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! The place of one worker at the zones it works on.
+
+use super::table::{TrackedZone, ZoneState, ZoneTable};
+use hakaru_model::job::Op;
+use hakaru_model::job::rules::Zones;
+use hakaru_model::plan::WorkerPlan;
+use hakaru_model::rng::Rng;
+use hakaru_model::stream::{IoRequest, PassEnd, Region, StreamPlan};
+use hakaru_model::units::Bytes;
+use hakaru_sys::Errno;
+use std::sync::Arc;
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// It goes there.
+    Go(IoRequest),
+    /// It was a trim, and a zone was emptied for it.
+    Emptied(IoRequest),
+    /// It has to wait for writes of another worker.
+    Wait,
+    /// There is nothing left that it could do.
+    Nothing,
+    /// It cannot be done.
+    Failed(IoRequest, Errno),
+}
+
+/// Where a worker stands in one of its regions.
+#[derive(Debug)]
+struct ZoneRegionCursor {
+    board: Arc<ZoneTable>,
+    /// The zones of the region: the first, and the one behind the last.
+    from: usize,
+    to: usize,
+    /// The zone that a sequential job writes, and where it reads.
+    writing: usize,
+    /// Whether it has written there, so that a full zone is done rather than to be begun anew.
+    entered: bool,
+    reading: u64,
+    /// Where it writes a zone that takes writes at any place.
+    line: u64,
+    /// How often it may begin again when a sequential job has gone through all zones; `None` for ever.
+    write_rounds: Option<u64>,
+    read_rounds: Option<u64>,
+    /// Bytes read since the walk over the zones began.
+    read_in_pass: u64,
+}
+
+/// The place of one worker at its boards.
+#[derive(Debug)]
+pub(crate) struct ZoneCursor {
+    stands: Vec<ZoneRegionCursor>,
+    worker: usize,
+    random: bool,
+    smallest: [u64; 3],
+    skip: u64,
+    most_open: usize,
+    beyond: bool,
+    /// Share of the blocks with data, in millionths, from which zones are emptied, and after how many writes each.
+    resets: Option<(u64, u64)>,
+    writes: u64,
+    /// Zones that were emptied, by operation.
+    emptied: [u64; 3],
+    rng: Rng,
+}
+
+impl ZoneCursor {
+    /// A worker at the boards of its regions, in their order, and its requests with the regions rounded to whole zones.
+    /// `Err` names the region that holds no whole zone.
+    pub(crate) fn new(
+        worker: usize,
+        plan: &WorkerPlan,
+        boards: Vec<Arc<ZoneTable>>,
+    ) -> Result<(ZoneCursor, StreamPlan), usize> {
+        let (mut skip, mut each, mut beyond, mut resets) = (Bytes(0), 0, false, None);
+        if let Zones::Device { skip: s, max_open_each, read_beyond_write_pointer, resets: r, .. } = &plan.stream.zones {
+            (skip, each, beyond, resets) = (*s, *max_open_each, *read_beyond_write_pointer, *r);
+        }
+        let mut stream = plan.stream.clone();
+        let before: u64 = stream.regions.iter().map(|region| region.len).sum();
+        let mut stands = Vec::new();
+        for (index, (region, board)) in stream.regions.iter_mut().zip(boards).enumerate() {
+            let stand = ZoneRegionCursor::new(region, board).ok_or(index)?;
+            let len = stand.board.zone_len;
+            (region.offset, region.len) = (stand.from as u64 * len, (stand.to - stand.from) as u64 * len);
+            stands.push(stand);
+        }
+        let whole: u64 = stream.regions.iter().map(|region| region.len).sum();
+        let loops = u64::from(stream.loops);
+        let all = |limit: &u64| stream.pass_end == PassEnd::Stop && *limit >= before.saturating_mul(loops);
+        if stream.limit_bytes.as_ref().is_some_and(all) {
+            stream.limit_bytes = Some(whole.saturating_mul(loops));
+            stream.pass_bytes = stream.pass_bytes.map(|_| whole);
+        }
+        let rounds = stream.limit_bytes.map(|limit| limit.div_ceil(whole.max(1)).saturating_sub(1));
+        for stand in &mut stands {
+            (stand.write_rounds, stand.read_rounds) = (rounds, rounds);
+        }
+        let seat = ZoneCursor {
+            stands,
+            worker,
+            random: stream.access.random,
+            smallest: Op::ALL.map(|op| plan.stream.block[op].min().0.max(1)),
+            skip: skip.0,
+            most_open: if each == 0 { usize::MAX } else { each as usize },
+            beyond,
+            resets: resets.map(|resets| (u64::from(resets.threshold_millionths), u64::from(resets.every.max(1)))),
+            writes: 0,
+            emptied: [0; 3],
+            rng: Rng::fork(plan.seed, 0x20e),
+        };
+        Ok((seat, stream))
+    }
+
+    /// Zones that were emptied for an operation.
+    pub(crate) fn emptied(&self, op: Op) -> u64 {
+        self.emptied[op as usize]
+    }
+
+    /// Finds the place for a request. A write that may go is counted as on its way.
+    pub(crate) fn place(&mut self, request: &IoRequest) -> Placement {
+        match request.op {
+            Op::Write => self.place_write(request),
+            Op::Read => self.place_read(request),
+            Op::Trim => self.place_trim(request),
+        }
+    }
+
+    /// Waits a little for other workers.
+    pub(crate) fn wait(&self, request: &IoRequest) {
+        self.stands[request.region as usize].board.wait();
+    }
+
+    /// A write has landed, or failed.
+    pub(crate) fn landed(&self, request: &IoRequest, done: bool) {
+        let stand = &self.stands[request.region as usize];
+        let board = &stand.board;
+        let mut state = board.lock();
+        let index = (request.offset / board.zone_len) as usize;
+        let Some(zone) = state.zones.get_mut(index).filter(|zone| zone.sequential && request.op == Op::Write) else {
+            return;
+        };
+        zone.writes = zone.writes.saturating_sub(1);
+        if !done {
+            board.ask_again(&mut state, index);
+        }
+        let zone = &mut state.zones[index];
+        if zone.writes == 0 {
+            zone.written = zone.write_pointer;
+            if zone.room() < self.smallest[Op::Write as usize] {
+                board.close(&mut state, index);
+            }
+        }
+        board.tell();
+    }
+
+    fn place_write(&mut self, request: &IoRequest) -> Placement {
+        let stand = &mut self.stands[request.region as usize];
+        let board = Arc::clone(&stand.board);
+        let mut state = board.lock();
+        let smallest = self.smallest[Op::Write as usize];
+        let first = if self.random { stand.zone_of(request.offset) } else { stand.writing };
+        let count = stand.to - stand.from;
+        let mut index = first;
+        for _ in 0..=count {
+            let zone = state.zones[index];
+            let done = !zone.usable || (!self.random && stand.entered && zone.room() < smallest);
+            if done {
+                let next = stand.next_zone(index, if self.random { 0 } else { self.skip });
+                if !self.random && next <= index && !another_round(&mut stand.write_rounds) {
+                    return Placement::Nothing;
+                }
+                index = next;
+                (stand.writing, stand.entered) = (index, false);
+                continue;
+            }
+            if !zone.sequential {
+                stand.writing = index;
+                return stand.write_anywhere(request, &zone, self.random, self.skip);
+            }
+            if !zone.open && !may_open(&state, &board, stand, self.worker, self.most_open) {
+                let Some(other) = open_zone(&state, stand, index, self.worker) else {
+                    return if state.zones.iter().any(|z| z.writes > 0) {
+                        Placement::Wait
+                    } else {
+                        Placement::Failed(*request, Errno::TOOMANYREFS)
+                    };
+                };
+                index = other;
+            }
+            return self.write_at(&board, &mut state, request, index);
+        }
+        Placement::Nothing
+    }
+
+    /// Writes at the write pointer of a zone, which is emptied first when it is full or due.
+    fn write_at(&mut self, board: &ZoneTable, state: &mut ZoneState, request: &IoRequest, index: usize) -> Placement {
+        let stand = &mut self.stands[request.region as usize];
+        let zone = state.zones[index];
+        if zone.is_held_from(self.worker) {
+            return Placement::Wait;
+        }
+        let full = zone.room() < self.smallest[Op::Write as usize];
+        let due = self.resets.is_some_and(|(millionths, every)| {
+            let whole: u64 = state.zones[stand.from..stand.to].iter().map(|zone| zone.end - zone.start).sum();
+            let valid = u128::from(state.valid(stand.from, stand.to)) * 1_000_000;
+            valid >= u128::from(whole) * u128::from(millionths) && (self.writes + 1).is_multiple_of(every)
+        });
+        if full || due && zone.write_pointer > zone.start {
+            if zone.writes > 0 {
+                return Placement::Wait;
+            }
+            if let Err(errno) = board.reset(state, index) {
+                return Placement::Failed(*request, errno);
+            }
+            self.emptied[Op::Write as usize] += 1;
+        }
+        self.writes += 1;
+        (stand.writing, stand.entered) = (index, true);
+        state.set_open(index, true);
+        let zone = &mut state.zones[index];
+        let len = u64::from(request.len).min(zone.room());
+        let offset = zone.write_pointer;
+        zone.write_pointer += len;
+        (zone.writes, zone.writer) = (zone.writes + 1, self.worker);
+        Placement::Go(IoRequest { offset, len: len as u32, ..*request })
+    }
+
+    fn place_read(&mut self, request: &IoRequest) -> Placement {
+        let stand = &mut self.stands[request.region as usize];
+        let board = Arc::clone(&stand.board);
+        let state = board.lock();
+        let smallest = self.smallest[Op::Read as usize];
+        if !self.random {
+            return stand.read_on(&state, request, smallest, self.skip, self.beyond);
+        }
+        let first = stand.zone_of(request.offset);
+        let mut index = first;
+        loop {
+            let zone = &state.zones[index];
+            let end = if self.beyond { zone.start + board.zone_len } else { zone.written };
+            if end - zone.start >= smallest {
+                let len = u64::from(request.len).min(end - zone.start);
+                let inside = request.offset >= zone.start && request.offset + len <= end;
+                let places = (end - zone.start - len) / smallest + 1;
+                let offset = if inside { request.offset } else { zone.start + self.rng.below(places) * smallest };
+                return Placement::Go(IoRequest { offset, len: len as u32, ..*request });
+            }
+            index = stand.next_zone(index, 0);
+            if index == first {
+                return Placement::Nothing;
+            }
+        }
+    }
+
+    fn place_trim(&mut self, request: &IoRequest) -> Placement {
+        let stand = &mut self.stands[request.region as usize];
+        let board = Arc::clone(&stand.board);
+        let mut state = board.lock();
+        let first = stand.zone_of(request.offset);
+        let mut index = first;
+        loop {
+            let zone = state.zones[index];
+            if zone.sequential && zone.usable && zone.write_pointer > zone.start {
+                if zone.writes > 0 {
+                    return Placement::Wait;
+                }
+                let len = u64::from(request.len).min(zone.end - zone.start);
+                let request = IoRequest { offset: zone.start, len: len as u32, ..*request };
+                return match board.reset(&mut state, index) {
+                    Ok(()) => {
+                        self.emptied[Op::Trim as usize] += 1;
+                        Placement::Emptied(request)
+                    }
+                    Err(errno) => Placement::Failed(request, errno),
+                };
+            }
+            index = stand.next_zone(index, 0);
+            if index == first {
+                return Placement::Nothing;
+            }
+        }
+    }
+}
+
+impl Drop for ZoneCursor {
+    /// What a worker leaves unfinished holds nobody up.
+    fn drop(&mut self) {
+        for stand in &self.stands {
+            let mut state = stand.board.lock();
+            for zone in state.zones.iter_mut().filter(|zone| zone.writer == self.worker) {
+                zone.writes = 0;
+            }
+            stand.board.tell();
+        }
+    }
+}
+
+impl ZoneRegionCursor {
+    /// `None` when no whole zone lies in the region: offset and end are rounded inwards, as in fio.
+    fn new(region: &Region, board: Arc<ZoneTable>) -> Option<ZoneRegionCursor> {
+        let (len, zones) = (board.zone_len, board.lock().zones.len());
+        let from = region.offset.div_ceil(len) as usize;
+        let to = ((region.offset + region.len) / len).min(zones as u64) as usize;
+        let reading = from as u64 * len;
+        (from < to).then_some(ZoneRegionCursor {
+            board,
+            from,
+            to,
+            writing: from,
+            entered: false,
+            reading,
+            line: reading,
+            write_rounds: None,
+            read_rounds: None,
+            read_in_pass: 0,
+        })
+    }
+
+    fn zone_of(&self, offset: u64) -> usize {
+        ((offset / self.board.zone_len) as usize).clamp(self.from, self.to - 1)
+    }
+
+    /// The zone behind one, and behind as many bytes as are left out.
+    fn next_zone(&self, index: usize, skip: u64) -> usize {
+        let next = index + 1 + (skip / self.board.zone_len) as usize;
+        if next >= self.to { self.from } else { next }
+    }
+
+    /// A write to a zone that takes it at any place.
+    fn write_anywhere(&mut self, request: &IoRequest, zone: &TrackedZone, random: bool, skip: u64) -> Placement {
+        let wanted = if random { request.offset } else { self.line };
+        let at = if (zone.start..zone.end).contains(&wanted) { wanted } else { zone.start };
+        let len = u64::from(request.len).min(zone.end - at);
+        self.line = at + len;
+        if !random && self.line >= zone.end {
+            (self.writing, self.entered) = (self.next_zone(self.writing, skip), false);
+            self.line = self.writing as u64 * self.board.zone_len;
+        }
+        Placement::Go(IoRequest { offset: at, len: len as u32, ..*request })
+    }
+
+    /// The next read of a sequential job: on through what is written, zone after zone.
+    fn read_on(&mut self, state: &ZoneState, request: &IoRequest, smallest: u64, skip: u64, beyond: bool) -> Placement {
+        for _ in 0..=self.to - self.from {
+            let index = self.zone_of(self.reading);
+            let zone = &state.zones[index];
+            let end = if beyond { zone.start + self.board.zone_len } else { zone.written };
+            if self.reading + smallest <= end {
+                let len = u64::from(request.len).min(end - self.reading);
+                let offset = self.reading;
+                self.reading += len;
+                self.read_in_pass += len;
+                return Placement::Go(IoRequest { offset, len: len as u32, ..*request });
+            }
+            let next = self.next_zone(index, skip);
+            if next <= index {
+                if self.read_in_pass == 0 || !another_round(&mut self.read_rounds) {
+                    return Placement::Nothing;
+                }
+                self.read_in_pass = 0;
+            }
+            self.reading = next as u64 * self.board.zone_len;
+        }
+        Placement::Nothing
+    }
+}
+
+/// Whether a walk over the zones may begin again; counts that it does.
+fn another_round(rounds: &mut Option<u64>) -> bool {
+    match rounds {
+        None => true,
+        Some(0) => false,
+        Some(left) => {
+            *left -= 1;
+            true
+        }
+    }
+}
+
+/// Whether one more zone may be opened.
+fn may_open(state: &ZoneState, board: &ZoneTable, stand: &ZoneRegionCursor, worker: usize, most_each: usize) -> bool {
+    let mine = || state.zones[stand.from..stand.to].iter().filter(|zone| zone.open && zone.writer == worker).count();
+    state.open < board.most_open && (most_each == usize::MAX || mine() < most_each)
+}
+
+/// An open zone that this worker may write, from one on.
+fn open_zone(state: &ZoneState, stand: &ZoneRegionCursor, index: usize, worker: usize) -> Option<usize> {
+    let mut others = (index..stand.to).chain(stand.from..index);
+    let fits = |&index: &usize| {
+        let zone = &state.zones[index];
+        zone.open && zone.usable && zone.sequential && !zone.is_held_from(worker)
+    };
+    others.find(fits)
+}

@@ -1,0 +1,284 @@
+//! The zones of one file or device.
+
+use crate::error::RunError;
+use hakaru_model::facts::TargetKind;
+use hakaru_model::job::rules::Zones;
+use hakaru_model::plan::{FilePlan, WorkerPlan};
+use hakaru_model::stream::Region;
+use hakaru_sys::{Errno, zoned};
+use rustix::fd::OwnedFd;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a worker waits for another to be done with a zone before it looks whether the run ends.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// One zone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrackedZone {
+    pub(super) start: u64,
+    /// End of what can be written.
+    pub(super) end: u64,
+    /// Where the next write goes.
+    pub(super) write_pointer: u64,
+    /// What can be read reaches to here: behind it writes are on their way, or nothing is.
+    pub(super) written: u64,
+    pub(super) sequential: bool,
+    pub(super) usable: bool,
+    /// Whether it counts among those that are open.
+    pub(super) open: bool,
+    /// Writes on their way, all of one worker.
+    pub(super) writes: u32,
+    pub(super) writer: usize,
+}
+
+impl TrackedZone {
+    fn of(zone: &zoned::DeviceZone) -> TrackedZone {
+        let zoned::DeviceZone { start, len, capacity, write_pointer, sequential, begun, usable } = *zone;
+        let end = start + capacity.min(len);
+        let write_pointer = if sequential { write_pointer.clamp(start, end) } else { end };
+        TrackedZone {
+            start,
+            end,
+            write_pointer,
+            written: write_pointer,
+            sequential,
+            usable,
+            open: begun,
+            writes: 0,
+            writer: 0,
+        }
+    }
+
+    pub(super) fn room(&self) -> u64 {
+        self.end - self.write_pointer
+    }
+
+    /// Whether only another worker may go on writing it now.
+    pub(super) fn is_held_from(&self, worker: usize) -> bool {
+        self.writes > 0 && self.writer != worker
+    }
+}
+
+/// The zones, and how many of them are open.
+#[derive(Debug)]
+pub(super) struct ZoneState {
+    pub(super) zones: Vec<TrackedZone>,
+    pub(super) open: usize,
+}
+
+impl ZoneState {
+    /// Bytes with data among some zones.
+    pub(super) fn valid(&self, from: usize, to: usize) -> u64 {
+        self.zones[from..to].iter().map(|zone| zone.write_pointer - zone.start).sum()
+    }
+
+    pub(super) fn set_open(&mut self, index: usize, open: bool) {
+        let zone = &mut self.zones[index];
+        if zone.open != open {
+            zone.open = open;
+            self.open = if open { self.open + 1 } else { self.open - 1 };
+        }
+    }
+}
+
+/// The zones of one file or device, for all workers of a phase.
+#[derive(Debug)]
+pub(crate) struct ZoneTable {
+    /// Bytes from the start of a zone to the start of the next.
+    pub(super) zone_len: u64,
+    /// Zones that may be open; `usize::MAX` for any number.
+    pub(super) most_open: usize,
+    /// A zoned device; what has no zones of its own is only thought to have them.
+    device: Option<OwnedFd>,
+    state: Mutex<ZoneState>,
+    changed: Condvar,
+}
+
+impl ZoneTable {
+    pub(super) fn lock(&self) -> MutexGuard<'_, ZoneState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits a little for others to be done with their zones.
+    pub(super) fn wait(&self) {
+        let state = self.lock();
+        drop(self.changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(super) fn tell(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Empties a zone in which no write is on its way.
+    pub(super) fn reset(&self, state: &mut ZoneState, index: usize) -> Result<(), Errno> {
+        let zone = &mut state.zones[index];
+        if let Some(device) = &self.device {
+            zoned::reset(device, zone.start, self.zone_len)?;
+        }
+        (zone.write_pointer, zone.written) = (zone.start, zone.start);
+        state.set_open(index, false);
+        Ok(())
+    }
+
+    /// Closes a zone that has no room for another block.
+    pub(super) fn close(&self, state: &mut ZoneState, index: usize) {
+        let zone = state.zones[index];
+        if let Some(device) = self.device.as_ref().filter(|_| zone.room() > 0) {
+            // A zone that cannot be finished stays open on the device, which will tell when it has too many.
+            let _ = zoned::finish(device, zone.start, self.zone_len);
+        }
+        state.set_open(index, false);
+    }
+
+    /// A write failed: where it ended only the device knows.
+    pub(super) fn ask_again(&self, state: &mut ZoneState, index: usize) {
+        let Some(device) = &self.device else { return };
+        let zone = &mut state.zones[index];
+        if let Some(now) = zoned::zones(device, zone.start, 1).ok().and_then(|found| found.first().map(TrackedZone::of))
+        {
+            (zone.write_pointer, zone.written, zone.usable) = (now.write_pointer, now.written, now.usable);
+        }
+    }
+
+    /// Zones of the same length from the start of a file.
+    pub(super) fn emulated(zone_len: u64, capacity: u64, size: u64, most_open: usize) -> ZoneTable {
+        let zone = |index: u64| {
+            let start = index * zone_len;
+            let whole = zoned::DeviceZone {
+                start,
+                len: zone_len,
+                capacity,
+                write_pointer: start,
+                sequential: true,
+                begun: false,
+                usable: true,
+            };
+            TrackedZone::of(&whole)
+        };
+        let zones = (0..size / zone_len).map(zone).collect();
+        ZoneTable::new(zone_len, most_open, None, zones)
+    }
+
+    fn new(zone_len: u64, most_open: usize, device: Option<OwnedFd>, zones: Vec<TrackedZone>) -> ZoneTable {
+        let open = zones.iter().filter(|zone| zone.open).count();
+        let state = Mutex::new(ZoneState { zones, open });
+        ZoneTable { zone_len, most_open, device, state, changed: Condvar::new() }
+    }
+}
+
+/// The boards of a phase, by the number of their file; made by whichever worker comes first.
+#[derive(Debug)]
+pub(crate) struct ZoneTables {
+    made: Mutex<BTreeMap<u32, Arc<ZoneTable>>>,
+    /// Where any worker of the phase goes in each file.
+    used: BTreeMap<u32, Vec<Range<u64>>>,
+}
+
+impl ZoneTables {
+    pub(crate) fn of(workers: &[WorkerPlan]) -> ZoneTables {
+        let mut used: BTreeMap<u32, Vec<Range<u64>>> = BTreeMap::new();
+        let zoned = workers.iter().filter(|worker| matches!(worker.stream.zones, Zones::Device { .. }));
+        for Region { file, offset, len, .. } in zoned.flat_map(|worker| &worker.stream.regions) {
+            used.entry(*file).or_default().push(*offset..offset.saturating_add(*len));
+        }
+        ZoneTables { made: Mutex::default(), used }
+    }
+
+    /// The board of a file.
+    ///
+    /// # Errors
+    /// When its zones cannot be known, or are not as the job says.
+    pub(crate) fn board(
+        &self,
+        region: &Region,
+        file: &FilePlan,
+        plan: &WorkerPlan,
+    ) -> Result<Arc<ZoneTable>, RunError> {
+        let mut boards = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(board) = boards.get(&region.file) {
+            return Ok(Arc::clone(board));
+        }
+        let used = self.used.get(&region.file).map(Vec::as_slice).unwrap_or_default();
+        let board = Arc::new(make(used, file, plan)?);
+        boards.insert(region.file, Arc::clone(&board));
+        Ok(board)
+    }
+}
+
+fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneTable, RunError> {
+    let direct = plan.direct || !plan.writes;
+    let Zones::Device { size, capacity, max_open, ignore_limits, .. } = &plan.stream.zones else {
+        return Err(refuse(file, "the job keeps to no zones".to_owned()));
+    };
+    let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
+    // Who may only read can see its zones too.
+    let opened = open(rustix::fs::OFlags::RDWR).or_else(|_| open(rustix::fs::OFlags::RDONLY));
+    if let (TargetKind::BlockDevice, Err(errno)) = (file.kind, &opened) {
+        return Err(RunError::Open { path: file.path.clone(), purpose: "its zones", errno: *errno });
+    }
+    let device_zone = opened.as_ref().map_or(0, |fd| zoned::zone_size(fd).unwrap_or(0));
+    let wanted = if *max_open == 0 { usize::MAX } else { *max_open as usize };
+    if device_zone == 0 {
+        let zone = size.map_or(0, |size| size.0);
+        if zone < 512 {
+            let why = "it has no zones of its own; give zonesize= of at least 512 bytes to divide it into zones";
+            return Err(refuse(file, why.to_owned()));
+        }
+        let capacity = capacity.map_or(zone, |capacity| capacity.0);
+        if capacity > zone {
+            return Err(refuse(file, format!("zonecapacity={capacity} is more than zonesize={zone}")));
+        }
+        return Ok(ZoneTable::emulated(zone, capacity, file.size.0, wanted));
+    }
+    let device = opened.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "its zones", errno })?;
+    if let Some(size) = size.filter(|size| size.0 != device_zone) {
+        let (size, path) = (size.0, &file.path);
+        return Err(refuse(
+            file,
+            format!("zonesize={size} is not that of {}, {device_zone}; leave it out", path.display()),
+        ));
+    }
+    if !direct {
+        return Err(refuse(file, "zones are written past the page cache only; give direct=1".to_owned()));
+    }
+    let limit = limit_of(&device).filter(|_| !ignore_limits).unwrap_or(usize::MAX);
+    if wanted != usize::MAX && wanted > limit {
+        let cure = "give less, or ignore_zone_limits=1";
+        return Err(refuse(file, format!("max_open_zones={wanted} is more than the {limit} it can have open; {cure}")));
+    }
+    let zones = zoned::zones(&device, 0, usize::MAX);
+    let zones =
+        zones.map_err(|errno| RunError::Open { path: file.path.clone(), purpose: "a report of its zones", errno })?;
+    let mut zones: Vec<TrackedZone> = zones.iter().map(TrackedZone::of).collect();
+    // What others left open where no worker goes takes room on the device, and is none of the zones that they may have
+    // open.
+    let goes_to = |zone: &TrackedZone| used.iter().any(|used| used.contains(&zone.start));
+    let elsewhere = zones.iter_mut().filter(|zone| zone.open && !goes_to(zone));
+    let taken = elsewhere.map(|zone| zone.open = false).count();
+    let board = ZoneTable::new(device_zone, wanted.min(limit.saturating_sub(taken)), Some(device), zones);
+    let (open, most) = (board.lock().open, board.most_open);
+    if open > most || most == 0 {
+        let (open, most) = (open + taken, most.saturating_add(taken));
+        let cure = "reset or finish some (blkzone reset), or allow more";
+        return Err(refuse(file, format!("{open} of its zones are written in part, and {most} may be open; {cure}")));
+    }
+    Ok(board)
+}
+
+fn refuse(file: &FilePlan, because: String) -> RunError {
+    RunError::Zones { path: file.path.clone(), because }
+}
+
+/// Zones that a device can have open or written in part, as sysfs tells it; `None` for any number.
+fn limit_of(device: &OwnedFd) -> Option<usize> {
+    let number = rustix::fs::fstat(device).ok()?.st_rdev;
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/queue/{name}")).ok()?;
+        text.trim().parse::<usize>().ok().filter(|&limit| limit > 0)
+    };
+    [read("max_open_zones"), read("max_active_zones")].into_iter().flatten().min()
+}

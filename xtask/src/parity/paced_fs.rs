@@ -1,0 +1,154 @@
+//! A target whose speed is held: a file system of our own with one file, every access to which has a price.
+//!
+//! It behaves like a card with one channel: one access at a time, each taking as long as the price list says. What two
+//! programs measure on it must agree, however fast or busy the host is otherwise. It needs root and `/dev/fuse`.
+
+use super::fuse::{FILE_NAME, FuseOp, FuseRequest, REQUEST_MAX};
+use anyhow::{Context, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Size of the file.
+pub(super) const FILE_BYTES: u64 = 64 << 20;
+
+/// What an access costs: a fixed price, and one for its bytes.
+const READ: PacedCost = PacedCost { each: Duration::from_micros(2000), bytes_per_s: 50_000_000 };
+const WRITE: PacedCost = PacedCost { each: Duration::from_micros(3000), bytes_per_s: 25_000_000 };
+const SYNC: PacedCost = PacedCost { each: Duration::from_micros(5000), bytes_per_s: 1 };
+
+struct PacedCost {
+    each: Duration,
+    bytes_per_s: u64,
+}
+
+impl PacedCost {
+    fn of(&self, bytes: u32) -> Duration {
+        self.each + Duration::from_nanos(u64::from(bytes) * 1_000_000_000 / self.bytes_per_s)
+    }
+}
+
+/// The target. It is mounted nowhere: it hangs on an open file of this process, and is gone with it.
+pub(super) struct PacedFs {
+    mount: OwnedFd,
+}
+
+impl PacedFs {
+    /// Makes the target and serves it in the background.
+    ///
+    /// # Errors
+    /// Where the host does not offer it: it takes root, and a kernel from 5.2 on with FUSE.
+    pub(super) fn serve() -> Result<PacedFs> {
+        let channel = File::options().read(true).write(true).open("/dev/fuse").context("cannot open /dev/fuse")?;
+        let mount = mount(&channel).context("cannot make a file system of held speed; that takes root and FUSE")?;
+        // It ends when the last one who uses the file system is gone.
+        std::thread::spawn(move || serve(channel));
+        Ok(PacedFs { mount })
+    }
+
+    /// The file to measure on, which other processes can open as long as this one lives.
+    pub(super) fn file(&self) -> PathBuf {
+        format!("/proc/{}/fd/{}/{FILE_NAME}", std::process::id(), self.mount.as_raw_fd()).into()
+    }
+}
+
+fn mount(channel: &File) -> rustix::io::Result<OwnedFd> {
+    let context = fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    let fd = channel.as_raw_fd().to_string();
+    let options = [("source", "held"), ("fd", &fd), ("rootmode", "40000"), ("user_id", "0"), ("group_id", "0")];
+    for (key, value) in options {
+        fsconfig_set_string(context.as_fd(), key, value)?;
+    }
+    fsconfig_create(context.as_fd())?;
+    fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
+}
+
+/// Answers requests one after the other until the target is unmounted.
+fn serve(mut channel: File) {
+    let mut buffer = vec![0; REQUEST_MAX];
+    let mut free_at = Instant::now();
+    loop {
+        let waited = !has_request(&channel);
+        let len = match channel.read(&mut buffer) {
+            Ok(len) => len,
+            // A request was withdrawn before it was read, or a signal came.
+            Err(error) if matches!(error.raw_os_error(), Some(2 | 4 | 11)) => continue,
+            Err(_) => return,
+        };
+        let Some(request) = buffer.get(..len).and_then(FuseRequest::parse) else {
+            return;
+        };
+        let price = match request.kind() {
+            FuseOp::Silent => continue,
+            FuseOp::Free => None,
+            FuseOp::Read { len } => Some(READ.of(len)),
+            FuseOp::Write { len } => Some(WRITE.of(len)),
+            FuseOp::Sync => Some(SYNC.of(0)),
+        };
+        let answer = request.answer(FILE_BYTES);
+        if price.is_none() {
+            // What stands behind a free request cannot have begun before that one was answered.
+            free_at = free_at.max(Instant::now());
+        }
+        if let Some(price) = price {
+            // An access that stood in line begins when the one before it was due, however late we woke up for that.
+            let begun = if waited { Instant::now() } else { free_at };
+            free_at = begun + price;
+            wait_until(free_at);
+        }
+        // A request that was withdrawn takes no answer.
+        let _ = channel.write(&answer);
+    }
+}
+
+/// Whether a request stands in line.
+fn has_request(channel: &File) -> bool {
+    let mut fds = [PollFd::new(channel, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0)
+}
+
+/// Sleeps most of the time, and watches the clock for the rest: a sleep alone ends late by a varying time.
+fn wait_until(moment: Instant) {
+    const WATCHED: Duration = Duration::from_micros(150);
+    let left = moment.saturating_duration_since(Instant::now());
+    if let Some(sleep) = left.checked_sub(WATCHED) {
+        std::thread::sleep(sleep);
+    }
+    while Instant::now() < moment {
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_grow_with_the_bytes() {
+        assert_eq!(READ.of(0), Duration::from_micros(2000));
+        assert_eq!(READ.of(50_000), Duration::from_micros(3000));
+        assert_eq!(SYNC.of(0), Duration::from_micros(5000));
+    }
+
+    #[test]
+    fn reads_take_their_price() {
+        let held = match PacedFs::serve() {
+            Ok(held) => held,
+            Err(error) => return eprintln!("skipped: {error:#}"),
+        };
+        let mut file = File::open(held.file()).expect("the file of the target");
+        assert_eq!(file.metadata().expect("its size").len(), FILE_BYTES);
+        let begun = Instant::now();
+        let mut block = [1; 4096];
+        for _ in 0..5 {
+            file.read_exact(&mut block).expect("a block");
+        }
+        assert!(begun.elapsed() >= READ.of(4096) * 5);
+        assert_eq!(block, [0; 4096]);
+    }
+}
